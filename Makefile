@@ -1,0 +1,144 @@
+# One runner for every task; `make` alone lists them.
+
+# The interpreter that .venv is made of, the number of test workers, further arguments for pytest:
+#   make setup PYTHON=python3.12        make unit ARGS='-k join -x'
+PYTHON  ?= python3
+WORKERS ?= 2
+ARGS    ?=
+
+ROOMS   := midstream plans operators optimizer migration scenarios
+EXTRAS  := dev,spark,plot
+BIN     := .venv/bin
+READY   := .venv/.ready
+BESIDE  := tests pyproject.toml README.md docs examples
+PYTEST  := pytest -n $(WORKERS) --dist loadgroup
+
+# The clean environment of the wheel, and a copy of the tests with no room next to it.
+WHEEL   := build/wheel/.built
+CLEAN   := build/wheel-venv
+ALONE   := build/wheel-tests
+SOURCES := build/sources
+NO_JAVA := build/no-java
+
+export MIDSTREAM_DATA ?= $(abspath ../shared/data)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONPATH
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+.PHONY: help setup demo format lint types links layers unit coverage wheel-test java test check clean FORCE
+
+help: ## List the tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## Make .venv with the library (editable) and all its tools
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Python 3.11 or newer is needed; "$(PYTHON)" is' "$$($(PYTHON) --version 2>&1)."; \
+	  echo 'Name another one: make setup PYTHON=python3.12'; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { \
+	  echo '"$(PYTHON)" cannot make environments; on Debian and Ubuntu: apt-get install python3-venv'; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	@echo 'Installing midstream[$(EXTRAS)] into .venv; the first time, PySpark takes minutes.'
+	@$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+demo: $(READY) ## Run the demonstration
+	@$(BIN)/midstream demo
+
+format: $(READY) ## Format the code and sort the imports
+	$(BIN)/ruff check --select I --fix --quiet .
+	$(BIN)/ruff format .
+
+lint: $(READY) ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## Check types
+	$(BIN)/mypy
+
+# Folders are linked whole, midstream/ file by file: it cannot hold links to the other rooms itself.
+links: ## Renew the links through which type checkers see the rooms as one package
+	@rm -rf tests/typing/midstream && mkdir -p tests/typing/midstream
+	@for room in $(filter-out midstream,$(ROOMS)); do ln -s ../../../$$room tests/typing/midstream/; done
+	@for file in $(filter-out %/__pycache__,$(wildcard midstream/*)); do ln -s ../../../$$file tests/typing/midstream/; done
+
+# From there, because import-linter looks for the package in the working folder first.
+layers: $(READY) ## Check that no room imports one above it
+	cd tests/typing && ../../$(BIN)/lint-imports --config ../../pyproject.toml --cache-dir ../../.import_linter_cache
+
+unit: $(READY) ## Run the tests against the editable install
+	$(BIN)/$(PYTEST) $(ARGS)
+
+coverage: $(READY) ## Run the tests and report branch coverage (PySpark workers are not measured)
+	$(BIN)/$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage $(ARGS)
+
+# Changes only when the list of files or what is in them does, whatever the time stamps say.
+$(SOURCES): FORCE
+	@mkdir -p build
+	@find $(ROOMS) $(wildcard pyproject.toml README.md LICENSE) -name __pycache__ -prune -o -type f -print \
+	  | LC_ALL=C sort | xargs cksum > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# build/lib would carry deleted modules into the new wheel.
+$(WHEEL): $(SOURCES) $(READY)
+	@rm -rf build/wheel build/lib build/bdist.*
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel >build/wheel.log 2>&1 \
+	  || { cat build/wheel.log; exit 1; }
+	@touch $@
+
+# A new pyproject.toml means a new environment; else only the wheel in it is replaced.
+$(CLEAN)/.ready: $(WHEEL)
+	@rm -f $@
+	@if cmp -s pyproject.toml $(CLEAN)/pyproject.toml; then \
+	  $(CLEAN)/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/*.whl; \
+	else \
+	  echo 'Installing the wheel[$(EXTRAS)] into $(CLEAN).'; \
+	  rm -rf $(CLEAN) && $(BIN)/python -m venv $(CLEAN) \
+	  && $(CLEAN)/bin/python -m pip install --quiet "$$(echo ./build/wheel/*.whl)[$(EXTRAS)]" \
+	  && cp pyproject.toml $(CLEAN)/; \
+	fi
+	@$(CLEAN)/bin/python -m pip check
+	@touch $@
+
+wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
+	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE) && rm -rf $(ALONE)/tests/typing
+	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(ARGS)
+
+java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed
+	@mkdir -p build; rm -f $(NO_JAVA); \
+	java=$${JAVA_HOME:+$$JAVA_HOME/bin/}java; \
+	version() { "$$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'; }; \
+	suits() { v=$$(version); [ "$${v:-0}" -ge 17 ]; }; \
+	package() { for p in openjdk-21-jre-headless openjdk-17-jre-headless openjdk-25-jre-headless; do \
+	  if apt-cache show $$p 2>/dev/null | grep -q '^Version'; then echo $$p; return; fi; done; \
+	  echo openjdk-17-jre-headless; }; \
+	if ! suits && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	   && grep -Eq '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release 2>/dev/null; then \
+	  echo 'Installing a Java runtime for Spark.'; \
+	  apt-get update -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=30; \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$(package) >build/java.log 2>&1 \
+	    || tail -n 5 build/java.log; \
+	fi; \
+	if suits; then echo "Java $$(version)"; \
+	elif command -v apt-get >/dev/null; then echo "sudo apt-get install $$(package) && make test" >$(NO_JAVA); \
+	else echo 'make test    (after installing a Java runtime, 17 or newer)' >$(NO_JAVA); fi; \
+	if [ -f $(NO_JAVA) ]; then echo 'No Java 17 or newer: Spark tests will be skipped.'; fi
+
+# Repeatable here; `make unit` draws new examples each time.
+test: export MIDSTREAM_PROFILE ?= ci
+test: setup java lint types layers unit wheel-test ## Run every check there is
+	@echo 'All checks passed.'
+	@if [ -f $(NO_JAVA) ]; then \
+	  printf '\nSpark tests were SKIPPED: Java 17 or newer is missing. To run them:\n  %s\n' "$$(cat $(NO_JAVA))"; fi
+
+check: test ## The same as test, and as what continuous integration runs
+
+clean: ## Remove all that make made: .venv, build/, caches
+	rm -rf .venv build *.egg-info .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+FORCE:

@@ -1,0 +1,110 @@
+"""Midstream: change the query plan of a running continuous query.
+
+    import midstream as ms
+
+The names below are the whole of the public interface; `midstream.testing` adds hypothesis strategies.
+"""
+
+from midstream.engine import Engine
+from midstream.migration.machine import Migration
+from midstream.migration.report import MigrationReport, report
+from midstream.migration.strategies import STRATEGIES
+from midstream.operators.box import Box, StateSize, max_end, state_size
+from midstream.operators.engine import interleave, run
+from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import physical_plan
+from midstream.optimizer import (
+    Choice,
+    Statistics,
+    StreamStatistics,
+    enumerate_plans,
+    optimize,
+    price,
+)
+from midstream.plans.aggregates import avg, count, max_, min_, sum_
+from midstream.plans.algebra import snapshots, specified
+from midstream.plans.builder import Stream, stream
+from midstream.plans.errors import (
+    EndedError,
+    EnumerationLimit,
+    ExpressionError,
+    InputFileError,
+    IntervalError,
+    MidstreamError,
+    MigrationRefused,
+    MissingExtra,
+    PlanError,
+    PlanFormatError,
+    SchemaError,
+    StatisticsError,
+    StreamOrderError,
+    UnknownStreamError,
+)
+from midstream.plans.expressions import col, opaque
+from midstream.plans.plan import Node, Plan
+from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.serialise import dumps, loads
+from midstream.plans.snapshots import equivalent, normal_form, snapshot
+from midstream.plans.streams import BEGINNING, FOREVER, chronons
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BEGINNING",
+    "FOREVER",
+    "STRATEGIES",
+    "Box",
+    "Choice",
+    "Column",
+    "EndedError",
+    "Engine",
+    "EnumerationLimit",
+    "ExpressionError",
+    "InputFileError",
+    "IntervalError",
+    "MidstreamError",
+    "Migration",
+    "MigrationRefused",
+    "MigrationReport",
+    "MissingExtra",
+    "Node",
+    "Plan",
+    "PlanBox",
+    "PlanError",
+    "PlanFormatError",
+    "Schema",
+    "SchemaError",
+    "StateSize",
+    "Statistics",
+    "StatisticsError",
+    "Stream",
+    "StreamOrderError",
+    "StreamStatistics",
+    "Type",
+    "UnknownStreamError",
+    "avg",
+    "chronons",
+    "col",
+    "count",
+    "dumps",
+    "enumerate_plans",
+    "equivalent",
+    "interleave",
+    "loads",
+    "max_",
+    "max_end",
+    "min_",
+    "normal_form",
+    "opaque",
+    "optimize",
+    "physical_plan",
+    "price",
+    "report",
+    "run",
+    "snapshot",
+    "snapshots",
+    "specified",
+    "state_size",
+    "stream",
+    "sum_",
+]

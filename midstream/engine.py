@@ -1,0 +1,45 @@
+"""The engine as users meet it: it runs a plan, and changes it while it runs."""
+
+from __future__ import annotations
+
+from midstream.migration.machine import Migration
+from midstream.migration.strategies import migrate
+from midstream.operators import engine
+from midstream.optimizer import Choice, Statistics, optimize
+from midstream.plans.plan import Plan
+
+
+class Engine(engine.Engine):
+    """An engine whose plan can be changed in mid-stream.
+
+    >>> import midstream as ms
+    >>> bids = ms.stream("bids", item="integer", price="float").window(60)
+    >>> dear = ms.col("price") > 10
+    >>> results = []
+    >>> engine = ms.Engine(bids.union(bids).filter(dear).plan(), results.extend)
+    >>> engine.push("bids", ms.chronons([(0, (7, 12.5)), (5, (7, 9.0))]))
+    >>> migration = engine.migrate(bids.filter(dear).union(bids.filter(dear)).plan())
+    >>> engine.push("bids", ms.chronons([(30, (8, 20.0)), (99, (9, 30.0))]))
+    >>> ms.report(migration).split_time, migration.phase.value
+    (66, 'done')
+    >>> engine.close()
+    >>> results == [(0, 60, (7, 12.5))] * 2 + [(30, 90, (8, 20.0))] * 2 + [(99, 159, (9, 30.0))] * 2
+    True
+    """
+
+    def migrate(self, plan: Plan, strategy: str = "genmig") -> Migration:
+        """Move to another plan that means the same, without losing, doubling or delaying a result.
+
+        Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`.
+
+        Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
+        """
+        return migrate(self, plan, strategy)
+
+    def statistics(self) -> Statistics:
+        """What was measured so far, for the cost model."""
+        return Statistics.from_observations(self.observe())
+
+    def optimize(self) -> Choice:
+        """The cheapest plan that means the same as the running one, by what was measured so far."""
+        return optimize(self.plan, self.statistics())

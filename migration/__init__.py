@@ -1,0 +1,1 @@
+"""Fork, fuse, and the strategies that exchange a running plan."""

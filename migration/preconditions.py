@@ -1,0 +1,75 @@
+"""What must hold before a running plan may be exchanged for another; otherwise the migration is refused, with
+the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.operators.planner import logical_plan
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.logical import Source
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import above, input_nodes, logical
+
+
+def require_exchangeable(old: Plan, new: Plan) -> None:
+    """Refuse plans that differ in anything but the snapshot-reducible part above their windows.
+
+    That the two parts mean the same cannot be decided in general, and is the caller's claim: plans from the
+    optimizer's rules do. If it is wrong, the migration's count of unmatched fragments shows it.
+
+    Raises   MigrationRefused, naming the operator and the reason.
+    """
+    old, new = logical_plan(old), logical_plan(new)
+    if tuple(old.outputs) != tuple(new.outputs):
+        raise MigrationRefused(
+            f"the new plan has the outputs {', '.join(new.outputs)}, expected {', '.join(old.outputs)}"
+        )
+    for output, root in old.outputs.items():
+        had, has = root.schema, new.outputs[output].schema
+        if [(c.name, c.type) for c in had] != [(c.name, c.type) for c in has]:
+            raise MigrationRefused(
+                f"the new plan's output has the columns {has}, expected {had}", output=output
+            )
+    _require_same_sources(old, new)
+    _require_same_inputs(old, new)
+
+
+def require_start_preserving(plan: Plan, which: str) -> None:
+    """Refuse a plan with an operator whose results may start later than all that they come from (erratum
+    13)."""
+    for node in above(plan, input_nodes(plan)):
+        operator = logical(node)
+        if not operator.is_start_preserving:
+            raise MigrationRefused(
+                f"the reference-point method is unsound over {operator} of the {which} plan: its results need not "
+                "start where an element starts, so starts cannot tell which plan a result belongs to; use genmig",
+                operator=str(operator),
+            )
+
+
+def _require_same_sources(old: Plan, new: Plan) -> None:
+    had, has = set(old.sources), set(new.sources)
+    if had != has:
+        raise MigrationRefused(
+            f"the plans have different inputs: {_only('old', had - has)}{_only('new', has - had)}".rstrip(
+                "; "
+            )
+        )
+
+
+def _require_same_inputs(old: Plan, new: Plan) -> None:
+    had, has = set(input_nodes(old)), set(input_nodes(new))
+    if had != has:
+        changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
+        operator = logical(changed[0]) if changed else None
+        raise MigrationRefused(
+            "the plans differ below or between their windows, which are not snapshot-reducible and must stay "
+            f"as they are below the forks: {_only('old', had - has)}{_only('new', has - had)}".rstrip("; "),
+            operator=str(operator),
+        )
+
+
+def _only(which: str, items: Iterable[Node | Source]) -> str:
+    shown = ", ".join(sorted(repr(i) if isinstance(i, Node) else f"{i} {i.columns}" for i in items))
+    return f"only the {which} plan has {shown}; " if shown else ""

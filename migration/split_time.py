@@ -1,0 +1,35 @@
+"""When the new plan takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.streams import BEGINNING, FOREVER, Time, just_before
+
+
+def split_time(max_ends: Iterable[Time]) -> Time:
+    """The first instant that no element given to the old plan so far is valid at, and no timestamp can equal.
+
+    `max_ends` are, per input, the largest end timestamps seen, and whatever else the old plan is bound to
+    answer for. The result lies inside the chronon that starts at the largest of them. BEGINNING where nothing
+    was seen: then the new plan can take over at once.
+
+    Raises   MigrationRefused where something is valid for ever.
+    Source   thesis, 29.6; Remark 29.3 for the finer instant
+
+    >>> split_time([1030, 1012])
+    1030.5
+    """
+    latest = max(max_ends, default=BEGINNING)
+    if latest == FOREVER:
+        raise MigrationRefused(
+            "an element that is valid for ever has entered the running plan, which therefore has no last "
+            "instant; put a finite window on the input"
+        )
+    return latest if latest == BEGINNING else just_before(_integer(latest) + 1)
+
+
+def _integer(time: Time) -> int:
+    assert isinstance(time, int), time
+    return time

@@ -1,0 +1,88 @@
+"""The Box contract: everything that runs is a Box, be it a whole plan, a migration in progress, or somebody
+else's engine.
+
+A Box has named inputs and outputs, numbered from 0, and understands three events. Each event returns what it
+made ready: one batch an output. Migration code knows this contract and nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from midstream.plans.streams import BEGINNING, Batch, Element, Time
+
+
+@dataclass(frozen=True, slots=True)
+class StateSize:
+    """What a Box keeps: the number of elements, and their estimated size in bytes."""
+
+    elements: int
+    bytes: int
+
+
+@runtime_checkable
+class Box(Protocol):
+    """A running computation over streams."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the input ports."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the output ports."""
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        """Elements arrived on a port, ordered by start and not before its progress."""
+
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        """A heartbeat: no later element on this port starts before `time`."""
+
+    def end(self, port: int) -> list[Batch]:
+        """Nothing more will arrive on this port."""
+
+    def progress(self, output: int = 0) -> Time:
+        """No later element on this output starts before this; FOREVER once the output has ended."""
+
+    def size(self) -> int:
+        """How many elements it keeps. Cost: O(operators)."""
+
+    def state(self) -> Iterable[Element]:
+        """The elements that it keeps. Cost: O(size)."""
+
+    def counters(self) -> Mapping[str, int]:
+        """Counts since the start, by name."""
+
+
+def settled(box: Box) -> Box:
+    """The Box itself, or the one that goes on in its place: a Box that has handed over says so by its
+    `successor`."""
+    while (successor := getattr(box, "successor", None)) is not None:
+        box = successor
+    return box
+
+
+def state_size(box: Box) -> StateSize:
+    """Elements and bytes of a Box's state. Cost: O(size)."""
+    elements = 0
+    total = 0
+    for element in box.state():
+        elements += 1
+        total += element_bytes(element)
+    return StateSize(elements, total)
+
+
+def max_end(box: Box) -> Time:
+    """The largest end timestamp in a Box's state; BEGINNING where it keeps nothing. Cost: O(size)."""
+    return max((end for _, end, _ in box.state()), default=BEGINNING)
+
+
+def element_bytes(element: Element) -> int:
+    """The memory that an element takes: its own tuple, its timestamps, its payload and the payload's
+    values."""
+    start, end, payload = element
+    total = sys.getsizeof(element) + sys.getsizeof(start) + sys.getsizeof(end) + sys.getsizeof(payload)
+    return total + sum(map(sys.getsizeof, payload)) if isinstance(payload, tuple) else total

@@ -1,0 +1,61 @@
+"""Choose the cheapest of all equivalent plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from midstream.optimizer.cost import CostModel, PlanCost, UnitCosts
+from midstream.optimizer.enumeration import LIMIT, explore
+from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.plan import Plan
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cheapest plan found, what it costs, and what the given plan costs.
+
+    `considered` counts the plans that were priced; `is_complete` tells whether these were all there are.
+    """
+
+    plan: Plan
+    cost: PlanCost
+    given: Plan
+    given_cost: PlanCost
+    considered: int
+    is_complete: bool
+
+    @property
+    def is_better(self) -> bool:
+        """Whether another plan than the given one was chosen."""
+        return self.plan != self.given
+
+
+def optimize(
+    plan: Plan,
+    statistics: Statistics,
+    *,
+    rules: Sequence[Rule] = RULES,
+    limit: int = LIMIT,
+    units: UnitCosts | None = None,
+) -> Choice:
+    """Price the plans that the rules make of one, at most `limit`, and choose the cheapest; the given one
+    unless another costs less.
+
+    Cost     O(plans × operators).
+    Raises   StatisticsError where an input has no statistics.
+    """
+    model = CostModel(statistics, units)
+    given_cost = model.price(plan)
+    best, best_cost = plan, given_cost
+    considered = 0
+    candidates = explore(plan, rules)
+    for candidate in islice(candidates, limit):
+        considered += 1
+        cost = model.price(candidate)
+        # Rounding differs between plans that cost the same; a change of plan wants more than that.
+        if cost.total < best_cost.total * (1 - 1e-9):
+            best, best_cost = candidate, cost
+    return Choice(best, best_cost, plan, given_cost, considered, next(candidates, None) is None)

@@ -1,0 +1,77 @@
+"""All plans that the rules can make of one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from midstream.optimizer.rules import RULES, Rule, apply
+from midstream.optimizer.rules.linking import Conditions
+from midstream.plans.errors import EnumerationLimit
+from midstream.plans.expressions import conjuncts
+from midstream.plans.logical import Join
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import above, input_nodes
+
+LIMIT = 20_000
+"""How many plans are enumerated at most unless the caller says otherwise; a join of six streams has
+30,240."""
+
+
+def enumerate_plans(plan: Plan, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
+    """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
+
+    The given plan comes with its join conditions written in the rules' own way (fewest equalities, fixed
+    representatives); that changes neither meaning nor cost, and makes plans that are the same come out equal.
+    Windows, and all below, stay as they are.
+
+    Cost     O(plans × operators × rules).
+    Raises   EnumerationLimit where there are more than `limit`.
+
+    >>> from midstream.plans.builder import stream
+    >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
+    >>> len(enumerate_plans(a.join(b, on=[("a", "b")]).join(c, on=[("b", "c")]).plan()))
+    12
+    """
+    plans: list[Plan] = []
+    for found in explore(plan, rules):
+        if len(plans) == limit:
+            raise EnumerationLimit(f"the plan has more than {limit} equivalent plans", limit=limit)
+        plans.append(found)
+    return plans
+
+
+def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
+    """The same plans one by one, those that fewer steps lead to first."""
+    start = with_linked_joins(plan)
+    seen = {start}
+    queue = deque([start])
+    while queue:
+        current = queue.popleft()
+        yield current
+        for found in neighbours(current, rules):
+            if found not in seen:
+                seen.add(found)
+                queue.append(found)
+
+
+def neighbours(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
+    """The plans that one application of one rule leads to."""
+    for node in above(plan, input_nodes(plan)):
+        for rule in rules:
+            for result in apply(rule, node):
+                yield plan.replace(node, result)
+
+
+def with_linked_joins(plan: Plan) -> Plan:
+    """The plan with every join condition above its inputs written in the rules' own way."""
+    fixed = {node for start in input_nodes(plan) for node in start.walk()}
+
+    def link(node: Node) -> Node:
+        if not isinstance(node.operator, Join) or node in fixed:
+            return node
+        left, right = node.inputs
+        conditions = Conditions(conjuncts(node.operator.condition), node.inputs)
+        return conditions.join(left, right, node.operator.columns)
+
+    return plan.map(link)

@@ -1,0 +1,67 @@
+"""Push duplicate elimination below a join, or pull it up again.
+
+    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if the join keeps all columns of L and R
+
+Why      A pair occurs as often as the product of its halves' multiplicities; it is there once exactly if each
+         half is there once.
+Gain     Below: the join pairs each half once. Above: fewer elements to look up where the join is selective.
+Guard    Where the join drops a column, two different halves make one pair: distinct(join) gives it once, the
+         other side twice.
+Source   thesis, (10.6); Example 28.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule
+from midstream.plans.logical import Distinct, Join
+from midstream.plans.plan import Node
+
+
+def match_below(node: Node) -> Iterable[Node]:
+    """A duplicate elimination over a join."""
+    if isinstance(node.operator, Distinct) and isinstance(node.inputs[0].operator, Join):
+        return [node.inputs[0]]
+    return []
+
+
+def rewrite_below(node: Node, found: Node) -> Node:
+    """The join of the inputs without duplicates."""
+    return Node(found.operator, tuple(Node(Distinct(), (child,)) for child in found.inputs))
+
+
+def match_above(node: Node) -> Iterable[Node]:
+    """A join of two inputs without duplicates."""
+    if isinstance(node.operator, Join) and all(isinstance(child.operator, Distinct) for child in node.inputs):
+        return [node]
+    return []
+
+
+def rewrite_above(node: Node, found: Node) -> Node:
+    """The join without its duplicates."""
+    left, right = (child.inputs[0] for child in node.inputs)
+    return Node(Distinct(), (Node(found.operator, (left, right)),))
+
+
+def keeps_all_columns(node: Node, found: Node) -> bool:
+    """Whether the join's output has every column of both sides."""
+    available = {name for child in found.inputs for name in child.schema.names}
+    return available == set(found.schema.names)
+
+
+DISTINCT_BELOW_JOIN = Rule(
+    name="distinct-below-join",
+    equation="distinct(join(L, R)) = join(distinct(L), distinct(R))",
+    match=match_below,
+    guard=keeps_all_columns,
+    rewrite=rewrite_below,
+)
+
+DISTINCT_ABOVE_JOIN = Rule(
+    name="distinct-above-join",
+    equation="join(distinct(L), distinct(R)) = distinct(join(L, R))",
+    match=match_above,
+    guard=keeps_all_columns,
+    rewrite=rewrite_above,
+)

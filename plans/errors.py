@@ -1,0 +1,85 @@
+"""The one family of errors that Midstream raises for bad input, with a type per cause.
+
+The class docstring says what to do about it. The message says who, what arrived and what was expected. The
+facts are attributes too, so that a program need not parse a message.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class MidstreamError(Exception):
+    """Something that the caller gave cannot be accepted. Every error of this package is one of these."""
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        for name, fact in facts.items():
+            setattr(self, name, fact)
+
+
+class SchemaError(MidstreamError):
+    """A row, a column or a type does not fit the declared schema.
+
+    Compare the declaration of the stream with what the source delivers.
+    """
+
+
+class ExpressionError(MidstreamError):
+    """An expression reads a column that its input lacks, or combines types that do not go together."""
+
+
+class PlanError(MidstreamError):
+    """A plan is not well-formed: an operator does not fit its inputs."""
+
+
+class PlanFormatError(MidstreamError):
+    """A serialised plan cannot be read back, or a plan holds something that has no serial form.
+
+    Python callables have none: use symbolic expressions where a plan must be written to a file.
+    """
+
+
+class StreamOrderError(MidstreamError):
+    """An input delivered an element that starts before its predecessor, or before a heartbeat.
+
+    Sort the source, or put a reordering buffer in front of it.
+    """
+
+
+class IntervalError(MidstreamError):
+    """An element's validity is empty, is not made of integers, or is not a chronon where one was declared."""
+
+
+class EndedError(MidstreamError):
+    """An input delivered something after its end."""
+
+
+class UnknownStreamError(MidstreamError):
+    """A stream was named that the query does not read."""
+
+
+class MigrationRefused(MidstreamError):
+    """A migration cannot be proved correct, so it does not start; the running plan goes on unharmed.
+
+    The message names the operator and the reason. Choose another strategy, or another plan.
+    """
+
+
+class StatisticsError(MidstreamError):
+    """The cost model was asked about a stream that it has no statistics for."""
+
+
+class EnumerationLimit(MidstreamError):
+    """There are more equivalent plans than the caller allowed to enumerate. Raise the limit."""
+
+
+class InputFileError(MidstreamError):
+    """A file with streams, plans or study declarations cannot be read as what it should be."""
+
+
+class MissingExtra(MidstreamError):
+    """A feature needs an optional dependency, or a system program, that is not there.
+
+    The message says what to install.
+    """

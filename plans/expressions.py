@@ -1,0 +1,646 @@
+"""Symbolic expressions over the columns of a payload.
+
+A rule must be able to ask which columns a predicate reads, so expressions are data. They compile to plain
+Python source, so that evaluating one costs no interpretation. `None` is SQL's unknown: an operator with an
+unknown operand gives unknown, `and`/`or`/`not` follow three-valued logic, and a filter keeps a row only where
+its predicate is true. The extra code for this is generated only where a column is declared nullable.
+
+    >>> from midstream.plans.schema import Schema
+    >>> dear = (col("price") > 10) & col("item").eq(7)
+    >>> sorted(dear.columns())
+    ['item', 'price']
+    >>> compile_row(dear, Schema.of(item="integer", price="float"))((7, 12.5))
+    True
+
+Comparison for equality is written `.eq()` and `.ne()`; `==` compares expressions as values, which plans rely
+on.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from midstream.plans.errors import ExpressionError, PlanFormatError
+from midstream.plans.schema import Schema, Type, parse_column, suggest
+
+
+class Kind(NamedTuple):
+    """What an expression gives: a type, and whether it may be unknown."""
+
+    type: Type
+    nullable: bool
+
+
+class Expression:
+    """A value computed from a payload. Immutable, hashable, comparable by structure."""
+
+    __slots__ = ()
+
+    def columns(self) -> frozenset[str]:
+        """The columns that it reads."""
+        return frozenset().union(*(part.columns() for part in self.parts()))
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The direct subexpressions."""
+        return ()
+
+    def kind(self, schema: Schema) -> Kind:
+        """Type and nullability over a schema. Raises ExpressionError where it does not fit."""
+        raise NotImplementedError
+
+    def source(self, scope: Scope) -> str:
+        """Python source that computes the value in a scope."""
+        raise NotImplementedError
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The same expression over columns of other names."""
+        raise NotImplementedError
+
+    def to_json(self) -> Any:
+        """A JSON form that `expression_from_json` reads back."""
+        raise NotImplementedError
+
+    def eq(self, other: Any) -> Expression:
+        """Equal to."""
+        return Binary("==", self, lift(other))
+
+    def ne(self, other: Any) -> Expression:
+        """Not equal to."""
+        return Binary("!=", self, lift(other))
+
+    def is_null(self) -> Expression:
+        """Whether it is unknown; itself never unknown."""
+        return IsNull(self)
+
+    def __lt__(self, other: Any) -> Expression:
+        return Binary("<", self, lift(other))
+
+    def __le__(self, other: Any) -> Expression:
+        return Binary("<=", self, lift(other))
+
+    def __gt__(self, other: Any) -> Expression:
+        return Binary(">", self, lift(other))
+
+    def __ge__(self, other: Any) -> Expression:
+        return Binary(">=", self, lift(other))
+
+    def __add__(self, other: Any) -> Expression:
+        return Binary("+", self, lift(other))
+
+    def __radd__(self, other: Any) -> Expression:
+        return Binary("+", lift(other), self)
+
+    def __sub__(self, other: Any) -> Expression:
+        return Binary("-", self, lift(other))
+
+    def __rsub__(self, other: Any) -> Expression:
+        return Binary("-", lift(other), self)
+
+    def __mul__(self, other: Any) -> Expression:
+        return Binary("*", self, lift(other))
+
+    def __rmul__(self, other: Any) -> Expression:
+        return Binary("*", lift(other), self)
+
+    def __truediv__(self, other: Any) -> Expression:
+        return Binary("/", self, lift(other))
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return Binary("/", lift(other), self)
+
+    def __mod__(self, other: Any) -> Expression:
+        return Binary("%", self, lift(other))
+
+    def __and__(self, other: Any) -> Expression:
+        return conjunction([self, lift(other)])
+
+    def __or__(self, other: Any) -> Expression:
+        return Logic("or", (self, lift(other)))
+
+    def __invert__(self) -> Expression:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        raise ExpressionError(
+            f"{self} has no truth value before it meets a row; "
+            "write & | ~ for and, or, not, and .eq() for equality"
+        )
+
+
+@dataclass(slots=True)
+class Scope:
+    """Where an expression is compiled: the source text of each column, and the objects that the text
+    names."""
+
+    schema: Schema
+    resolve: Mapping[str, str]
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def bind(self, value: Any) -> str:
+        """A name for an object that source text cannot spell."""
+        name = f"_k{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def fresh(self) -> str:
+        """A name for an intermediate value."""
+        return self.bind(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Col(Expression):
+    """The value of a column."""
+
+    name: str
+
+    def columns(self) -> frozenset[str]:
+        """The column itself."""
+        return frozenset({self.name})
+
+    def kind(self, schema: Schema) -> Kind:
+        """As declared."""
+        if self.name not in schema:
+            raise ExpressionError(
+                f"there is no column {self.name} in {schema}{suggest(self.name, schema.names)}",
+                column=self.name,
+            )
+        column = schema[self.name]
+        return Kind(column.type, column.nullable)
+
+    def source(self, scope: Scope) -> str:
+        """The column's text."""
+        return scope.resolve[self.name]
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The column under its new name."""
+        return Col(names.get(self.name, self.name))
+
+    def to_json(self) -> Any:
+        """`{"column": name}`."""
+        return {"column": self.name}
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Expression):
+    """A constant: None, a boolean, a number or a string."""
+
+    value: Any
+
+    def __post_init__(self) -> None:
+        if type(self.value) not in CONSTANT_TYPES or self.value != self.value:
+            raise ExpressionError(
+                f"found constant {self.value!r}, expected None, a boolean, an integer, a float or a string"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are equal in Python, but they are different constants.
+        return isinstance(other, Const) and (type(self.value), self.value) == (type(other.value), other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def kind(self, schema: Schema) -> Kind:
+        """The constant's own type."""
+        return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
+
+    def source(self, scope: Scope) -> str:
+        """Its literal."""
+        # repr of an infinite float is no literal, so floats are bound by name.
+        return scope.bind(self.value) if isinstance(self.value, float) else repr(self.value)
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """Itself."""
+        return self
+
+    def to_json(self) -> Any:
+        """`{"constant": value}`."""
+        return {"constant": self.value}
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+CONSTANT_TYPES: Mapping[type, Type] = {
+    type(None): Type.ANY,
+    bool: Type.BOOLEAN,
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.STRING,
+}
+
+ARITHMETIC = ("+", "-", "*", "/", "%")
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expression):
+    """An arithmetic operator or a comparison. Unknown if an operand is, or if a quotient is undefined."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        if self.operator not in ARITHMETIC + COMPARISONS:
+            raise ExpressionError(
+                f"found operator {self.operator!r}, expected one of {ARITHMETIC + COMPARISONS}"
+            )
+
+    def parts(self) -> tuple[Expression, ...]:
+        """Both operands."""
+        return (self.left, self.right)
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean for comparisons; for arithmetic the wider operand's type."""
+        left, right = self.left.kind(schema), self.right.kind(schema)
+        nullable = left.nullable or right.nullable
+        if self.operator in COMPARISONS:
+            if not comparable(left.type, right.type):
+                raise ExpressionError(f"{self} compares {left.type.value} with {right.type.value}")
+            return Kind(Type.BOOLEAN, nullable)
+        for side, kind in ((self.left, left), (self.right, right)):
+            if not kind.type.is_numeric:
+                raise ExpressionError(f"{self}: {side} is {kind.type.value}, expected a number")
+        if self.operator in "/%":
+            return Kind(Type.FLOAT if self.operator == "/" else _wider(left.type, right.type), True)
+        return Kind(_wider(left.type, right.type), nullable)
+
+    def source(self, scope: Scope) -> str:
+        """The operator in Python, guarded where an operand may be unknown."""
+        left, right = self.left.source(scope), self.right.source(scope)
+        names, guards = [], []
+        for text, part in ((left, self.left), (right, self.right)):
+            if part.kind(scope.schema).nullable:
+                name = scope.fresh()
+                guards.append(f"({name} := {text}) is None")
+                names.append(name)
+            else:
+                names.append(text)
+        if self.operator in "/%":
+            value = f"{scope.bind(_divide if self.operator == '/' else _modulo)}({names[0]}, {names[1]})"
+        else:
+            value = f"({names[0]} {self.operator} {names[1]})"
+        # Both walruses must run before the value is used, so the guards are joined without short-circuit.
+        return f"(None if {' | '.join(f'({g})' for g in guards)} else {value})" if guards else value
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """Both operands renamed."""
+        return Binary(self.operator, self.left.renamed(names), self.right.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": op, "of": [left, right]}`."""
+        return {"operator": self.operator, "of": [self.left.to_json(), self.right.to_json()]}
+
+    def __str__(self) -> str:
+        symbol = "=" if self.operator == "==" else self.operator
+        return f"{_bracketed(self.left)} {symbol} {_bracketed(self.right)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(Expression):
+    """`and` or `or` of two or more conditions in three-valued logic."""
+
+    operator: str
+    conditions: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        if self.operator not in ("and", "or") or len(self.conditions) < 2:
+            raise ExpressionError(
+                f"found {self.operator!r} of {len(self.conditions)} conditions, expected 2 or more"
+            )
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The conditions."""
+        return self.conditions
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean; unknown if a condition may be."""
+        kinds = [_boolean(part, schema) for part in self.conditions]
+        return Kind(Type.BOOLEAN, any(kind.nullable for kind in kinds))
+
+    def source(self, scope: Scope) -> str:
+        """Python's own operator where no condition can be unknown."""
+        texts = [part.source(scope) for part in self.conditions]
+        if self.kind(scope.schema).nullable:
+            helper = scope.bind(_all if self.operator == "and" else _any)
+            return f"{helper}(({', '.join(texts)},))"
+        return f"({f' {self.operator} '.join(texts)})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All conditions renamed."""
+        return Logic(self.operator, tuple(part.renamed(names) for part in self.conditions))
+
+    def to_json(self) -> Any:
+        """`{"operator": "and" | "or", "of": [...]}`."""
+        return {"operator": self.operator, "of": [part.to_json() for part in self.conditions]}
+
+    def __str__(self) -> str:
+        return f" {self.operator} ".join(map(_bracketed, self.conditions))
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    """Negation; unknown stays unknown."""
+
+    condition: Expression
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The condition."""
+        return (self.condition,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """That of the condition."""
+        return _boolean(self.condition, schema)
+
+    def source(self, scope: Scope) -> str:
+        """Python's `not`, guarded where the condition may be unknown."""
+        text = self.condition.source(scope)
+        if not self.kind(scope.schema).nullable:
+            return f"(not {text})"
+        name = scope.fresh()
+        return f"(None if ({name} := {text}) is None else not {name})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The condition renamed."""
+        return Not(self.condition.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": "not", "of": [condition]}`."""
+        return {"operator": "not", "of": [self.condition.to_json()]}
+
+    def __str__(self) -> str:
+        return f"not {_bracketed(self.condition)}"
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Expression):
+    """Whether a value is unknown."""
+
+    value: Expression
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The value."""
+        return (self.value,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean, never unknown."""
+        self.value.kind(schema)
+        return Kind(Type.BOOLEAN, False)
+
+    def source(self, scope: Scope) -> str:
+        """`is None`."""
+        return f"({self.value.source(scope)} is None)"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The value renamed."""
+        return IsNull(self.value.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": "is null", "of": [value]}`."""
+        return {"operator": "is null", "of": [self.value.to_json()]}
+
+    def __str__(self) -> str:
+        return f"{_bracketed(self.value)} is null"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Expression):
+    """A Python callable, with the columns that it reads declared, in the order of its arguments.
+
+    It must be deterministic and must not read anything else, or plans that hold it have no meaning that could
+    be kept. It has no serial form.
+    """
+
+    function: Callable[..., Any]
+    reads: tuple[str, ...]
+    type: Type = Type.ANY
+    nullable: bool = False
+
+    def columns(self) -> frozenset[str]:
+        """The declared columns."""
+        return frozenset(self.reads)
+
+    def kind(self, schema: Schema) -> Kind:
+        """As declared."""
+        for name in self.reads:
+            Col(name).kind(schema)
+        return Kind(self.type, self.nullable)
+
+    def source(self, scope: Scope) -> str:
+        """A call."""
+        return f"{scope.bind(self.function)}({', '.join(scope.resolve[name] for name in self.reads)})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The same callable over renamed columns."""
+        return Opaque(self.function, tuple(names.get(n, n) for n in self.reads), self.type, self.nullable)
+
+    def to_json(self) -> Any:
+        """Refused: a callable has no serial form."""
+        raise PlanFormatError(
+            f"{self} is a Python callable, which has no serial form; use a symbolic expression"
+        )
+
+    def __str__(self) -> str:
+        return f"{getattr(self.function, '__name__', 'function')}({', '.join(self.reads)})"
+
+
+def col(name: str) -> Expression:
+    """The value of a column."""
+    return Col(name)
+
+
+def opaque(
+    function: Callable[..., Any], reads: Sequence[str], type: str | Type = Type.ANY, nullable: bool = False
+) -> Expression:
+    """A Python callable as an expression; it is called with the values of the columns it reads, in that
+    order.
+
+    >>> from midstream.plans.schema import Schema
+    >>> long = opaque(lambda name: len(name) > 3, reads=["name"], type="boolean")
+    >>> compile_row(long, Schema.of(name="string"))(("Krämer",))
+    True
+    """
+    declared = parse_column("result", type)
+    return Opaque(function, tuple(reads), declared.type, nullable or declared.nullable)
+
+
+def lift(value: Any) -> Expression:
+    """A constant as an expression; expressions stay what they are."""
+    return value if isinstance(value, Expression) else Const(value)
+
+
+def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
+    """The conditions that must all hold; none for None."""
+    if condition is None:
+        return ()
+    if isinstance(condition, Logic) and condition.operator == "and":
+        return tuple(inner for part in condition.conditions for inner in conjuncts(part))
+    return (condition,)
+
+
+def conjunction(conditions: Iterable[Expression]) -> Expression:
+    """All conditions together, flattened, without repetition, in one canonical order; true for none.
+
+    >>> str(conjunction([col("b") > 1, col("a") > 1, col("b") > 1]))
+    '(a > 1) and (b > 1)'
+    """
+    parts = sorted({inner for part in conditions for inner in conjuncts(part)} - {TRUE}, key=_canonical)
+    if not parts:
+        return TRUE
+    return parts[0] if len(parts) == 1 else Logic("and", tuple(parts))
+
+
+def equality(one: str, other: str) -> Expression:
+    """Equality of two columns; the smaller name stands left, so that equal conditions are equal values."""
+    return Binary("==", Col(min(one, other)), Col(max(one, other)))
+
+
+def column_equality(condition: Expression) -> tuple[str, str] | None:
+    """The two columns that a condition equates, or None if it is no such condition."""
+    if isinstance(condition, Binary) and condition.operator == "==":
+        left, right = condition.left, condition.right
+        if isinstance(left, Col) and isinstance(right, Col):
+            return (left.name, right.name)
+    return None
+
+
+TRUE: Expression = Const(True)
+
+
+def compile_row(expression: Expression, schema: Schema) -> Callable[[Any], Any]:
+    """A function from a payload to the expression's value."""
+    expression.kind(schema)
+    scope = row_scope(schema, "row")
+    function: Callable[[Any], Any] = evaluate(f"lambda row: {expression.source(scope)}", scope)
+    return function
+
+
+def compile_rows(expressions: Sequence[Expression], schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
+    """A function from a payload to the tuple of the expressions' values."""
+    for expression in expressions:
+        expression.kind(schema)
+    scope = row_scope(schema, "row")
+    function: Callable[[Any], tuple[Any, ...]] = evaluate(
+        f"lambda row: {tuple_source(expressions, scope)}", scope
+    )
+    return function
+
+
+def compile_pair(expression: Expression, left: Schema, right: Schema) -> Callable[[Any, Any], Any]:
+    """A function from a left and a right payload to the expression's value."""
+    scope = pair_scope(left, right)
+    expression.kind(scope.schema)
+    function: Callable[[Any, Any], Any] = evaluate(f"lambda left, right: {expression.source(scope)}", scope)
+    return function
+
+
+def row_scope(schema: Schema, row: str) -> Scope:
+    """A scope in which the source text `row` is the payload."""
+    return Scope(schema, {name: f"{row}[{i}]" for i, name in enumerate(schema.names)})
+
+
+def pair_scope(left: Schema, right: Schema) -> Scope:
+    """A scope in which `left` and `right` are the payloads."""
+    resolve = {name: f"left[{i}]" for i, name in enumerate(left.names)}
+    resolve |= {name: f"right[{i}]" for i, name in enumerate(right.names)}
+    return Scope(left.concat(right), resolve)
+
+
+def tuple_source(expressions: Iterable[Expression], scope: Scope) -> str:
+    """Source of the tuple of several expressions."""
+    return f"({''.join(f'{e.source(scope)}, ' for e in expressions)})"
+
+
+def evaluate(source: str, scope: Scope) -> Any:
+    """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
+    spelled."""
+    return eval(source, scope.names)
+
+
+def expression_from_json(data: Any) -> Expression:
+    """Read back what `to_json` wrote. Raises PlanFormatError."""
+    if isinstance(data, dict):
+        if data.keys() == {"column"} and isinstance(data["column"], str):
+            return Col(data["column"])
+        if data.keys() == {"constant"}:
+            return Const(data["constant"])
+        if data.keys() == {"operator", "of"} and isinstance(data["of"], list):
+            parts = tuple(map(expression_from_json, data["of"]))
+            match data["operator"], len(parts):
+                case "and" | "or" as word, _:
+                    return Logic(word, parts)
+                case "not", 1:
+                    return Not(parts[0])
+                case "is null", 1:
+                    return IsNull(parts[0])
+                case str(word), 2:
+                    return Binary(word, parts[0], parts[1])
+    raise PlanFormatError(
+        f"found {data!r}, expected an expression: a column, a constant, or an operator of expressions"
+    )
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything in it."""
+    yield expression
+    for part in expression.parts():
+        yield from walk(part)
+
+
+def comparable(one: Type, other: Type) -> bool:
+    """Whether values of two types can be compared."""
+    return one is other or Type.ANY in (one, other) or (one.is_numeric and other.is_numeric)
+
+
+def _wider(one: Type, other: Type) -> Type:
+    if Type.ANY in (one, other):
+        return Type.ANY
+    return Type.FLOAT if Type.FLOAT in (one, other) else Type.INTEGER
+
+
+def _boolean(part: Expression, schema: Schema) -> Kind:
+    kind = part.kind(schema)
+    if kind.type not in (Type.BOOLEAN, Type.ANY):
+        raise ExpressionError(f"{part} is {kind.type.value}, expected a condition")
+    return kind
+
+
+def _bracketed(part: Expression) -> str:
+    return f"({part})" if isinstance(part, Binary | Logic | Not | IsNull) else str(part)
+
+
+def _canonical(part: Expression) -> tuple[str, int]:
+    # Two callables may have one name; their identity separates them.
+    return str(part), next((id(p.function) for p in walk(part) if isinstance(p, Opaque)), 0)
+
+
+def _divide(left: Any, right: Any) -> float | None:
+    try:
+        return operator.truediv(left, right)  # type: ignore[no-any-return]
+    except (ZeroDivisionError, OverflowError):
+        return None
+
+
+def _modulo(left: Any, right: Any) -> Any:
+    try:
+        return left % right
+    except ZeroDivisionError:
+        return None
+
+
+def _all(conditions: Sequence[bool | None]) -> bool | None:
+    if False in conditions:
+        return False
+    return None if None in conditions else True
+
+
+def _any(conditions: Sequence[bool | None]) -> bool | None:
+    if True in conditions:
+        return True
+    return None if None in conditions else False

@@ -1,0 +1,34 @@
+"""Physical operators as data: a logical operator with the implementation chosen for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from midstream.plans.logical import Logical
+from midstream.plans.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Physical:
+    """How a logical operator is to run: the name of an implementation that the operators room knows."""
+
+    implementation: str
+    logical: Logical
+
+    @property
+    def arity(self) -> int | None:
+        """That of the logical operator."""
+        return self.logical.arity
+
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """That of the logical operator."""
+        return self.logical.schema(inputs)
+
+    @property
+    def name(self) -> str:
+        """The implementation's name."""
+        return self.implementation
+
+    def __str__(self) -> str:
+        _, _, parameters = str(self.logical).partition(" ")
+        return f"{self.implementation} {parameters}".rstrip()

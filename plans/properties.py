@@ -1,0 +1,131 @@
+"""What can be told of a plan without running it: properties that rules, the builder and migrations ask
+for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import networkx as nx
+
+from midstream.plans.expressions import Col, Expression, column_equality, conjunction, conjuncts
+from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Logical, Project, Source, TimeWindow
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Plan
+from midstream.plans.schema import Schema
+
+
+def logical(node: Node) -> Logical:
+    """The logical operator of a node, whether its plan is logical or physical."""
+    return node.operator.logical if isinstance(node.operator, Physical) else node.operator
+
+
+def is_chronon_stream(node: Node) -> bool:
+    """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
+    inputs = [is_chronon_stream(child) for child in node.inputs]
+    match logical(node):
+        case Source(intervals=intervals):
+            return not intervals
+        case TimeWindow(size):
+            return size == 1
+        case Join():
+            return any(inputs)
+        case _:
+            return all(inputs)
+
+
+def has_ordered_ends(node: Node) -> bool:
+    """Whether the output's end timestamps never decrease (thesis, Table 12.1), so that state expires first
+    in, first out."""
+    match logical(node):
+        case Source(intervals=intervals):
+            return not intervals
+        case TimeWindow():
+            return True
+        case Filter() | Project():
+            return has_ordered_ends(node.inputs[0])
+        case Aggregate(keys=()):
+            return True
+        case _:
+            return is_chronon_stream(node)
+
+
+def input_nodes(plan: Plan) -> tuple[Node, ...]:
+    """Where the snapshot-reducible top of a plan begins: the first operators, seen from the outputs, that are
+    not snapshot-reducible.
+
+    These are the windows nearest to the outputs, or sources without a window above them. A migration
+    exchanges what lies above them and leaves them and all below alone (thesis, 10.4.1 and 29.6). In order of
+    first use from the sources.
+    """
+    found: set[Node] = set()
+    stack = list(plan.outputs.values())
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if logical(node).is_snapshot_reducible:
+            stack.extend(node.inputs)
+        else:
+            found.add(node)
+    return tuple(node for node in plan.nodes if node in found)
+
+
+def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes of a plan that are above its inputs, inputs before consumers."""
+    below = {node for start in inputs for node in start.walk()}
+    return tuple(node for node in plan.nodes if node not in below)
+
+
+def join_keys(condition: Expression, left: Schema, right: Schema) -> tuple[list[tuple[str, str]], Expression]:
+    """Split a join condition into pairs of equal columns (left, right) and the rest."""
+    keys: list[tuple[str, str]] = []
+    rest: list[Expression] = []
+    for part in conjuncts(condition):
+        columns = column_equality(part)
+        if columns and columns[0] in left and columns[1] in right:
+            keys.append(columns)
+        elif columns and columns[1] in left and columns[0] in right:
+            keys.append((columns[1], columns[0]))
+        else:
+            rest.append(part)
+    return keys, conjunction(rest)
+
+
+@lru_cache(maxsize=4096)
+def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
+    """The classes of a subplan's columns that are equal in every row of its output, because conditions in it
+    say so.
+
+    >>> from midstream.plans.builder import stream
+    >>> pair = stream("a", x="integer").join(stream("b", y="integer", z="integer"), on=[("x", "y")])
+    >>> [sorted(names) for names in equal_columns(pair.node)]
+    [['x', 'y']]
+    """
+    union = nx.utils.UnionFind(node.schema.names)
+
+    def equate(names: list[str]) -> None:
+        if len(names) > 1:
+            union.union(*names)
+
+    operator = logical(node)
+    match operator:
+        case Filter(condition) | Join(condition, _):
+            for part in conjuncts(condition):
+                if columns := column_equality(part):
+                    union.union(*columns)
+            for child in node.inputs:
+                for names in equal_columns(child):
+                    union.union(*names)
+        case Distinct():
+            return equal_columns(node.inputs[0])
+        case Aggregate(keys):
+            for names in equal_columns(node.inputs[0]):
+                equate([key for key in keys if key in names])
+        case Project(columns):
+            for names in equal_columns(node.inputs[0]):
+                equate([name for name, e in columns if isinstance(e, Col) and e.name in names])
+    visible = set(node.schema.names)
+    classes = (frozenset(names) & visible for names in union.to_sets())
+    return tuple(sorted((names for names in classes if len(names) > 1), key=min))

@@ -1,0 +1,177 @@
+"""Names and types of the attributes of relational payloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from operator import itemgetter
+from typing import Any
+
+from midstream.plans.errors import SchemaError
+
+
+class Type(Enum):
+    """The type of a column. The value is the name used in files."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    ANY = "any"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether sums and averages are defined on it."""
+        return self in (Type.INTEGER, Type.FLOAT, Type.ANY)
+
+
+PYTHON_TYPES: Mapping[Type, frozenset[type]] = {
+    Type.INTEGER: frozenset({int}),
+    Type.FLOAT: frozenset({float, int}),
+    Type.STRING: frozenset({str}),
+    Type.BOOLEAN: frozenset({bool}),
+}
+"""Which Python types a column of each type accepts; ANY accepts every hashable value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A named, typed attribute. None stands for SQL's NULL and is accepted only where `nullable`."""
+
+    name: str
+    type: Type = Type.ANY
+    nullable: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise SchemaError(f"a column's name must be a non-empty string, found {self.name!r}")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.type.value}{' null' if self.nullable else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """An ordered list of columns with distinct names.
+
+    >>> bids = Schema.of(item="integer", price="float")
+    >>> bids.names, bids.index("price")
+    (('item', 'price'), 1)
+    >>> bids.check([(7, 12.5)])
+    >>> bids.check([(7, "dear")])
+    Traceback (most recent call last):
+    midstream.plans.errors.SchemaError: column price: found 'dear' (str), expected float
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for column in self.columns:
+            if column.name in seen:
+                raise SchemaError(
+                    f"column {column.name} occurs twice; rename one of them", column=column.name
+                )
+            seen.add(column.name)
+
+    @classmethod
+    def of(cls, **types: str | Type) -> Schema:
+        """A schema from names and types, for example `Schema.of(item="integer", note="string?")`; `?` allows
+        None."""
+        return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names in order."""
+        return tuple(column.name for column in self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.columns))})"
+
+    def index(self, name: str) -> int:
+        """Position of a column. Raises SchemaError, naming the nearest column, where there is none."""
+        for position, column in enumerate(self.columns):
+            if column.name == name:
+                return position
+        raise SchemaError(f"there is no column {name} in {self}{suggest(name, self.names)}", column=name)
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[self.index(name)]
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """The named columns, in the order given."""
+        return Schema(tuple(self[name] for name in names))
+
+    def concat(self, other: Schema) -> Schema:
+        """This schema's columns, then the other's. Raises SchemaError where a name occurs in both."""
+        return Schema(self.columns + other.columns)
+
+    def check(self, rows: Sequence[Any]) -> None:
+        """Raise SchemaError unless every row is a tuple of this schema. Cost: O(rows × columns), in C
+        loops."""
+        if not rows:
+            return
+        if set(map(type, rows)) != {tuple}:
+            odd = next(row for row in rows if type(row) is not tuple)
+            raise SchemaError(
+                f"found row {odd!r} ({type(odd).__name__}), expected a tuple of {self}", row=odd
+            )
+        if set(map(len, rows)) != {len(self.columns)}:
+            odd = next(row for row in rows if len(row) != len(self.columns))
+            raise SchemaError(
+                f"found row {odd!r} with {len(odd)} values, expected {len(self.columns)}: {self}", row=odd
+            )
+        for position, column in enumerate(self.columns):
+            self._check_column(column, list(map(itemgetter(position), rows)))
+
+    @staticmethod
+    def _check_column(column: Column, values: list[Any]) -> None:
+        found = set(map(type, values))
+        if column.nullable:
+            found.discard(type(None))
+        expected = PYTHON_TYPES.get(column.type)
+        if expected is None:
+            if not column.nullable and type(None) in found:
+                raise SchemaError(f"column {column.name}: found None, expected a value", column=column.name)
+        elif not found <= expected:
+            odd = next(v for v in values if type(v) not in expected and not (v is None and column.nullable))
+            raise SchemaError(
+                f"column {column.name}: found {odd!r} ({type(odd).__name__}), expected {column.type.value}",
+                column=column.name,
+                value=odd,
+            )
+        if float in found and any(value != value for value in values):
+            # NaN equals nothing, itself included, so no snapshot that holds it equals any other.
+            raise SchemaError(f"column {column.name}: found NaN, expected a number", column=column.name)
+
+
+def parse_column(name: str, type_: str | Type) -> Column:
+    """A column from its name and a type such as "integer" or "string?" (which allows None)."""
+    if isinstance(type_, Type):
+        return Column(name, type_)
+    nullable = type_.endswith("?")
+    try:
+        return Column(name, Type(type_.rstrip("?").lower()), nullable)
+    except ValueError:
+        known = ", ".join(t.value for t in Type)
+        raise SchemaError(
+            f"column {name}: found type {type_!r}, expected one of {known}", column=name
+        ) from None
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` when a known name is near, else nothing."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

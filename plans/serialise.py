@@ -1,0 +1,167 @@
+"""Plans as JSON and back.
+
+    {"format": "midstream-plan", "version": 1,
+     "nodes": [{"operator": "source", "stream": "bids", "columns": [["item", "integer"]], "intervals": false},
+               {"operator": "window", "size": 60, "inputs": [0]}],
+     "outputs": {"out": 1}}
+
+Nodes are listed with inputs before consumers, shared ones once. Reading back gives an equal plan.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from midstream.plans.aggregates import AggregateCall
+from midstream.plans.errors import MidstreamError, PlanFormatError
+from midstream.plans.expressions import expression_from_json
+from midstream.plans.logical import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Logical,
+    Project,
+    Source,
+    TimeWindow,
+    Union,
+)
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Operator, Plan
+from midstream.plans.schema import Column, Schema, Type
+
+FORMAT = "midstream-plan"
+VERSION = 1
+
+
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """A plan as plain JSON data. Raises PlanFormatError where it holds a Python callable."""
+    numbers = {node: i for i, node in enumerate(plan.nodes)}
+    nodes = []
+    for node in plan.nodes:
+        data = _operator_to_json(node.operator)
+        if node.inputs:
+            data["inputs"] = [numbers[child] for child in node.inputs]
+        nodes.append(data)
+    outputs = {name: numbers[root] for name, root in plan.outputs.items()}
+    return {"format": FORMAT, "version": VERSION, "nodes": nodes, "outputs": outputs}
+
+
+def plan_from_json(data: Any) -> Plan:
+    """Read back what `plan_to_json` gave. Raises PlanFormatError, saying which node and why."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise PlanFormatError(f'this is no plan: expected an object with "format": "{FORMAT}"')
+    if data.get("version") != VERSION:
+        raise PlanFormatError(f"found plan format version {data.get('version')!r}, expected {VERSION}")
+    nodes: list[Node] = []
+    listed, outputs = data.get("nodes"), data.get("outputs")
+    if not isinstance(listed, list) or not isinstance(outputs, dict):
+        raise PlanFormatError('a plan needs "nodes", a list, and "outputs", an object')
+    for i, entry in enumerate(listed):
+        try:
+            children = tuple(nodes[_number(child, i)] for child in entry.get("inputs", ()))
+            nodes.append(Node(_operator_from_json(entry), children))
+        except MidstreamError as error:
+            raise PlanFormatError(f"node {i}: {error}", node=i) from error
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise PlanFormatError(
+                f"node {i}: found {entry!r}, which lacks or misuses {error}", node=i
+            ) from error
+    try:
+        return Plan({str(name): nodes[_number(root, len(nodes))] for name, root in outputs.items()})
+    except (IndexError, TypeError) as error:
+        raise PlanFormatError(f"outputs: found {outputs!r}, expected numbers below {len(nodes)}") from error
+
+
+def dumps(plan: Plan) -> str:
+    """A plan as JSON text, one node a line."""
+    data = plan_to_json(plan)
+    nodes = ",\n  ".join(json.dumps(node, ensure_ascii=False) for node in data["nodes"])
+    return (
+        f'{{"format": "{FORMAT}", "version": {VERSION},\n "nodes": [\n  {nodes}\n ],\n'
+        f' "outputs": {json.dumps(data["outputs"], ensure_ascii=False)}}}\n'
+    )
+
+
+def loads(text: str) -> Plan:
+    """Read back what `dumps` gave."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PlanFormatError(f"this is no JSON: {error}") from error
+    return plan_from_json(data)
+
+
+def schema_to_json(schema: Schema) -> list[list[str]]:
+    """`[[name, type], …]`, with `?` behind the type of a nullable column."""
+    return [[column.name, column.type.value + ("?" if column.nullable else "")] for column in schema]
+
+
+def schema_from_json(data: Any) -> Schema:
+    """Read back what `schema_to_json` gave."""
+    return Schema(tuple(Column(name, Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data))
+
+
+def _number(value: Any, below: int) -> int:
+    if type(value) is not int or not 0 <= value < below:
+        raise PlanFormatError(f"found input {value!r}, expected the number of an earlier node")
+    return value
+
+
+def _operator_to_json(operator: Operator) -> dict[str, Any]:
+    if isinstance(operator, Physical):
+        return {"implementation": operator.implementation, **_operator_to_json(operator.logical)}
+    data: dict[str, Any] = {"operator": operator.name}
+    match operator:
+        case Source(stream, columns, intervals):
+            data |= {"stream": stream, "columns": schema_to_json(columns), "intervals": intervals}
+        case TimeWindow(size):
+            data |= {"size": size}
+        case Filter(condition):
+            data |= {"condition": condition.to_json()}
+        case Project(columns):
+            data |= {"columns": [[name, e.to_json()] for name, e in columns]}
+        case Join(condition, columns):
+            data |= {"condition": condition.to_json(), "columns": list(columns)}
+        case Aggregate(keys, calls):
+            data |= {
+                "keys": list(keys),
+                "calls": [
+                    [name, c.function, None if c.argument is None else c.argument.to_json()]
+                    for name, c in calls
+                ],
+            }
+    return data
+
+
+def _operator_from_json(data: Mapping[str, Any]) -> Operator:
+    operator = _logical_from_json(data)
+    return Physical(data["implementation"], operator) if "implementation" in data else operator
+
+
+def _logical_from_json(data: Mapping[str, Any]) -> Logical:
+    match data["operator"]:
+        case "source":
+            return Source(str(data["stream"]), schema_from_json(data["columns"]), bool(data["intervals"]))
+        case "window":
+            return TimeWindow(data["size"])
+        case "filter":
+            return Filter(expression_from_json(data["condition"]))
+        case "project":
+            return Project(tuple((str(name), expression_from_json(e)) for name, e in data["columns"]))
+        case "union":
+            return Union()
+        case "join":
+            return Join(expression_from_json(data["condition"]), tuple(map(str, data["columns"])))
+        case "distinct":
+            return Distinct()
+        case "aggregate":
+            calls = (
+                (str(name), AggregateCall(function, None if e is None else expression_from_json(e)))
+                for name, function, e in data["calls"]
+            )
+            return Aggregate(tuple(map(str, data["keys"])), tuple(calls))
+        case other:
+            raise PlanFormatError(f"found operator {other!r}, expected a known one")

@@ -1,0 +1,1 @@
+"""Streams, workloads and studies that put the other rooms to use."""

@@ -1,0 +1,1 @@
+"""The NEXMark auction workload."""

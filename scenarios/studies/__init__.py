@@ -1,0 +1,1 @@
+"""Offline studies on Spark."""

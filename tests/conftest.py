@@ -1,0 +1,122 @@
+"""Settings and fixtures of the whole test run.
+
+Environment     MIDSTREAM_PROFILE  hypothesis profile: default, ci or thorough (ci where CI is set)
+                MIDSTREAM_DATA     folder of the shared data sets
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
+
+# A time limit per example would measure the machine, not the code.
+settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
+settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder that holds tests/: the repository, or a copy of its tests without the rooms."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def project() -> dict[str, Any]:
+    """The parsed pyproject.toml."""
+    if not PYPROJECT.is_file():
+        pytest.skip(f"no {PYPROJECT.name} next to the tests")
+    return tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def source_tree(root: Path) -> Path:
+    """The repository root, where the rooms lie next to the tests."""
+    if not (root / "midstream" / "__init__.py").is_file():
+        pytest.skip("the rooms are not next to the tests: an installed package is tested")
+    return root
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of the shared data sets."""
+    folder = Path(os.environ.get("MIDSTREAM_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder} (MIDSTREAM_DATA names another folder)")
+    return folder
+
+
+@functools.cache
+def find_modules() -> tuple[str, ...]:
+    """Name every module of the installed package, importable or not.
+
+    An editable install has no one folder to walk: midstream.plans is found, but midstream.__path__ does not
+    list it. So each package that pyproject.toml names is walked, and what lies below midstream in any case.
+    """
+    listed = tomllib.loads(PYPROJECT.read_text(encoding="utf-8")) if PYPROJECT.is_file() else {}
+    packages = listed.get("tool", {}).get("setuptools", {}).get("packages", [])
+    found = {"midstream", *packages}
+    for package in sorted(found):
+        try:
+            path = importlib.import_module(package).__path__
+        except Exception:
+            continue  # the test of that module imports it again and shows the error
+        found.update(m.name for m in pkgutil.walk_packages(path, f"{package}.", onerror=lambda _: None))
+    return tuple(sorted(name for name in found if not name.endswith(".__main__")))
+
+
+@pytest.fixture(scope="session")
+def module_names() -> tuple[str, ...]:
+    """The name of every module of the installed package."""
+    return find_modules()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that takes `module_name` once for every module of the installed package."""
+    if "module_name" in metafunc.fixturenames:
+        metafunc.parametrize("module_name", find_modules())
+
+
+@functools.cache
+def find_spark_obstacle() -> str | None:
+    """Say why Spark cannot run here, or None if it can."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "needs PySpark: pip install 'midstream[spark]'"
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which(f"{home}/bin/java" if home else "java")
+    if java is None:
+        return "needs Java 17 or newer; found none"
+    version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    major = re.search(r'version "(\d+)', version)
+    if major is None or int(major[1]) < 17:
+        return f"needs Java 17 or newer; found {version.strip().partition(chr(10))[0] or java}"
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests marked `spark` in one worker, or skip them where Spark cannot run."""
+    has_groups = any(line.startswith("xdist_group") for line in config.getini("markers"))
+    for item in items:
+        if item.get_closest_marker("spark") is None:
+            continue
+        if obstacle := find_spark_obstacle():
+            item.add_marker(pytest.mark.skip(reason=obstacle))
+        if has_groups:
+            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -1,0 +1,1 @@
+../../../midstream/__init__.py

@@ -1,0 +1,338 @@
+"""Examples from the literature, and the edges of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from midstream.engine import Engine
+from midstream.migration.fork import fork_whole
+from midstream.migration.fuse import ReferencePoint
+from midstream.migration.machine import Migration, Phase
+from midstream.migration.report import report
+from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box
+from midstream.operators.box import Box, max_end, state_size
+from midstream.operators.engine import run
+from midstream.operators.plan_box import PlanBox
+from midstream.plans.aggregates import count, max_, sum_
+from midstream.plans.algebra import specified
+from midstream.plans.builder import stream
+from midstream.plans.expressions import col
+from midstream.plans.snapshots import equivalent, normal_form
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
+from midstream.testing import is_ordered, verdict
+
+A = stream("A", a="string", intervals=True)
+B = stream("B", b="string", intervals=True)
+ABOVE = A.join(B, on=[("a", "b")]).distinct()
+BELOW = A.distinct().join(B.distinct(), on=[("a", "b")])
+# The inputs of Example 28.1: every element is valid for the global window; the migration starts at 40.
+STREAMS: Mapping[str, list[Element]] = {
+    "A": [(10, 111, ("a",)), (50, 151, ("a",))],
+    "B": [(20, 121, ("a",)), (70, 171, ("a",))],
+}
+
+
+def test_example_28_1_genmig_is_right() -> None:
+    """Thesis, Example 28.1: duplicate elimination is pushed below the join while the query runs."""
+    results: list = []
+    engine = Engine(ABOVE.plan(), results.extend)
+    engine.push("A", STREAMS["A"][:1])
+    engine.push("B", STREAMS["B"][:1])
+    migration = engine.migrate(BELOW.plan())
+    engine.push("A", STREAMS["A"][1:])
+    engine.push("B", STREAMS["B"][1:])
+    engine.close()
+    assert verdict(specified(ABOVE.plan(), STREAMS), results)
+    assert migration.phase is Phase.DONE
+    assert report(migration).split_time == 122
+
+
+def test_example_28_1_parallel_track_would_be_wrong() -> None:
+    """Old results that come from an element before 40, and all of a new plan started at 40, make `a` twice."""
+    old = run(ABOVE.plan(), STREAMS)
+    with_old_element = run(
+        ABOVE.plan(), {"A": STREAMS["A"], "B": STREAMS["B"][:1]}
+    )  # all but the pair of the two new elements
+    new = run(BELOW.plan(), {name: elements[1:] for name, elements in STREAMS.items()})
+    assert new == [(70, 151, ("a", "a"))]
+    assert (111, 121, ("a", "a")) in with_old_element
+    track = equivalent(with_old_element + new, old)
+    assert not track
+    assert any((d.start, d.end, d.left, d.right) == (70, 121, 2, 1) for d in track.differences)
+
+
+def test_erratum_13_aggregation_under_the_reference_point() -> None:
+    """Why it is refused: the old sum emits 1 on [5, 15) and never sees b; the new one gives 3 on [12, 15)."""
+    s = stream("s", x="integer", intervals=True)
+    elements = [(5, 15, (1,)), (12, 20, (2,))]
+    right = [(5, 12, (1,)), (12, 15, (3,)), (15, 20, (2,))]
+    plan = s.aggregate(total=sum_("x")).plan()
+    unsound = Strategy("unsound", fork_whole, ReferencePoint)
+    out = through_boxes(PlanBox(plan), PlanBox(plan), elements, [9], unsound)
+    assert equivalent(run(plan, {"s": elements}), right)
+    assert not equivalent(out, right)
+    assert (5, 15, (1,)) in out
+    assert (12, 15, (3,)) in out
+
+
+def test_erratum_13_duplicates_under_the_reference_point() -> None:
+    """Why it is refused: with T = 30 the new plan emits [60, 100) a second time."""
+    s = stream("s", x="integer", intervals=True).distinct().plan()
+    elements = [(1, 60, (7,)), (5, 100, (7,))]
+    out = through_boxes(
+        PlanBox(s), PlanBox(s), elements, [29], Strategy("unsound", fork_whole, ReferencePoint)
+    )
+    assert sorted(out) == [(1, 60, (7,)), (60, 100, (7,)), (60, 100, (7,))]
+
+
+def through_boxes(
+    old: Box, new: Box, elements: list[Element], max_ends: list[Time], strategy: Strategy
+) -> list[Element]:
+    """Migrate between two boxes from the first element on, with a given bound for the split time."""
+    migration, ready = migrate_box(old, new, strategy, max_ends=max_ends, reached=[BEGINNING])
+    out = ready[0] + migration.push(0, elements)[0] + migration.end(0)[0]
+    assert migration.phase is Phase.DONE
+    return out
+
+
+LEFT = stream("l", x="integer", y="integer").window(10)
+RIGHT = stream("r", z="integer").window(10)
+SILENT = LEFT.join(RIGHT, on=[("x", "z")]).filter(col("y") > 5)
+SILENT_TOO = LEFT.filter(col("y") > 5).join(RIGHT, on=[("x", "z")])
+
+
+def rows(times: Iterable[int], payload: tuple) -> list[Element]:
+    return list(chronons((t, payload) for t in times))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_old_plan_that_never_emits_does_not_hold_up_the_migration(strategy: str) -> None:
+    """Erratum 14: the end follows from the progress of the inputs."""
+    results: list = []
+    engine = Engine(SILENT.plan(), results.extend)
+    engine.push("l", rows(range(5), (1, 0)))
+    engine.push("r", rows(range(5), (1,)))
+    migration = engine.migrate(SILENT_TOO.plan(), strategy)
+    engine.push("l", rows(range(5, 40), (1, 0)))
+    assert migration.phase is Phase.MOVING
+    engine.push("r", rows(range(5, 40), (1,)))
+    assert migration.phase is Phase.DONE
+    assert results == []
+    assert isinstance(engine.box, PlanBox)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_idle_input_that_only_sends_heartbeats_is_enough(strategy: str) -> None:
+    engine = Engine(SILENT.plan())
+    engine.push("l", rows([0], (1, 9)))
+    engine.advance("r", 0)
+    migration = engine.migrate(SILENT_TOO.plan(), strategy)
+    engine.advance("r", 1000)
+    assert migration.phase is Phase.MOVING
+    engine.advance("l", 1000)
+    assert migration.phase is Phase.DONE
+
+
+def test_a_port_is_counted_once_however_many_of_its_elements_pass_the_split() -> None:
+    """With two inputs, two late elements on one do not make both pass."""
+    results: list = []
+    engine = Engine(SILENT.plan(), results.extend)
+    engine.push("l", rows([0], (1, 9)))
+    migration = engine.migrate(SILENT_TOO.plan())
+    for t in (50, 51, 52):
+        engine.push("l", rows([t], (1, 9)))
+    assert migration.phase is Phase.MOVING
+    engine.push("r", rows([3], (1,)))
+    engine.close()
+    assert results == [(3, 10, (1, 9, 1))]
+
+
+def test_a_migration_before_the_first_element_ends_with_it() -> None:
+    results: list = []
+    engine = Engine(SILENT.plan(), results.extend)
+    migration = engine.migrate(SILENT_TOO.plan())
+    assert migration.old is None
+    engine.push("l", rows([0], (1, 9)))
+    engine.push("r", rows([0], (1,)))
+    assert results == [(0, 10, (1, 9, 1))]
+    assert migration.phase is Phase.DONE
+    assert report(migration).split_time is None
+    assert report(migration).duration is None
+
+
+def test_a_migration_after_the_end_is_over_at_once() -> None:
+    engine = Engine(SILENT.plan())
+    engine.push("l", rows([0], (1, 9)))
+    engine.close()
+    migration = engine.migrate(SILENT_TOO.plan())
+    assert migration.phase is Phase.DONE
+    assert isinstance(engine.box, PlanBox)
+
+
+def test_inputs_that_are_already_past_the_split_release_the_old_plan_at_once() -> None:
+    """Results that the old plan still held come out with the call itself."""
+    results: list = []
+    total = LEFT.aggregate(n=count())
+    engine = Engine(total.plan(), results.extend)
+    engine.push("l", rows([0], (1, 9)))
+    engine.advance("l", 10_000)
+    migration = engine.migrate(total.plan())
+    assert migration.phase is Phase.DONE
+    assert results == [(0, 10, (1,))]
+
+
+def test_an_aggregate_that_spans_the_split_is_fused_into_one() -> None:
+    """Not only equivalent: the result is not cut at all."""
+    results: list = []
+    s = stream("s", x="integer", intervals=True)
+    plan = s.aggregate(top=max_("x")).plan()
+    engine = Engine(plan, results.extend)
+    engine.push("s", [(0, 10, (1,))])
+    migration = engine.migrate(plan)
+    engine.push("s", [(2, 50, (7,))])
+    engine.advance("s", 20)
+    assert migration.phase is Phase.DRAINING
+    assert migration.old is None
+    engine.close()
+    assert results == [(0, 2, (1,)), (2, 10, (7,)), (10, 50, (7,))]
+    assert migration.phase is Phase.DONE
+    assert report(migration).results_fused == 1
+
+
+@pytest.mark.parametrize("origin", [-(10**6), 2**53, 2**63, 10**20])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_timestamps_of_any_size(origin: int, strategy: str) -> None:
+    """Nanoseconds since 1970 do not fit a float; the instant between two of them must be exact all the same."""
+    results: list = []
+    plan = LEFT.join(RIGHT, on=[("x", "z")]).plan()
+    swapped = RIGHT.join(LEFT, on=[("x", "z")], columns=("x", "y", "z")).plan()
+    streams = {
+        "l": rows(range(origin, origin + 60, 3), (1, 9)),
+        "r": rows(range(origin, origin + 60, 7), (1,)),
+    }
+    engine = Engine(plan, results.extend)
+    engine.push("l", streams["l"][:7])
+    engine.push("r", streams["r"][:3])
+    migration = engine.migrate(swapped, strategy)
+    engine.push("l", streams["l"][7:])
+    engine.push("r", streams["r"][3:])
+    engine.close()
+    assert normal_form(results) == normal_form(run(plan, streams))
+    assert is_ordered(results)
+    assert migration.phase is Phase.DONE
+    assert report(migration).unmatched == 0
+
+
+def test_plans_that_do_not_mean_the_same_are_found_out() -> None:
+    """The claim that they do is the caller's; a wrong one shows in the report, and no fragment is dropped."""
+    results: list = []
+    s = stream("s", x="integer", intervals=True)
+    engine = Engine(s.plan(), results.extend)
+    engine.push("s", [(0, 5, (1,))])
+    migration = engine.migrate(s.select(x=col("x") + 1).plan())
+    engine.push("s", [(2, 9, (1,)), (30, 31, (1,))])
+    engine.close()
+    assert results == [(0, 5, (1,)), (2, 6, (1,)), (6, 9, (2,)), (30, 31, (2,))]
+    assert report(migration).unmatched == 2
+
+
+def test_state_is_released_and_peaks_are_kept() -> None:
+    plan = LEFT.join(RIGHT, on=[("x", "z")]).plan()
+    engine = Engine(plan)
+    engine.push("l", rows(range(5), (1, 9)))
+    assert max_end(engine.box) == 14
+    assert state_size(engine.box).elements == 5
+    assert state_size(engine.box).bytes > 5 * 100
+    migration = engine.migrate(plan)
+    engine.push("l", rows(range(5, 10), (1, 9)))
+    assert migration.peak_old == 10
+    assert migration.size() == len(list(migration.state()))
+    engine.push("r", rows([30], (1,)))
+    engine.push("l", rows([30], (1, 9)))
+    assert isinstance(engine.box, PlanBox)
+    assert engine.box.size() == 2
+    assert migration.peak_new >= 1
+
+
+class Doubler:
+    """A box of some other engine: two results for every element, at once."""
+
+    inputs = ("in",)
+    outputs = ("out",)
+
+    def __init__(self) -> None:
+        self.reached: Time = BEGINNING
+        self.ended = 0
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        self.reached = batch[-1][0]
+        return [[element for element in batch for _ in range(2)]]
+
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        self.reached = max(self.reached, time)
+        return [[]]
+
+    def end(self, port: int) -> list[Batch]:
+        self.ended += 1
+        return self.advance(port, FOREVER)
+
+    def progress(self, output: int = 0) -> Time:
+        return self.reached
+
+    def size(self) -> int:
+        return 0
+
+    def state(self) -> Iterable[Element]:
+        return ()
+
+    def counters(self) -> Mapping[str, int]:
+        return {}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=lambda s: s.name)
+def test_boxes_of_another_engine_migrate_by_the_contract_alone(strategy: Strategy) -> None:
+    old, new = Doubler(), Doubler()
+    assert isinstance(old, Box)
+    elements = [(t, t + 7, t % 3) for t in range(0, 60, 2)]
+    out = old.push(0, elements[:10])[0]
+    migration, ready = migrate_box(old, new, strategy, max_ends=[elements[9][1]], reached=[old.progress()])
+    assert isinstance(migration, Box)
+    out += ready[0] + migration.push(0, elements[10:])[0] + migration.end(0)[0]
+    assert equivalent(out, [element for element in elements for _ in range(2)])
+    assert is_ordered(out)
+    assert isinstance(migration, Migration)
+    assert migration.successor is new
+    assert old.ended == 1
+
+
+def test_several_outputs_are_fused_one_by_one() -> None:
+    from midstream.plans.plan import Plan
+
+    def outputs(filtered_first: bool) -> Plan:
+        pairs = SILENT_TOO if filtered_first else SILENT
+        return Plan({"pairs": pairs.node, "counts": pairs.group_by("x").aggregate(n=count()).node})
+
+    pairs: list = []
+    counts: list = []
+    expected: dict[str, list] = {"pairs": [], "counts": []}
+    engine, alone = Engine(outputs(False)), Engine(outputs(False))
+    engine.subscribe(pairs.extend, "pairs")
+    engine.subscribe(counts.extend, "counts")
+    for name, sink in expected.items():
+        alone.subscribe(sink.extend, name)
+    for step in range(12):
+        if step == 4:
+            migration = engine.migrate(outputs(True))
+        for one in (engine, alone):
+            one.push("l", rows(range(step * 5, step * 5 + 5), (1, 9)))
+            one.push("r", rows([step * 5 + 2], (1,)))
+    engine.close()
+    alone.close()
+    assert migration.phase is Phase.DONE
+    assert equivalent(pairs, expected["pairs"])
+    assert equivalent(counts, expected["counts"])
+    assert counts
+    assert is_ordered(pairs)
+    assert is_ordered(counts)

@@ -43,8 +43,8 @@ def require_start_preserving(plan: Plan, which: str) -> None:
         if not operator.is_start_preserving:
             raise MigrationRefused(
                 f"the reference-point method is unsound over {operator} of the {which} plan: its results "
-                "need not start where an element starts, so a start does not tell which plan a result belongs to; "
-                "use genmig",
+                "need not start where an element starts, so a start does not tell which plan a result "
+                "belongs to; use genmig",
                 operator=str(operator),
             )
 

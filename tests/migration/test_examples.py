@@ -50,7 +50,7 @@ def test_example_28_1_genmig_is_right() -> None:
 
 
 def test_example_28_1_parallel_track_would_be_wrong() -> None:
-    """Old results that come from an element before 40, and all of a new plan started at 40, make `a` twice."""
+    """Old results of an element from before 40, and all of a new plan started at 40, give `a` twice."""
     old = run(ABOVE.plan(), STREAMS)
     with_old_element = run(
         ABOVE.plan(), {"A": STREAMS["A"], "B": STREAMS["B"][:1]}
@@ -204,7 +204,7 @@ def test_an_aggregate_that_spans_the_split_is_fused_into_one() -> None:
 @pytest.mark.parametrize("origin", [-(10**6), 2**53, 2**63, 10**20])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_timestamps_of_any_size(origin: int, strategy: str) -> None:
-    """Nanoseconds since 1970 do not fit a float; the instant between two of them must be exact all the same."""
+    """Nanoseconds since 1970 do not fit a float; the instant between two of them must be exact."""
     results: list = []
     plan = LEFT.join(RIGHT, on=[("x", "z")]).plan()
     swapped = RIGHT.join(LEFT, on=[("x", "z")], columns=("x", "y", "z")).plan()

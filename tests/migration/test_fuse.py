@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.migration.fork import fork
-from midstream.migration.fuse import Fuse, ReferencePoint
+from midstream.migration.fuse import Fuse, Origins, ReferencePoint
 from midstream.plans.streams import FOREVER, Element, Time, just_before
 from midstream.testing import elements, equivalent, is_ordered
 
@@ -43,19 +43,21 @@ def fused(old: list[Element], new: list[Element], split: Time) -> tuple[list[Ele
     out = fuse.process(old, new, False, split)
     out += fuse.process([], [], True, split)
     out += fuse.process([], [], True, FOREVER)
+    assert fuse.process([], [], True, FOREVER) == []
     return out, fuse
 
 
 def test_equal_payloads_find_their_halves_in_order_of_start() -> None:
     out, fuse = fused([(1, 4.5, "a"), (3, 4.5, "a")], [(4.5, 9, "a"), (4.5, 6, "a")], 4.5)
     assert out == [(1, 9, "a"), (3, 6, "a")]
-    assert fuse.origins.fused == 2
+    assert fuse.origins == Origins(fused=2)
 
 
 def test_a_half_that_comes_first_waits_for_the_other() -> None:
     fuse = Fuse(4.5)
-    assert fuse.process([], [(4.5, 9, "a"), (4.5, 8, "a"), (6, 7, "b")], False, 6) == []
+    assert fuse.process([], [(4.5, 9, "a"), (4.5, 8, "a"), (6, 7, "b")], False, 4.5) == []
     assert len(fuse) == 3
+    assert sorted(fuse) == [(4.5, 8, "a"), (4.5, 9, "a"), (6, 7, "b")]
     assert fuse.process([(1, 4.5, "a")], [], False, 6) == [(1, 9, "a")]
     assert fuse.process([(2, 4.5, "a")], [], False, 6) == [(2, 8, "a")]
     assert fuse.process([], [], True, 6) == [(6, 7, "b")]
@@ -65,6 +67,7 @@ def test_results_behind_one_that_waits_wait_too() -> None:
     fuse = Fuse(4.5)
     assert fuse.process([(1, 4.5, "a"), (2, 3, "b")], [], False, 4.5) == []
     assert fuse.progress(4, 4.5) == 1
+    assert sorted(fuse) == [(1, 4.5, "a"), (2, 3, "b")]
     assert fuse.process([], [(4.5, 5, "a")], False, 4.5) == [(1, 5, "a"), (2, 3, "b")]
     assert fuse.progress(4, 4.5) == 4
 
@@ -87,7 +90,7 @@ def test_fragments_without_another_half_still_come_out(origin: int) -> None:
         (origin + 5, origin + 9, "d"),
         (origin + 6, origin + 7, "e"),
     ]
-    assert fuse.origins.unmatched == 3
+    assert fuse.origins == Origins(old=1, new=1, fused=0, unmatched=3)
     assert fuse.is_empty()
 
 

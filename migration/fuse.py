@@ -35,9 +35,6 @@ class Joiner(Protocol):
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
 
-    def is_empty(self) -> bool:
-        """Whether nothing is held."""
-
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Element]: ...
@@ -147,10 +144,6 @@ class Fuse:
             return self._slots[0][0]  # type: ignore[no-any-return]
         return chronon_end(min(old_progress, new_progress))
 
-    def is_empty(self) -> bool:
-        """Whether nothing is held."""
-        return not (self._slots or self._waiting_new or self._later)
-
     def __len__(self) -> int:
         return len(self._slots) + sum(map(len, self._waiting_new.values())) + len(self._later)
 
@@ -198,10 +191,6 @@ class ReferencePoint:
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
         return chronon_end(min(old_progress, new_progress))
-
-    def is_empty(self) -> bool:
-        """Whether nothing is held."""
-        return not self._later
 
     def __len__(self) -> int:
         return len(self._later)

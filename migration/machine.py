@@ -118,10 +118,8 @@ class Migration:
             is_done, new_progress = self.old is None, self.new.progress(output)
             results.append(joiner.process(from_old[output], from_new[output], is_done, new_progress))
         self.peak_held = max(self.peak_held, sum(map(len, self._joiners)))
-        if self.phase is Phase.DRAINING and all(
-            joiner.is_empty() and self.new.progress(output) > self.split
-            for output, joiner in enumerate(self._joiners)
-        ):
+        # The joiners then hold nothing, and no result of the new plan can touch the split time any more.
+        if self.old is None and all(self.new.progress(i) > self.split for i in range(len(self.outputs))):
             self.phase = Phase.DONE
         return results
 
@@ -132,19 +130,15 @@ class Migration:
             return _feed(self.old, port, batch, progress)
         results = self.old.push(port, batch) if batch else [[] for _ in self.outputs]
         if not self._passed[port]:
-            # The port has passed the split time, once and for all: the old plan has nothing more to expect on
-            # it.
+            # Once and for all: the old plan has nothing more to expect on this port.
             self._passed[port] = True
             _append(results, self.old.end(port))
         return results
 
     def progress(self, output: int = 0) -> Time:
         """No later result starts before this. The split time itself never shows."""
-        old = self.split if self.old is None else min(self.old.progress(output), self.split)
-        new = self.new.progress(output)
-        if self.old is None and new > self.split:
-            old = new
-        return self._joiners[output].progress(old, new)
+        old = FOREVER if self.old is None else min(self.old.progress(output), self.split)
+        return self._joiners[output].progress(old, self.new.progress(output))
 
     def size(self) -> int:
         """Elements in both boxes and in the joiners."""

@@ -238,6 +238,52 @@ def test_plans_that_do_not_mean_the_same_are_found_out() -> None:
     assert report(migration).unmatched == 2
 
 
+def test_a_wrong_plan_does_not_let_the_split_time_out() -> None:
+    """An aggregate that is open at the split time in one plan only still comes out in whole chronons."""
+    s = stream("s", x="integer", intervals=True)
+    right, wrong = s.filter(col("x") > 5).aggregate(n=count()), s.aggregate(n=count())
+    for old, new in ((right, wrong), (wrong, right)):
+        results: list = []
+        engine = Engine(old.plan(), results.extend)
+        engine.push("s", [(0, 10, (1,))])
+        migration = engine.migrate(new.plan())
+        engine.push("s", [(3, 60, (1,)), (20, 21, (9,))])
+        engine.close()
+        assert all(isinstance(t, int) for start, end, _ in results for t in (start, end))
+        assert is_ordered(results)
+        assert report(migration).unmatched == 1
+        assert migration.phase is Phase.DONE
+
+
+def test_heartbeats_that_go_back_are_ignored() -> None:
+    old, new = Doubler(), Doubler()
+    migration, _ = migrate_box(old, new, STRATEGIES["genmig"], max_ends=[90], reached=[40])
+    migration.advance(0, 30)
+    assert old.heartbeats == [40]
+    migration.advance(0, 50)
+    migration.advance(0, 50)
+    assert old.heartbeats == [40, 50]
+
+
+def test_an_output_that_is_drained_goes_on_while_another_drains() -> None:
+    """Progress is reported output by output."""
+    from midstream.plans.plan import Plan
+
+    s = stream("s", x="integer", intervals=True)
+    plan = Plan({"all": s.node, "n": s.aggregate(n=count()).node})
+    results: list = []
+    engine = Engine(plan)
+    engine.subscribe(results.extend, "all")
+    engine.push("s", [(0, 10, (1,))])
+    migration = engine.migrate(plan)
+    engine.push("s", [(3, 90, (1,))])
+    engine.advance("s", 40)
+    assert migration.phase is Phase.DRAINING
+    assert migration.peak_held == 1
+    assert (migration.progress(0), migration.progress(1)) == (40, 10)
+    assert results == [(0, 10, (1,)), (3, 90, (1,))]
+
+
 def test_state_is_released_and_peaks_are_kept() -> None:
     plan = LEFT.join(RIGHT, on=[("x", "z")]).plan()
     engine = Engine(plan)
@@ -265,12 +311,14 @@ class Doubler:
     def __init__(self) -> None:
         self.reached: Time = BEGINNING
         self.ended = 0
+        self.heartbeats: list[Time] = []
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         self.reached = batch[-1][0]
         return [[element for element in batch for _ in range(2)]]
 
     def advance(self, port: int, time: Time) -> list[Batch]:
+        self.heartbeats.append(time)
         self.reached = max(self.reached, time)
         return [[]]
 

@@ -33,7 +33,7 @@ def test_fuse_undoes_fork(streams: list[list[Element]], split: float, data: st.D
     out += fuse.process([], [], True, FOREVER)
     assert is_ordered(out)
     assert equivalent(out, stream)
-    assert fuse.is_empty()
+    assert len(fuse) == 0
     assert fuse.origins.unmatched == 0
     assert sorted(out, key=repr) == sorted(stream, key=repr)
 
@@ -91,7 +91,7 @@ def test_fragments_without_another_half_still_come_out(origin: int) -> None:
         (origin + 6, origin + 7, "e"),
     ]
     assert fuse.origins == Origins(old=1, new=1, fused=0, unmatched=3)
-    assert fuse.is_empty()
+    assert len(fuse) == 0
 
 
 def test_new_fragments_do_not_overtake_old_results_that_wait() -> None:
@@ -104,8 +104,7 @@ def test_a_reference_point_takes_new_results_that_start_after_the_split() -> Non
     point = ReferencePoint(4.5)
     assert point.process([(1, 9, "a")], [(4.5, 9, "a")], False, 4.5) == [(1, 9, "a")]
     assert point.process([], [(5, 6, "b")], False, 5) == []
-    assert not point.is_empty()
     assert len(point) == len(list(point)) == 1
     assert point.process([(3, 8, "c")], [(7, 8, "d")], True, 7) == [(3, 8, "c"), (5, 6, "b"), (7, 8, "d")]
-    assert point.is_empty()
+    assert len(point) == 0
     assert (point.origins.old, point.origins.new) == (2, 2)

@@ -115,6 +115,10 @@ class Engine:
         """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
         ignored."""
         port, _ = self._source(stream)
+        if type(time) is not int:
+            raise IntervalError(
+                f"stream {stream}: found heartbeat {time!r}, expected an integer", stream=stream
+            )
         if time > self._reached[stream]:
             self._reached[stream] = time
             self._feed(self._fixed.advance(port, time))
@@ -177,10 +181,12 @@ class Engine:
     def _check(self, source: Source, batch: Batch) -> None:
         stream = source.stream
         try:
+            if set(map(type, batch)) != {tuple}:
+                raise TypeError
             starts, ends, payloads = map(list, zip(*batch, strict=True))
         except (TypeError, ValueError):
             raise IntervalError(
-                f"stream {stream}: expected elements (start, end, payload)", stream=stream
+                f"stream {stream}: expected elements (start, end, payload), each a tuple", stream=stream
             ) from None
         reached = self._reached[stream]
         if reached == FOREVER:

@@ -143,6 +143,10 @@ class Schema:
         if expected is None:
             if not column.nullable and type(None) in found:
                 raise SchemaError(f"column {column.name}: found None, expected a value", column=column.name)
+            try:
+                hash(tuple(values))
+            except TypeError as error:
+                raise SchemaError(f"column {column.name}: {error}, expected hashable values") from error
         elif not found <= expected:
             odd = next(v for v in values if type(v) not in expected and not (v is None and column.nullable))
             raise SchemaError(

@@ -64,6 +64,8 @@ def test_progress_is_a_promise(workload: Workload) -> None:
         ([(5, 7, (1, 1.0))], IntervalError, "expected a chronon"),
         ([(5.0, 6, (1, 1.0))], IntervalError, "no integers"),
         ([(5, 6)], IntervalError, r"expected elements \(start, end, payload\)"),
+        ([[5, 6, (1, 1.0)]], IntervalError, "each a tuple"),
+        ([7], IntervalError, "each a tuple"),
         ([(5, 6, (1, "dear"))], SchemaError, "stream bids: column price: found 'dear'"),
         ([(5, 6, (1,))], SchemaError, "with 1 values, expected 2"),
         ([(5, 6, [1, 1.0])], SchemaError, "expected a tuple"),
@@ -117,3 +119,15 @@ def test_run_takes_streams_of_any_length() -> None:
     plan = stream("s", x="integer").window(3).plan()
     assert run(plan, {"s": []}) == []
     assert len(run(plan, {"s": chronons((t, (t,)) for t in range(2500))})) == 2500
+
+
+def test_heartbeats_are_integers() -> None:
+    """A finer instant would show in results."""
+    with pytest.raises(IntervalError, match="stream bids: found heartbeat 3.5"):
+        Engine(BIDS).advance("bids", 3.5)
+
+
+def test_values_that_cannot_be_told_apart_are_refused() -> None:
+    engine = Engine(stream("s", x="any").window(5).distinct().plan())
+    with pytest.raises(SchemaError, match="column x: unhashable type: 'list'"):
+        engine.push("s", [(1, 2, ([],))])

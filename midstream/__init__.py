@@ -40,7 +40,7 @@ from midstream.plans.errors import (
     StreamOrderError,
     UnknownStreamError,
 )
-from midstream.plans.expressions import col, opaque
+from midstream.plans.expressions import col, greatest, least, opaque
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.serialise import dumps, loads
@@ -89,7 +89,9 @@ __all__ = [
     "dumps",
     "enumerate_plans",
     "equivalent",
+    "greatest",
     "interleave",
+    "least",
     "loads",
     "max_",
     "max_end",

@@ -23,7 +23,7 @@ from midstream.operators.engine import Engine
 from midstream.plans.aggregates import AggregateCall, avg, count, max_, min_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Col, Const, Expression, conjunction, equality
+from midstream.plans.expressions import Col, Const, Expression, conjunction, equality, greatest
 from midstream.plans.plan import Plan
 from midstream.plans.schema import Type
 from midstream.plans.snapshots import Equivalence, NormalForm, compare, equivalent, normal_form
@@ -140,7 +140,7 @@ def condition(draw: st.DrawFn, names: Sequence[str]) -> Expression:
     operand = st.one_of(column, st.integers(0, 3).map(Const))
     one = Col(draw(st.sampled_from(names)))
     other = draw(operand)
-    match draw(st.integers(0, 6)):
+    match draw(st.integers(0, 7)):
         case 0:
             return one < other
         case 1:
@@ -153,6 +153,8 @@ def condition(draw: st.DrawFn, names: Sequence[str]) -> Expression:
             return (one % 2).eq(other)
         case 5:
             return (one % other).is_null()
+        case 6:
+            return greatest(one, draw(operand), one % 2).eq(other)
         case _:
             return one.eq(other) & (draw(column) >= draw(operand))
 

@@ -410,6 +410,57 @@ class IsNull(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Call(Expression):
+    """A function of comparable values, by name. Unknown if an argument is."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        if self.function not in FUNCTIONS or len(self.arguments) < 2:
+            raise ExpressionError(
+                f"found {self.function!r} of {len(self.arguments)} arguments, "
+                f"expected one of {', '.join(FUNCTIONS)} of 2 or more"
+            )
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments
+
+    def kind(self, schema: Schema) -> Kind:
+        """The arguments' common type."""
+        kinds = [part.kind(schema) for part in self.arguments]
+        common = kinds[0].type
+        for kind in kinds[1:]:
+            if not comparable(common, kind.type):
+                raise ExpressionError(f"{self} compares {common.value} with {kind.type.value}")
+            common = kind.type if kind.type is common else _wider(common, kind.type)
+        return Kind(common, any(kind.nullable for kind in kinds))
+
+    def source(self, scope: Scope) -> str:
+        """A call, guarded where an argument may be unknown."""
+        function = FUNCTIONS[self.function]
+        if self.kind(scope.schema).nullable:
+            function = _of_known(function)
+        return f"{scope.bind(function)}({', '.join(part.source(scope) for part in self.arguments)})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All arguments renamed."""
+        return Call(self.function, tuple(part.renamed(names) for part in self.arguments))
+
+    def to_json(self) -> Any:
+        """`{"function": name, "of": [...]}`."""
+        return {"function": self.function, "of": [part.to_json() for part in self.arguments]}
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {"greatest": max, "least": min}
+"""The functions that have a name, and so a serial form."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque(Expression):
     """A Python callable, with the columns that it reads declared, in the order of its arguments.
 
@@ -468,6 +519,21 @@ def opaque(
     """
     declared = parse_column("result", type)
     return Opaque(function, tuple(reads), declared.type, nullable or declared.nullable)
+
+
+def greatest(*arguments: Any) -> Expression:
+    """The largest of two or more values; unknown if one is.
+
+    >>> from midstream.plans.schema import Schema
+    >>> compile_row(greatest(col("x"), col("y"), 3), Schema.of(x="integer", y="integer"))((1, 2))
+    3
+    """
+    return Call("greatest", tuple(map(lift, arguments)))
+
+
+def least(*arguments: Any) -> Expression:
+    """The smallest of two or more values; unknown if one is."""
+    return Call("least", tuple(map(lift, arguments)))
 
 
 def lift(value: Any) -> Expression:
@@ -570,6 +636,8 @@ def expression_from_json(data: Any) -> Expression:
             return Col(data["column"])
         if data.keys() == {"constant"}:
             return Const(data["constant"])
+        if data.keys() == {"function", "of"} and isinstance(data["of"], list):
+            return Call(str(data["function"]), tuple(map(expression_from_json, data["of"])))
         if data.keys() == {"operator", "of"} and isinstance(data["of"], list):
             parts = tuple(map(expression_from_json, data["of"]))
             match data["operator"], len(parts):
@@ -618,6 +686,10 @@ def _bracketed(part: Expression) -> str:
 def _canonical(part: Expression) -> tuple[str, int]:
     # Two callables may have one name; their identity separates them.
     return str(part), next((id(p.function) for p in walk(part) if isinstance(p, Opaque)), 0)
+
+
+def _of_known(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *arguments: None if None in arguments else function(*arguments)
 
 
 def _divide(left: Any, right: Any) -> float | None:

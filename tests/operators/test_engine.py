@@ -123,7 +123,7 @@ def test_run_takes_streams_of_any_length() -> None:
 
 def test_heartbeats_are_integers() -> None:
     """A finer instant would show in results."""
-    with pytest.raises(IntervalError, match="stream bids: found heartbeat 3.5"):
+    with pytest.raises(IntervalError, match="stream bids: found heartbeat"):
         Engine(BIDS).advance("bids", 3.5)
 
 

@@ -171,11 +171,8 @@ class Migration:
 
 
 def _feed(box: Box, port: int, batch: Batch, progress: Time) -> list[Batch]:
-    if not batch:
-        return box.advance(port, progress)
-    results = box.push(port, batch)
-    _append(results, box.advance(port, progress))
-    return results
+    # The last element of a part starts at the progress behind it: at the split time, if it was cut there.
+    return box.push(port, batch) if batch else box.advance(port, progress)
 
 
 def _append(results: list[Batch], more: list[Batch]) -> None:

@@ -28,7 +28,7 @@ unexport PYTHONPATH
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup demo format lint types links layers unit coverage wheel-test java test check clean FORCE
+.PHONY: help setup demo bench format lint types links layers unit coverage wheel-test java test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -48,6 +48,9 @@ $(READY): pyproject.toml
 
 demo: $(READY) ## Run the demonstration
 	@$(BIN)/midstream demo
+
+bench: $(READY) ## Measure operators beside a hand-written loop, in one run
+	@$(BIN)/python benchmarks/throughput.py
 
 format: $(READY) ## Format the code and sort the imports
 	$(BIN)/ruff check --select I --fix --quiet .

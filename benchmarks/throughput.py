@@ -78,7 +78,8 @@ def main() -> None:
         took, results = timed(lambda: through_engine(pairs, {"l": left, "r": right}, batch_size))  # noqa: B023
         assert ms.equivalent(results, expected)
         print(
-            f"join, batches of {batch_size:<5}{2 * count / took:12,.0f} elements/s  {seconds / took:.2f} of by hand"
+            f"join, batches of {batch_size:<5}{2 * count / took:12,.0f} elements/s  "
+            f"{seconds / took:.2f} of by hand"
         )
     s = source("s")
     plans = {

@@ -41,7 +41,8 @@ def main() -> None:
         if migration is None and engine.progress() >= 2 * HOUR:
             choice = engine.optimize()
             print(
-                f"{choice.considered} plans compared; {choice.given_cost.total:.2f} -> {choice.cost.total:.2f} µs/s"
+                f"{choice.considered} plans compared; "
+                f"{choice.given_cost.total:.2f} -> {choice.cost.total:.2f} µs per second"
             )
             print(choice.plan)
             migration = engine.migrate(choice.plan)

@@ -238,6 +238,23 @@ def test_plans_that_do_not_mean_the_same_are_found_out() -> None:
     assert report(migration).unmatched == 2
 
 
+def test_a_migration_within_a_migration_is_unwrapped_when_it_is_done() -> None:
+    """The second split time lies beyond the first, even if nothing came in between."""
+    plan = LEFT.plan()
+    engine = Engine(plan)
+    engine.push("l", rows([0], (1, 9)))
+    first = engine.migrate(plan)
+    second = engine.migrate(plan)
+    assert second.old is first
+    assert (report(first).split_time, report(second).split_time) == (11, 12)
+    engine.push("l", rows([5, 11], (1, 9)))
+    assert first.phase is Phase.DONE
+    assert second.old is first.new
+    engine.push("l", rows([13], (1, 9)))
+    assert second.phase is Phase.DONE
+    assert report(second).peak_held == 0
+
+
 def test_a_wrong_plan_does_not_let_the_split_time_out() -> None:
     """An aggregate that is open at the split time in one plan only still comes out in whole chronons."""
     s = stream("s", x="integer", intervals=True)

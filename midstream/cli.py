@@ -1,0 +1,129 @@
+"""The command line.
+
+Exit status     0 done     1 the answer is no     2 bad input, or something is not installed
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from midstream.plans.errors import MidstreamError
+from midstream.scenarios.studies.commands import app as study
+
+SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("study", study),)
+"""Groups of commands, by name; the modules that define them import nothing heavy at the top."""
+
+
+class ErrorReportingGroup(TyperGroup):
+    """Commands whose errors of the MidstreamError family become one message on stderr and exit status 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except MidstreamError as error:
+            typer.echo(f"midstream: {error}", err=True)
+            raise typer.Exit(2) from error
+
+
+def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typer:
+    """The application, with groups of commands mounted under their names."""
+    app = typer.Typer(
+        cls=ErrorReportingGroup,
+        help="Change the query plan of a running continuous query: no result lost, doubled or delayed.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    app.command()(demo)
+    for name, sub_app in sub_apps:
+        app.add_typer(sub_app, name=name)
+    return app
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"midstream {version('midstream')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Options of all commands."""
+
+
+def demo(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A folder with departures.csv: recorded flights instead of generated auctions."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of the generated auctions.")] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="A JSON file with the plan to move to; by default the optimizer chooses."),
+    ] = None,
+) -> None:
+    """Run a query that starts with a poor join order and gets a better one in mid-stream.
+
+    The results are compared with those of the same query without migration. Exit status: 0 if they mean the
+    same, 1 if not, 2 for bad input.
+    """
+    import json
+
+    from rich.console import Console
+
+    from midstream.scenarios.demo import auctions, demonstrate, flights, read_plan
+    from midstream.scenarios.demo_text import show
+
+    if data is not None and seed is not None:
+        raise typer.BadParameter("recorded flights have no seed; give --seed or --data", param_hint="--seed")
+    target = None if to is None else read_plan(to)
+    scenario = auctions(seed) if data is None else flights(data)
+    with progress_bar("elements") as advance:
+        demonstration = demonstrate(scenario, target, advance)
+    if as_json:
+        typer.echo(json.dumps(demonstration.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        show(demonstration, Console())
+    if not demonstration.is_equivalent:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total)."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    # Console.is_terminal would be true wherever colours are asked for.
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+app = build()
+
+
+def main() -> None:
+    """The entry point of the console script `midstream`."""
+    app(prog_name="midstream")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+"""A seeded generator of the NEXMark auction workload: persons register, open auctions, and bid on them.
+
+    person           id, name, email, city, state
+    auction          item, seller, category, start_price, reserve, quantity, kind, is_private, ends
+    bid              item, bidder, price
+    closed_auction   item, seller, buyer, price
+
+The mix is that of the original generator: some persons and auctions at the start; then rounds, each with
+perhaps a person, then 0 to 2 auctions, then 0 to 19 bids. The clock moves once before each of the three
+groups, so that the bids of a round share a timestamp. Which auction a bid goes to is skewed within blocks of
+auctions of about the same age; a bid raises the auction's price. The closings are derived from the auctions'
+ends.
+
+Timestamps and durations are seconds, prices are dollars.
+
+Source   Tucker, Tufte, Papadimos, Maier: NEXMark. A Benchmark for Queries over Data Streams, and the
+         parameters of its generator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import accumulate, islice
+from random import Random
+from typing import Any
+
+from midstream.plans.errors import MidstreamError
+from midstream.plans.schema import Schema
+
+PERSON = Schema.of(id="integer", name="string", email="string", city="string", state="string")
+AUCTION = Schema.of(
+    item="integer",
+    seller="integer",
+    category="integer",
+    start_price="integer",
+    reserve="integer?",
+    quantity="integer",
+    kind="string",
+    is_private="boolean",
+    ends="integer",
+)
+BID = Schema.of(item="integer", bidder="integer", price="integer")
+CLOSED_AUCTION = Schema.of(item="integer", seller="integer", buyer="integer?", price="integer?")
+
+SCHEMAS: Mapping[str, Schema] = {
+    "person": PERSON,
+    "auction": AUCTION,
+    "bid": BID,
+    "closed_auction": CLOSED_AUCTION,
+}
+"""The streams by name."""
+
+Row = tuple[int, tuple[Any, ...]]
+"""A timestamp in seconds and a payload."""
+
+Event = tuple[str, int, tuple[Any, ...]]
+"""A stream's name, a timestamp in seconds and a payload."""
+
+Range = tuple[int, int]
+"""The least and the greatest of integers that are equally likely."""
+
+HOUR = 3600
+"""Seconds."""
+
+
+class WorkloadError(MidstreamError):
+    """A parameter of a generated workload is outside of its range."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionWorkload:
+    """The parameters of the generator.
+
+    The defaults are those of the original, but for `seed` and for `step`, which is not known of it.
+
+    Raises   WorkloadError, naming the parameter, the value found and the expected range.
+    """
+
+    seed: int = 1
+    """Equal seeds, and otherwise equal parameters, give equal events."""
+
+    start: int = 0
+    """Seconds: when the first persons and auctions appear."""
+
+    step: Range = (1, 19)
+    """Seconds by which the clock moves before each group of events."""
+
+    initial_persons: int = 50
+    initial_auctions: int = 50
+
+    person_probability: float = 0.1
+    """The probability that a person registers in a round."""
+
+    auctions_per_round: Range = (0, 2)
+    bids_per_round: Range = (0, 19)
+
+    duration: Range = (2 * HOUR, 26 * HOUR - 1)
+    """Seconds that an auction is open."""
+
+    start_price: Range = (1, 200)
+    """Dollars."""
+
+    raise_by: Range = (1, 25)
+    """Dollars by which a bid exceeds the price so far."""
+
+    categories: int = 303
+    """Categories are numbered from 0."""
+
+    quantity: Range = (1, 10)
+    """Things in an auction."""
+
+    block: int = 100
+    """Auctions of consecutive numbers among which popularity is skewed."""
+
+    zipf_exponent: float = 0.3
+    """In a block, the r-th most popular auction gets bids in proportion to 1 / r**zipf_exponent."""
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            _require_at_least(least, name, getattr(self, name))
+        if not 0 <= self.person_probability <= 1:
+            raise _refusal("person_probability", self.person_probability, "a number from 0 to 1")
+        if not 0 <= self.zipf_exponent <= 2:
+            # Beyond, it takes too many draws to hit the last open auction of a block.
+            raise _refusal("zipf_exponent", self.zipf_exponent, "a number from 0 to 2")
+        if self.step[1] == 0:
+            # Time would stand still, and the closings would never come.
+            raise _refusal("step", self.step, "a greatest step of 1 or more")
+        if self.auctions_per_round[1] == 0 and self.person_probability == 0:
+            # Once all auctions are closed, whoever asks for an event would wait for ever.
+            raise _refusal(
+                "auctions_per_round", self.auctions_per_round, "some, as no person registers either"
+            )
+
+
+LEAST: Mapping[str, int] = {
+    "step": 0,
+    "initial_persons": 1,
+    "initial_auctions": 0,
+    "auctions_per_round": 0,
+    "bids_per_round": 0,
+    "duration": 1,
+    "start_price": 0,
+    "raise_by": 1,
+    "categories": 1,
+    "quantity": 1,
+    "block": 1,
+}
+"""The least value of each parameter that has no other bounds."""
+
+
+def generate(workload: AuctionWorkload | None = None) -> Iterator[Event]:
+    """The events of a workload in order of time, without end.
+
+    An auction's bids come after the auction and before its end, and their prices rise. Persons and items are
+    numbered from 0 and come before they are referred to. While no auction is open, nobody bids. An auction's
+    closing is stamped with its end; it has the last bidder as the buyer and the last price, both None where
+    nobody bid.
+
+    State    The open auctions, and how many persons and auctions there were.
+    Cost     O(log open auctions) per auction; per bid, the draws that it takes to hit an open one: a few.
+
+    >>> one_of_each = AuctionWorkload(
+    ...     step=(10, 10), initial_persons=1, initial_auctions=1, person_probability=1, duration=(70, 70),
+    ...     auctions_per_round=(0, 0), bids_per_round=(1, 1), start_price=(100, 100), raise_by=(5, 5),
+    ... )
+    >>> events = take(generate(one_of_each), 8)
+    >>> [(stream, time, payload[-1]) for stream, time, payload in events if stream != "person"]
+    [('auction', 0, 70), ('bid', 30, 105), ('bid', 60, 110), ('closed_auction', 70, 110)]
+    """
+    house = _AuctionHouse(AuctionWorkload() if workload is None else workload)
+    yield from house.open()
+    while True:
+        yield from house.round()
+
+
+def take(events: Iterable[Event], count: int) -> list[Event]:
+    """The first events of a stream of them."""
+    return list(islice(events, count))
+
+
+def by_stream(events: Iterable[Event]) -> dict[str, list[Row]]:
+    """Events as one complete raw stream for each name, in the same order; streams without an event are empty.
+
+    >>> by_stream([("bid", 7, (0, 1, 12)), ("person", 9, (1,)), ("bid", 9, (0, 2, 15))])["bid"]
+    [(7, (0, 1, 12)), (9, (0, 2, 15))]
+    """
+    streams: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
+    for name, time, payload in events:
+        streams[name].append((time, payload))
+    return streams
+
+
+@dataclass(slots=True)
+class _OpenAuction:
+    seller: int
+    price: int
+    bidder: int | None = None
+
+
+class _AuctionHouse:
+    """The state of the market: who there is, what is open at which price, and what time it is."""
+
+    def __init__(self, workload: AuctionWorkload) -> None:
+        self._workload = workload
+        self._random = Random(workload.seed)
+        self._now = workload.start
+        self._persons = 0
+        self._auctions = 0
+        self._open: dict[int, _OpenAuction] = {}
+        self._ends: list[tuple[int, int]] = []
+        self._open_in_block: Counter[int] = Counter()
+        self._blocks: list[int] = []
+        weights = [1 / rank**workload.zipf_exponent for rank in range(1, workload.block + 1)]
+        self._cumulated_weights = list(accumulate(weights))
+        # One order for all seeds, shuffled so that the popular auctions of a block are not its oldest ones.
+        self._ranked = list(range(workload.block))
+        Random(0).shuffle(self._ranked)
+
+    def open(self) -> Iterator[Event]:
+        """The persons and auctions that are there from the start."""
+        for _ in range(self._workload.initial_persons):
+            yield self._person()
+        for _ in range(self._workload.initial_auctions):
+            yield self._auction()
+
+    def round(self) -> Iterator[Event]:
+        """One round: a person perhaps, auctions, bids, and what closes in the meantime."""
+        workload, random = self._workload, self._random
+        if random.random() < workload.person_probability:
+            yield from self._pass_time()
+            yield self._person()
+        yield from self._pass_time()
+        for _ in range(random.randint(*workload.auctions_per_round)):
+            yield self._auction()
+        yield from self._pass_time()
+        bids = random.randint(*workload.bids_per_round)
+        if self._open:
+            for _ in range(bids):
+                yield self._bid()
+
+    def _pass_time(self) -> Iterator[Event]:
+        self._now += self._random.randint(*self._workload.step)
+        while self._ends and self._ends[0][0] <= self._now:
+            end, item = heappop(self._ends)
+            yield self._closing(end, item)
+
+    def _person(self) -> Event:
+        random, number = self._random, self._persons
+        self._persons += 1
+        first, last = random.choice(FIRST_NAMES), random.choice(LAST_NAMES)
+        city, state = random.choice(CITIES)
+        email = f"{first}.{last}.{number}@example.org".lower()
+        return "person", self._now, (number, f"{first} {last}", email, city, state)
+
+    def _auction(self) -> Event:
+        workload, random, item = self._workload, self._random, self._auctions
+        self._auctions += 1
+        seller = random.randrange(self._persons)
+        price = random.randint(*workload.start_price)
+        reserve = round(price * (2.2 + random.random())) if random.random() < 0.5 else None
+        quantity = random.randint(*workload.quantity)
+        kind = random.choice(("Regular", "Featured"))
+        if quantity > 1 and random.random() < 0.5:
+            kind += ", Dutch"
+        end = self._now + random.randint(*workload.duration)
+        category, is_private = random.randrange(workload.categories), random.random() < 0.5
+        self._open[item] = _OpenAuction(seller, price)
+        heappush(self._ends, (end, item))
+        block = item // workload.block
+        if not self._open_in_block[block]:
+            self._blocks.append(block)
+        self._open_in_block[block] += 1
+        return "auction", self._now, (item, seller, category, price, reserve, quantity, kind, is_private, end)
+
+    def _bid(self) -> Event:
+        item, random = self._popular(), self._random
+        auction = self._open[item]
+        auction.price += random.randint(*self._workload.raise_by)
+        auction.bidder = random.randrange(self._persons)
+        return "bid", self._now, (item, auction.bidder, auction.price)
+
+    def _popular(self) -> int:
+        """An open auction: in any block, by its popularity; drawn again if it is not open."""
+        size, random = self._workload.block, self._random
+        while True:
+            (place,) = random.choices(self._ranked, cum_weights=self._cumulated_weights)
+            item = random.choice(self._blocks) * size + place
+            if item in self._open:
+                return item
+
+    def _closing(self, end: int, item: int) -> Event:
+        auction = self._open.pop(item)
+        block = item // self._workload.block
+        self._open_in_block[block] -= 1
+        if not self._open_in_block[block]:
+            del self._open_in_block[block]
+            self._blocks.remove(block)
+        price = None if auction.bidder is None else auction.price
+        return "closed_auction", end, (item, auction.seller, auction.bidder, price)
+
+
+def _require_at_least(least: int, name: str, value: float | Range) -> None:
+    if isinstance(value, tuple):
+        if not least <= value[0] <= value[1]:
+            raise _refusal(name, value, f"a least and a greatest number, {least} or more, in this order")
+    elif value < least:
+        raise _refusal(name, value, f"{least} or more")
+
+
+def _refusal(name: str, value: float | Range, expected: str) -> WorkloadError:
+    return WorkloadError(f"{name}: found {value}, expected {expected}", parameter=name, value=value)
+
+
+FIRST_NAMES = ("Ada", "Bruno", "Carla", "Dario", "Elif", "Femi", "Greta", "Hugo", "Irene", "Jonas", "Vera")
+LAST_NAMES = ("Berg", "Costa", "Dietz", "Eriks", "Falk", "Lund", "Moreau", "Okafor", "Silva")
+CITIES = (
+    ("Phoenix", "AZ"),
+    ("Tucson", "AZ"),
+    ("Fresno", "CA"),
+    ("Oakland", "CA"),
+    ("Boise", "ID"),
+    ("Eugene", "OR"),
+    ("Portland", "OR"),
+    ("Spokane", "WA"),
+    ("Tacoma", "WA"),
+    ("Cheyenne", "WY"),
+)

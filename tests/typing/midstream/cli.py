@@ -1,0 +1,1 @@
+../../../midstream/cli.py

@@ -1,0 +1,198 @@
+"""`midstream study`: what recorded streams are like over time, and what other plans would have cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from midstream.operators.planner import logical_plan
+from midstream.optimizer.enumeration import LIMIT, enumerate_plans
+from midstream.plans.errors import InputFileError, PlanError
+from midstream.plans.plan import Plan
+from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.query import read_plan
+from midstream.scenarios.studies.requirements import require_libraries, require_spark
+
+app = typer.Typer(
+    help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
+)
+
+NAME = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", help="A study declaration (.toml), or a ready-made one by name: nycflights13."
+    ),
+]
+DATA = Annotated[
+    Path | None,
+    typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
+]
+BUCKET = Annotated[str, typer.Option(help="How long a time bucket is, in s, m, h or d, for example 3h.")]
+MASTER = Annotated[
+    str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
+]
+OUTPUT = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
+ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+@app.command()
+def profile(
+    study: NAME,
+    data: DATA = None,
+    bucket: BUCKET = "1h",
+    master: MASTER = "local[*]",
+    output: OUTPUT = None,
+    rows: ROWS = 24,
+    as_json: AS_JSON = False,
+) -> None:
+    """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all."""
+    declared = load_study(study, data)
+    length = _length(declared, bucket)
+    require_spark()
+    _make(output)
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import profile_summary, show_profile
+    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.studies.stream_profile import profile as profiled
+    from midstream.scenarios.studies.writing import write_profile
+
+    with ExitStack() as stack:
+        step = stack.enter_context(
+            _steps("starting Spark", "reading the streams", "counting pairs", "summing up")
+        )
+        spark = stack.enter_context(spark_session(master))
+        step()
+        recording = stack.enter_context(open_recording(spark, declared, length))
+        step()
+        found = stack.enter_context(profiled(recording, declared))
+        step()
+        summary = profile_summary(declared, found, rows)
+        if output is not None:
+            write_profile(found, summary, output)
+    _print(declared, summary, as_json, show_profile)
+
+
+@app.command("what-if")
+def what_if(
+    study: NAME,
+    data: DATA = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A JSON file with the plan; by default the declaration's query.")
+    ] = None,
+    bucket: BUCKET = "1h",
+    master: MASTER = "local[*]",
+    output: OUTPUT = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="A PNG file for a chart; by default what-if.png in --output.")
+    ] = None,
+    no_chart: Annotated[bool, typer.Option("--no-chart", help="Draw no chart.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many plans to price at most.")] = LIMIT,
+    rows: ROWS = 24,
+    as_json: AS_JSON = False,
+) -> None:
+    """Price every equivalent plan of a query in every time bucket.
+
+    Tells which join order is best when, and what it costs to hold on to one all the time.
+    """
+    declared = load_study(study, data)
+    length = _length(declared, bucket)
+    plans = enumerate_plans(_query(declared, plan), limit=limit)
+    picture = _picture(output, chart, no_chart)
+    if picture is not None:
+        require_libraries(["matplotlib"], "plot")
+    require_spark()
+    _make(output)
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import show_what_if, what_if_summary
+    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.studies.what_if import stretches
+    from midstream.scenarios.studies.what_if import what_if as asked
+    from midstream.scenarios.studies.writing import write_what_if
+
+    with ExitStack() as stack:
+        step = stack.enter_context(
+            _steps("starting Spark", "reading the streams", "pricing plans", "summing up")
+        )
+        spark = stack.enter_context(spark_session(master))
+        step()
+        recording = stack.enter_context(open_recording(spark, declared, length))
+        step()
+        found = stack.enter_context(asked(recording, declared, plans))
+        step()
+        summary = what_if_summary(declared, found, rows)
+        if output is not None:
+            write_what_if(found, summary, output)
+        if picture is not None:
+            from midstream.scenarios.studies.chart import draw
+
+            draw(declared, found.totals, stretches(found), picture)
+    _print(declared, summary, as_json, show_what_if)
+
+
+def _length(study: Study, bucket: str) -> int:
+    try:
+        return study.clock.chronons(bucket)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--bucket") from error
+
+
+def _query(study: Study, file: Path | None) -> Plan:
+    """The plan to study, found to fit the streams."""
+    if file is None and study.query is None:
+        raise InputFileError(
+            f"study {study.name}: found no [query] and no --plan, expected one of them", path=study.name
+        )
+    plan = study.query if file is None else logical_plan(read_plan(file))
+    assert plan is not None
+    try:
+        plan_inputs(plan, study.streams)
+    except PlanError as error:
+        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+    return plan
+
+
+def _picture(output: Path | None, chart: Path | None, no_chart: bool) -> Path | None:
+    if no_chart:
+        return None
+    if chart is None and output is not None:
+        return output / "what-if.png"
+    return chart
+
+
+def _make(folder: Path | None) -> None:
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
+
+
+def _print(
+    study: Study,
+    summary: dict[str, Any],
+    as_json: bool,
+    show: Callable[[Study, dict[str, Any], Console], None],
+) -> None:
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        show(study, summary, Console())
+
+
+@contextmanager
+def _steps(*names: str) -> Iterator[Callable[[], None]]:
+    """Show on stderr, if that is a terminal, which step is under way; the block tells when one is done."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(names[0], total=len(names))
+        following = iter([*names[1:], "done"])
+        yield lambda: bar.update(task, advance=1, description=next(following))

@@ -1,0 +1,263 @@
+"""Study declarations: where recorded streams are, what their columns are, and which query joins them.
+
+    epoch = 1970-01-01T00:00:00Z                    # the date and time of chronon 0; optional
+
+    [defaults]                                      # what streams have in common; optional
+    path = "departures.csv"
+    time = "dep_ts"
+    unit = "s"
+    window = 3600
+    columns = { dest = "string" }
+
+    [streams.EWR]
+    where = { origin = "EWR" }
+    alias = "ewr"
+
+    [streams.JFK]
+    where = { origin = "JFK" }
+    alias = "jfk"
+
+    [query]
+    joins = [["ewr.dest", "jfk.dest"]]
+
+docs/studies.md says what each key means.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from midstream.plans.builder import Stream, stream
+from midstream.plans.errors import InputFileError, SchemaError
+from midstream.plans.plan import Plan
+from midstream.plans.schema import Schema, Type, parse_column, suggest
+from midstream.scenarios.studies.query import build_query
+from midstream.scenarios.studies.time_units import NANOSECONDS, Clock
+from midstream.scenarios.studies.toml_table import TomlTable
+
+Constant = str | int | float | bool
+
+FORMATS: Mapping[str, str] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+"""How a path is read, by its suffix."""
+
+
+@dataclass(frozen=True)
+class RecordedStream:
+    """A raw stream in a file.
+
+    path       the file, or a folder of files; a URL where Spark is to fetch it
+    format     csv, json (one object a line) or parquet
+    time       the column with the timestamps, in chronons
+    where      by column of the file, the value that a row must have there to belong to the stream
+    columns    the payload, by the file's names
+    window     how long an element is valid, in chronons
+    alias      what the query puts before the columns' names
+    """
+
+    name: str
+    path: str
+    format: str
+    time: str
+    where: Mapping[str, Constant]
+    columns: Schema
+    window: int
+    alias: str | None = None
+
+    def windowed(self) -> Stream:
+        """The stream as a query joins it."""
+        read = stream(self.name, self.columns)
+        return (read if self.alias is None else read.alias(self.alias)).window(self.window)
+
+    def qualified(self, column: str) -> str:
+        """A column's name in a query."""
+        return column if self.alias is None else f"{self.alias}.{column}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Recorded streams with one time domain, and the query over them, if one is declared."""
+
+    name: str
+    title: str
+    clock: Clock
+    streams: Mapping[str, RecordedStream]
+    query: Plan | None
+
+
+def load_study(name: str, data: Path | str | None = None) -> Study:
+    """Read a declaration: a file, or the name of one that comes with Midstream.
+
+    Relative paths in it are relative to `data`; by default to the declaration's folder.
+
+    Raises   InputFileError, naming file and key, what was found and what was expected.
+    """
+    file, text = _find(name)
+    folder = str(data) if data is not None else str(Path(file).parent)
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputFileError(f"{file}: found no TOML: {error}", path=file) from error
+    table = TomlTable(file, "", entries)
+    table.allow("title", "epoch", "defaults", "streams", "query")
+    streams = _streams(table, folder)
+    clock = Clock(_common_unit(table), _epoch(table))
+    query = table.table("query")
+    return Study(
+        name=Path(file).stem,
+        title=table.text("title", Path(file).stem),
+        clock=clock,
+        streams=streams,
+        query=None if query is None else build_query(query, {n: s.windowed() for n, s in streams.items()}),
+    )
+
+
+def packaged() -> list[str]:
+    """The names of the declarations that come with Midstream."""
+    folder = resources.files("midstream.scenarios.studies")
+    return sorted(
+        PurePosixPath(file.name).stem
+        for file in folder.iterdir()
+        if PurePosixPath(file.name).suffix == ".toml"
+    )
+
+
+def _find(name: str) -> tuple[str, str]:
+    """The file's name and text."""
+    file = Path(name)
+    try:
+        if file.suffix == ".toml" or file.exists():
+            return str(file), file.read_text(encoding="utf-8")
+        if name in packaged():
+            ready = resources.files("midstream.scenarios.studies") / f"{name}.toml"
+            return str(ready), ready.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputFileError(f"{file}: {reason or error}", path=str(file)) from error
+    known = packaged()
+    raise InputFileError(
+        f"study {name}: found no such file or name, expected a .toml file or one of {', '.join(known)}"
+        f"{suggest(name, known)}",
+        path=name,
+    )
+
+
+def _streams(table: TomlTable, folder: str) -> dict[str, RecordedStream]:
+    defaults = table.table("defaults")
+    if defaults is not None:
+        defaults.allow(*STREAM_KEYS)
+    streams = table.table("streams")
+    if streams is None or not streams.entries:
+        raise table.unexpected("streams", "at least one stream")
+    return {
+        name: _stream(name, streams.inner(name).with_defaults(defaults), folder) for name in streams.entries
+    }
+
+
+STREAM_KEYS = ("path", "time", "unit", "window", "where", "columns", "alias")
+
+
+def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
+    table.allow(*STREAM_KEYS)
+    path = table.text("path")
+    form = FORMATS.get(PurePosixPath(path).suffix)
+    if form is None:
+        raise table.unexpected("path", f"a name that ends in one of {', '.join(FORMATS)}")
+    alias = table.text("alias", "")
+    columns = _columns(table)
+    return RecordedStream(
+        name=name,
+        path=_located(path, folder),
+        format=form,
+        time=table.text("time"),
+        where=_where(table, columns),
+        columns=columns,
+        window=table.positive("window"),
+        alias=alias or None,
+    )
+
+
+def _located(path: str, folder: str) -> str:
+    if "://" in path or Path(path).is_absolute():
+        return path
+    return f"{folder.rstrip('/')}/{path}" if "://" in folder else str(Path(folder) / path)
+
+
+def _where(table: TomlTable, columns: Schema) -> dict[str, Constant]:
+    where = table.table("where")
+    if where is None:
+        return {}
+    time = table.text("time")
+    known = {time: Type.INTEGER, **{column.name: column.type for column in columns}}
+    for name, value in where.entries.items():
+        if type(value) not in CONSTANT_TYPES:
+            raise where.unexpected(name, "a string, a number or a boolean")
+        if known.get(name, constant_type(value)) is not constant_type(value):
+            raise where.unexpected(name, f"a value of the column's type, {known[name].value}")
+    return dict(where.entries)
+
+
+def constant_type(value: Constant) -> Type:
+    """The type of a column that can hold a constant."""
+    return CONSTANT_TYPES[type(value)]
+
+
+CONSTANT_TYPES: Mapping[type, Type] = {
+    bool: Type.BOOLEAN,
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.STRING,
+}
+
+
+def _columns(table: TomlTable) -> Schema:
+    columns = table.table("columns")
+    if columns is None or not columns.entries:
+        raise table.unexpected("columns", "at least one column with its type")
+    parsed = []
+    for name in columns.entries:
+        try:
+            column = parse_column(name, columns.text(name))
+        except SchemaError as error:
+            raise columns.unexpected(
+                name, f"one of {COLUMN_TYPES}, with ? behind it to allow none"
+            ) from error
+        if column.type is Type.ANY:
+            raise columns.unexpected(name, f"one of {COLUMN_TYPES}: a recorded value needs a type")
+        parsed.append(column)
+    return Schema(tuple(parsed))
+
+
+COLUMN_TYPES = ", ".join(type_.value for type_ in Type if type_ is not Type.ANY)
+
+
+def _common_unit(table: TomlTable) -> str:
+    """The unit of all streams: a query over streams has one time domain."""
+    defaults, streams = table.table("defaults"), table.table("streams")
+    assert streams is not None
+    units = {}
+    for name in streams.entries:
+        one = streams.inner(name).with_defaults(defaults)
+        units[name] = one.text("unit")
+        if units[name] not in NANOSECONDS:
+            raise one.unexpected("unit", f"one of {', '.join(NANOSECONDS)}")
+        first = next(iter(units))
+        if units[name] != units[first]:
+            raise one.unexpected(
+                "unit", f"{units[first]!r} as stream {first} has, for streams share their chronons"
+            )
+    return units[first]
+
+
+def _epoch(table: TomlTable) -> datetime | None:
+    value: Any = table.entries.get("epoch")
+    if value is None:
+        return None
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise table.unexpected("epoch", "a date and time with an offset, for example 1970-01-01T00:00:00Z")
+    return value.astimezone(UTC)

@@ -1,0 +1,124 @@
+"""What a plan asks of the recorded streams: its inputs, and the columns whose values its cost depends on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from midstream.plans.errors import PlanError
+from midstream.plans.expressions import Col, column_equality, conjuncts
+from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import above, input_nodes, logical
+from midstream.plans.schema import Type, suggest
+from midstream.scenarios.studies.declaration import RecordedStream
+
+
+@dataclass(frozen=True)
+class PlanInput:
+    """An input of a plan: a recorded stream, what is done to it below the window, and the window.
+
+    node       the input as the plan has it
+    chain      the node below the window
+    length     how long an element is valid, in chronons
+    """
+
+    node: Node
+    chain: Node
+    stream: RecordedStream
+    length: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What has to be known of an input's values.
+
+    columns    those whose frequencies are counted: joined, grouped or made distinct
+    is_sampled whether rows are needed too, because of conditions that frequencies do not answer
+    """
+
+    columns: tuple[str, ...]
+    is_sampled: bool
+
+
+def plan_inputs(plan: Plan, streams: Mapping[str, RecordedStream]) -> tuple[PlanInput, ...]:
+    """The inputs of a plan over recorded streams.
+
+    Raises   PlanError where the plan reads a stream or a column that is not recorded, where a window is
+             unbounded, or where there is more than filters and projections below a window.
+    """
+    return tuple(_input(node, streams) for node in input_nodes(plan))
+
+
+def questions(plan: Plan) -> dict[Node, Question]:
+    """What the cost model can use, for each input of a plan; all plans with the same meaning ask the same."""
+    inputs = input_nodes(plan)
+    owners = Counter(name for node in inputs for name in node.schema.names)
+    tops = above(plan, inputs)
+    asked = {name for node in tops for name in _counted(node)}
+    is_sampled = any(map(_has_other_conditions, tops)) or any(owners[name] > 1 for name in asked)
+    # Frequencies are given by name, so a name that two inputs of a union share is left to their samples.
+    return {
+        node: Question(tuple(n for n in node.schema.names if n in asked and owners[n] == 1), is_sampled)
+        for node in inputs
+    }
+
+
+def _input(node: Node, streams: Mapping[str, RecordedStream]) -> PlanInput:
+    operator = logical(node)
+    for column in node.schema:
+        if column.type is Type.ANY:
+            raise PlanError(f"{node!r}: found column {column}, expected a type that can be recorded")
+    if isinstance(operator, TimeWindow):
+        if operator.size is None:
+            raise PlanError(
+                f"{node!r}: found an unbounded window, expected one with an end; else costs grow for ever"
+            )
+        return PlanInput(node, node.inputs[0], _stream(node.inputs[0], streams), operator.size)
+    return PlanInput(node, node, _stream(node, streams), 1)
+
+
+def _stream(chain: Node, streams: Mapping[str, RecordedStream]) -> RecordedStream:
+    node = chain
+    while isinstance(logical(node), Filter | Project):
+        node = node.inputs[0]
+    operator = logical(node)
+    if not isinstance(operator, Source):
+        raise PlanError(
+            f"found {operator} below a window, expected only filters and projections of one stream"
+        )
+    if operator.intervals:
+        raise PlanError(f"{operator}: found a stream of intervals, expected one of timestamped rows")
+    if operator.stream not in streams:
+        known = f"one of {', '.join(streams)}{suggest(operator.stream, streams)}"
+        raise PlanError(f"the plan reads stream {operator.stream}, expected {known}")
+    recorded = streams[operator.stream]
+    for column in operator.columns:
+        if column.name not in recorded.columns or recorded.columns[column.name] != column:
+            raise PlanError(f"{operator}: found column {column}, expected those declared: {recorded.columns}")
+    return recorded
+
+
+def _counted(node: Node) -> set[str]:
+    """The columns whose frequencies an operator's cost depends on."""
+    match logical(node):
+        case Join(condition, _):
+            equalities = filter(None, map(column_equality, conjuncts(condition)))
+            return {name for columns in equalities for name in columns}
+        case Aggregate(keys, _):
+            return set(keys)
+        case Distinct():
+            return set(node.schema.names)
+    return set()
+
+
+def _has_other_conditions(node: Node) -> bool:
+    match logical(node):
+        case Filter():
+            return True
+        case Join(condition, _):
+            return not all(map(column_equality, conjuncts(condition)))
+        case Project(columns):
+            return not all(isinstance(expression, Col) for _, expression in columns)
+    return False

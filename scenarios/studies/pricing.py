@@ -1,0 +1,109 @@
+"""What plans cost under the statistics of one time bucket, and what it costs to hold on to one of them.
+
+Nothing here knows Spark: executors call it bucket by bucket.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.optimizer import CostModel, PlanCost, Sample, Statistics, StreamStatistics
+from midstream.plans.plan import Node, Plan
+from midstream.plans.streams import Payload
+
+TIE = 1e-9
+"""Costs that differ by no more than this share of the lower one are equal: what differs is rounding."""
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """What was counted of an input in one bucket.
+
+    count        elements that start in the bucket
+    frequencies  by column, how many of these have each known value
+    rows         some of the elements' payloads, or none
+    """
+
+    count: int
+    frequencies: Mapping[str, Mapping[Any, int]]
+    rows: Sequence[Payload] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BucketCost:
+    """What one plan costs in one bucket.
+
+    cost       microseconds of processing per chronon
+    state      elements kept
+    spent      microseconds of processing in the whole bucket
+    regret     how much of that the best plan would have saved
+    is_best    whether no plan costs less
+    is_choice  whether it is the first of the best
+    """
+
+    cost: float
+    state: float
+    spent: float
+    regret: float
+    is_best: bool
+    is_choice: bool
+
+
+def bucket_statistics(
+    inputs: Mapping[Node, InputFacts], lengths: Mapping[Node, int], granules: Mapping[Node, int], bucket: int
+) -> Statistics:
+    """Statistics of a plan's inputs during a bucket of some chronons.
+
+    d is the bucket's length by the elements that start in it, so that a silent input has an infinite one.
+
+    >>> from midstream.plans.builder import stream
+    >>> node = stream("s", x="integer").window(60).node
+    >>> known = bucket_statistics({node: InputFacts(4, {"x": {7: 3}})}, {node: 60}, {node: 1}, 100)
+    >>> known.stream(node).d, known.stream(node).l, known.distributions
+    (25.0, 60.0, {'x': {7: 0.75}})
+    """
+    streams = {}
+    distributions = {}
+    for node, facts in inputs.items():
+        d = bucket / facts.count if facts.count else math.inf
+        sample = Sample(node.schema, facts.rows) if facts.rows else None
+        streams[node] = StreamStatistics(d=d, l=float(lengths[node]), g=granules[node], sample=sample)
+        for column, counts in facts.frequencies.items():
+            # Unknown values equal nothing, so the shares are of all elements and may add up to less than 1.
+            distributions[column] = {value: n / facts.count for value, n in counts.items()}
+    return Statistics(streams, distributions=distributions)
+
+
+def price_bucket(plans: Sequence[Plan], statistics: Statistics, bucket: int) -> list[BucketCost]:
+    """What each plan costs in a bucket. Cost: O(plans × operators × values of a joined column)."""
+    model = CostModel(statistics)
+    return compare([model.price(plan) for plan in plans], bucket)
+
+
+def compare(costs: Sequence[PlanCost], bucket: int) -> list[BucketCost]:
+    """The costs of all plans in one bucket, each beside the lowest.
+
+    regret  =  length of the bucket × (cost of the plan − cost of the best plan)
+    """
+    lowest = min(cost.total for cost in costs)
+    best = [cost.total <= lowest * (1 + TIE) for cost in costs]
+    choice = best.index(True)
+    return [
+        BucketCost(
+            cost=cost.total,
+            state=cost.state,
+            spent=bucket * cost.total,
+            regret=0.0 if is_best else bucket * (cost.total - lowest),
+            is_best=is_best,
+            is_choice=i == choice,
+        )
+        for i, (cost, is_best) in enumerate(zip(costs, best, strict=True))
+    ]
+
+
+def relative(regret: float, least: float) -> float:
+    """A regret as a share of what the best plans of all buckets cost; 0 where nothing costs anything."""
+    return regret / least if least else 0.0

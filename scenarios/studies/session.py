@@ -1,0 +1,42 @@
+"""Start Spark for a study, and stop it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+SETTINGS: Mapping[str, str] = {
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    # Counts that do not fit must fail, not wrap around.
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@contextmanager
+def spark_session(master: str) -> Iterator[SparkSession]:
+    """A session on a master such as `local[2]`, stopped at the end of the block."""
+    is_local = master.startswith("local")
+    # Workers of another Python version cannot read what the driver sends.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(master).appName("midstream study")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    if is_local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    spark = builder.getOrCreate()
+    if is_local:
+        # The default of 200 is for clusters.
+        spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
+    try:
+        yield spark
+    finally:
+        spark.stop()

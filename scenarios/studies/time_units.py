@@ -1,0 +1,76 @@
+"""Durations and instants of application time, as people write and read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+NANOSECONDS: Mapping[str, int] = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "d": 86400 * 10**9,
+}
+"""How long each unit is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How long a chronon is, and when chronon 0 was, if that is known.
+
+    >>> from datetime import UTC
+    >>> clock = Clock("s", datetime(1970, 1, 1, tzinfo=UTC))
+    >>> clock.chronons("3h"), clock.show(1359712560), Clock("ms").show(40)
+    (10800, '2013-02-01 09:56', '40 ms')
+    """
+
+    unit: str
+    epoch: datetime | None = None
+
+    def chronons(self, text: str) -> int:
+        """A duration such as "90s", "15m", "3h" or "1d" in chronons.
+
+        Raises ValueError for other texts, and for what is not a positive whole number of chronons.
+        """
+        match = re.fullmatch(r"([0-9]+) ?([a-z]+)", text.strip())
+        if match is None or match[2] not in NANOSECONDS:
+            units = ", ".join(NANOSECONDS)
+            raise ValueError(f"found {text!r}, expected a number and one of {units}, for example 3h")
+        count, rest = divmod(int(match[1]) * NANOSECONDS[match[2]], NANOSECONDS[self.unit])
+        if rest or not count:
+            raise ValueError(
+                f"found {text!r}, expected a positive multiple of a chronon, which is 1 {self.unit}"
+            )
+        return count
+
+    def show_duration(self, chronons: int) -> str:
+        """A duration in the largest unit that it is a multiple of.
+
+        >>> Clock("s").show_duration(10800), Clock("ms").show_duration(1500)
+        ('3 h', '1500 ms')
+        """
+        length = chronons * NANOSECONDS[self.unit]
+        unit = max((u for u, size in NANOSECONDS.items() if length % size == 0), key=NANOSECONDS.__getitem__)
+        return f"{length // NANOSECONDS[unit]} {unit}"
+
+    def instant(self, chronon: int) -> datetime | None:
+        """The date and time of a chronon; None where chronon 0 has none, or the calendar ends before it."""
+        if self.epoch is None:
+            return None
+        try:
+            return self.epoch + timedelta(microseconds=chronon * NANOSECONDS[self.unit] // 1000)
+        except OverflowError:
+            return None
+
+    def show(self, chronon: int) -> str:
+        """A chronon as text: date and time where they are known, else the number and its unit."""
+        instant = self.instant(chronon)
+        if instant is None:
+            return f"{chronon} {self.unit}"
+        finest = "minutes" if instant.second == instant.microsecond == 0 else "auto"
+        return instant.replace(tzinfo=None).isoformat(sep=" ", timespec=finest)

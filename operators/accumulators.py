@@ -11,8 +11,10 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
+from midstream.plans.aggregates import rounded
 from midstream.plans.streams import Time
 
 _UNIT = 1074
@@ -68,7 +70,8 @@ class Count(Accumulator):
 class Sum(Accumulator):
     """The exact sum. Cost: O(1).
 
-    Floats are kept as multiples of 2**-1074 in one integer, so that adding and removing loses nothing.
+    Floats are kept as multiples of 2**-1074 in one integer, so that adding and removing loses nothing; other
+    numbers, which a column of any type may hold, in one fraction.
 
     >>> sum_ = Sum()
     >>> for number in (1e16, 1.0): sum_.add(number, 9)
@@ -77,14 +80,15 @@ class Sum(Accumulator):
     1.0
     """
 
-    __slots__ = ("_count", "_floats", "_fraction", "_special", "_whole")
+    __slots__ = ("_count", "_floats", "_fraction", "_rest", "_special", "_whole")
 
     def __init__(self) -> None:
         self._count = 0
         self._whole = 0
         self._floats = 0
         self._fraction = 0
-        self._special = {math.inf: 0, -math.inf: 0}
+        self._rest = Fraction()
+        self._special: dict[float, int] = {}
 
     def add(self, value: Any, end: Time) -> None:
         """One more summand."""
@@ -100,11 +104,22 @@ class Sum(Accumulator):
             self._whole += sign * value
             return
         self._floats += sign
-        if value in self._special:
-            self._special[value] += sign
+        try:
+            numerator, denominator = value.as_integer_ratio()
+        except (OverflowError, ValueError):  # infinite; NaN
+            self._change_special(float(value) if value == value else math.nan, sign)
             return
-        numerator, denominator = value.as_integer_ratio()
-        self._fraction += sign * (numerator << (_UNIT + 1 - denominator.bit_length()))
+        if isinstance(value, float):
+            self._fraction += sign * (numerator << (_UNIT + 1 - denominator.bit_length()))
+        else:
+            self._rest += sign * Fraction(numerator, denominator)
+
+    def _change_special(self, value: float, sign: int) -> None:
+        count = self._special.get(value, 0) + sign
+        if count:
+            self._special[value] = count
+        else:
+            del self._special[value]
 
     def value(self, at: Time) -> int | float | None:
         """The sum, rounded once; None of nothing."""
@@ -113,10 +128,11 @@ class Sum(Accumulator):
         return self._whole if not self._floats else self._quotient(1)
 
     def _quotient(self, divisor: int) -> float:
-        up, down = self._special[math.inf], self._special[-math.inf]
-        if up or down:
-            return math.nan if up and down else math.inf if up else -math.inf
+        if self._special:
+            return next(iter(self._special)) if len(self._special) == 1 else math.nan
         numerator = self._fraction + (self._whole << _UNIT)
+        if self._rest:
+            return rounded((Fraction(numerator, 1 << _UNIT) + self._rest) / divisor)
         try:
             return numerator / (divisor << _UNIT)
         except OverflowError:

@@ -202,7 +202,7 @@ class Engine:
             odd_ones = (e for e in batch if not e[0] < e[1] or (type(e[1]) is float and e[1] != FOREVER))
             expected = "an end after the start, an integer or FOREVER"
         else:
-            odd_ones = (e for e in batch if e[1] != e[0] + 1)
+            odd_ones = (e for e in batch if e[1] != e[0] + 1 or type(e[1]) is not int)
             expected = "a chronon: an end one after the start"
         if (bad := next(odd_ones, None)) is not None:
             raise IntervalError(

@@ -71,12 +71,12 @@ def _choose(node: Node) -> Node:
 
 def _find(node: Node, name: str) -> Implementation:
     operator = logical_operator(node)
-    candidates = IMPLEMENTATIONS[type(operator)]
+    candidates = IMPLEMENTATIONS.get(type(operator), ())
     for candidate in candidates:
         if candidate.name == name:
             return candidate
-    known = ", ".join(candidate.name for candidate in candidates)
-    raise PlanError(f"found implementation {name!r} for {operator}, expected one of {known}")
+    known = "one of " + ", ".join(candidate.name for candidate in candidates) if candidates else "none"
+    raise PlanError(f"found implementation {name!r} for {operator}, expected {known}")
 
 
 def _always(node: Node) -> None:

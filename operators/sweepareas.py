@@ -5,12 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import count
+from sys import getsizeof
 
 from midstream.operators.expiry import Expiry
 from midstream.plans.streams import Element, Time
 
 Bucket = dict[int, Element]
 """Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
+
+
+_SELDOM = 63
+"""A bucket is looked at when its size is a multiple of 64."""
+
+
+def _is_hollow(bucket: Bucket) -> bool:
+    """Whether most of a bucket is empty places. A dict keeps the place of what has left until it grows again;
+    after a burst, whoever iterates would pass over all of them, for ever."""
+    return getsizeof(bucket) > 256 * (len(bucket) + 64)
 
 
 class HashSweepArea:
@@ -55,6 +66,8 @@ class HashSweepArea:
             del bucket[number]
             if not bucket:
                 del buckets[key]
+            elif not len(bucket) & _SELDOM and _is_hollow(bucket):
+                buckets[key] = dict(bucket)
 
     def __len__(self) -> int:
         return len(self._expiry)
@@ -88,6 +101,8 @@ class ListSweepArea:
         """Forget the elements that end at or before a time."""
         for _, number in self._expiry.expired(time):
             del self.elements[number]
+            if not len(self.elements) & _SELDOM and _is_hollow(self.elements):
+                self.elements = dict(self.elements)
 
     def __len__(self) -> int:
         return len(self.elements)

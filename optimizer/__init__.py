@@ -1,9 +1,11 @@
 """Which plan is best: transformation rules, enumeration, statistics, the cost model, and the choice."""
 
 from midstream.optimizer.choice import Choice, optimize
-from midstream.optimizer.cost import CostModel, Estimate, PlanCost, UnitCosts, price
+from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.enumeration import enumerate_plans
+from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.optimizer.units import UnitCosts
 
 __all__ = [
     "Choice",

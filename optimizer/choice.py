@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from midstream.optimizer.cost import CostModel, PlanCost, UnitCosts
+from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.enumeration import LIMIT, explore
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics
+from midstream.optimizer.units import UnitCosts
 from midstream.plans.plan import Plan
 
 

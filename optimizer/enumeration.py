@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from midstream.optimizer.logical_form import logical_plan
 from midstream.optimizer.rules import RULES, Rule, apply
-from midstream.optimizer.rules.linking import Conditions
+from midstream.optimizer.rules.linking import linked
 from midstream.plans.errors import EnumerationLimit
-from midstream.plans.expressions import conjuncts
-from midstream.plans.logical import Join
-from midstream.plans.plan import Node, Plan
+from midstream.plans.plan import Plan
 from midstream.plans.properties import above, input_nodes
 
 LIMIT = 20_000
@@ -21,9 +20,8 @@ LIMIT = 20_000
 def enumerate_plans(plan: Plan, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
     """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
 
-    The given plan comes with its join conditions written in the rules' own way (fewest equalities, fixed
-    representatives); that changes neither meaning nor cost, and makes plans that are the same come out equal.
-    Windows, and all below, stay as they are.
+    All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
+    `linked`), so that plans that are the same come out equal. Windows, and all below, stay as they are.
 
     Cost     O(plans × operators × rules).
     Raises   EnumerationLimit where there are more than `limit`.
@@ -43,7 +41,7 @@ def enumerate_plans(plan: Plan, rules: Sequence[Rule] = RULES, limit: int = LIMI
 
 def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
     """The same plans one by one, those that fewer steps lead to first."""
-    start = with_linked_joins(plan)
+    start = with_linked_joins(logical_plan(plan))
     seen = {start}
     queue = deque([start])
     while queue:
@@ -56,22 +54,14 @@ def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
 
 
 def neighbours(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
-    """The plans that one application of one rule leads to."""
+    """The plans that one application of one rule leads to, from one with linked joins."""
     for node in above(plan, input_nodes(plan)):
         for rule in rules:
             for result in apply(rule, node):
-                yield plan.replace(node, result)
+                found = plan.replace(node, result)
+                yield found if rule.keeps_links else with_linked_joins(found)
 
 
 def with_linked_joins(plan: Plan) -> Plan:
-    """The plan with every join condition above its inputs written in the rules' own way."""
-    fixed = {node for start in input_nodes(plan) for node in start.walk()}
-
-    def link(node: Node) -> Node:
-        if not isinstance(node.operator, Join) or node in fixed:
-            return node
-        left, right = node.inputs
-        conditions = Conditions(conjuncts(node.operator.condition), node.inputs)
-        return conditions.join(left, right, node.operator.columns)
-
-    return plan.map(link)
+    """The plan with the joins above its inputs written in the rules' own way."""
+    return Plan({name: linked(root) for name, root in plan.outputs.items()})

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import Expression
+from midstream.plans.expressions import Expression, compile_row
 from midstream.plans.observations import Observation
 from midstream.plans.plan import Node
 from midstream.plans.schema import Schema
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload
+from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
 
 Distribution = Mapping[Any, float]
-"""How the values of a column are distributed: probabilities that add up to 1. Unknown values are left out."""
+"""How the values of a column are distributed: the share of each among all rows. Unknown values have none, so
+the shares may add up to less than 1."""
+
+ENOUGH = 16
+"""From so many timestamps on, their common divisor is taken for the granule."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a stream that stand for all."""
+    """Rows of a stream that stand for all. What is asked of them is computed once."""
 
     schema: Schema
     rows: Sequence[Payload]
@@ -31,20 +35,45 @@ class Sample:
     def _distributions(self) -> dict[str, Distribution]:
         return {}
 
+    @cached_property
+    def _parts(self) -> dict[Expression, Sample]:
+        return {}
+
     def distribution(self, column: str) -> Distribution:
-        """How a column's known values are distributed. Cost: O(rows), once."""
+        """How a column's known values are distributed. Cost: O(rows)."""
         known = self._distributions
         if column not in known:
             position = self.schema.index(column)
             counts = Counter(value for row in self.rows if (value := row[position]) is not None)
-            # Unknown values equal nothing, so the shares are of all rows and may add up to less than 1.
             known[column] = {value: n / len(self.rows) for value, n in counts.items()}
         return known[column]
 
-    def distinct(self, columns: Sequence[str]) -> int:
-        """How many combinations of values some columns have, at least 1."""
+    def distinct(self, columns: Iterable[str]) -> float:
+        """How many combinations of values some columns have in the whole stream, at least 1.
+
+        Where many combinations occur in one row only, more exist that occur in none; how many follows from
+        the numbers f1 and f2 of those that occur once and twice:
+
+            combinations  ~  seen + f1 (f1 - 1) / (2 (f2 + 1))
+
+        Source   A. Chao, Nonparametric estimation of the number of classes in a population, 1984
+
+        >>> Sample(Schema.of(x="integer"), [(1,), (1,), (2,), (2,)]).distinct(["x"])
+        2.0
+        >>> Sample(Schema.of(x="integer"), [(i,) for i in range(100)]).distinct(["x"])
+        5050.0
+        """
         positions = [self.schema.index(column) for column in columns]
-        return max(1, len({tuple(row[i] for i in positions) for row in self.rows}))
+        occurrences = Counter(tuple(row[i] for i in positions) for row in self.rows)
+        times = Counter(occurrences.values())
+        return max(1.0, len(occurrences) + times[1] * (times[1] - 1) / (2 * (times[2] + 1)))
+
+    def where(self, condition: Expression) -> Sample:
+        """The rows that satisfy a condition. Cost: O(rows)."""
+        if condition not in self._parts:
+            holds = compile_row(condition, self.schema)
+            self._parts[condition] = Sample(self.schema, [row for row in self.rows if holds(row)])
+        return self._parts[condition]
 
 
 @dataclass(frozen=True)
@@ -53,7 +82,7 @@ class StreamStatistics:
 
     d    average distance between the starts of successive elements; infinite for an empty stream
     l    average length of validity
-    g    granule
+    g    granule, the unit of which timestamps are multiples
     """
 
     d: float
@@ -61,10 +90,16 @@ class StreamStatistics:
     g: int = 1
     sample: Sample | None = None
 
+    def __post_init__(self) -> None:
+        if not (self.d > 0 and self.l >= 0 and self.g > 0):
+            raise StatisticsError(
+                f"found d = {self.d}, l = {self.l}, g = {self.g}, expected positive d and g and no negative l"
+            )
+
     @property
     def rate(self) -> float:
         """Elements per chronon."""
-        return 1 / self.d if self.d else math.inf
+        return 1 / self.d
 
 
 @dataclass(frozen=True)
@@ -79,6 +114,13 @@ class Statistics:
     selectivities: Mapping[Expression, float] = field(default_factory=dict)
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for condition, selectivity in self.selectivities.items():
+            if not 0 <= selectivity <= 1:
+                raise StatisticsError(
+                    f"{condition}: found selectivity {selectivity}, expected one from 0 to 1"
+                )
+
     @classmethod
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
         """Estimate them from what a running engine saw: `Statistics.from_observations(engine.observe())`.
@@ -88,10 +130,13 @@ class Statistics:
         >>> engine = Engine(stream("s", x="integer").window(60).plan())
         >>> engine.push("s", [(t, t + 1, (t % 2,)) for t in range(0, 100, 5)])
         >>> (s,) = Statistics.from_observations(engine.observe()).streams.values()
-        >>> s.d, s.l, dict(s.sample.distribution("x"))
-        (5.0, 60.0, {0: 0.5, 1: 0.5})
+        >>> s.d, s.l, s.g, dict(s.sample.distribution("x"))
+        (5.0, 60.0, 5, {0: 0.5, 1: 0.5})
         """
-        return cls({node: stream_statistics(node.schema, seen) for node, seen in observations.items()})
+        latest = max((_now(seen) for seen in observations.values()), default=BEGINNING)
+        return cls(
+            {node: stream_statistics(node.schema, seen, latest) for node, seen in observations.items()}
+        )
 
     def stream(self, node: Node) -> StreamStatistics:
         """Those of one input. Raises StatisticsError where there are none."""
@@ -101,27 +146,41 @@ class Statistics:
             raise StatisticsError(f"there are no statistics for the input {node!r}") from None
 
 
-def stream_statistics(schema: Schema, seen: Observation) -> StreamStatistics:
-    """Statistics of the recent part of a stream."""
+def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNING) -> StreamStatistics:
+    """Statistics of the recent part of a stream. `latest` is how far any input of the plan has come.
+
+    What is valid for ever counts as valid for as long as the stream has run.
+    """
     recent = seen.recent
     if not recent:
         return StreamStatistics(d=math.inf, l=0.0)
+    d = _distance(recent, _now(seen), latest)
     return StreamStatistics(
-        d=_distance(recent, seen),
-        l=_length(recent),
+        d=d,
+        l=math.fsum(seen.count * d if end == FOREVER else end - start for start, end, _ in recent)
+        / len(recent),
+        g=_granule(recent),
         sample=Sample(schema, [payload for _, _, payload in recent]),
     )
 
 
-def _distance(recent: Sequence[Element], seen: Observation) -> float:
+def _now(seen: Observation) -> Time:
+    """Where an input stands: its progress, or its last start where it has ended."""
+    last = seen.recent[-1][0] if seen.recent else BEGINNING
+    return last if seen.progress == FOREVER else max(last, seen.progress)
+
+
+def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
     """From the first recent start to where the input stands now, so that a stream which has fallen silent
     counts as slow."""
     first, last = recent[0][0], recent[-1][0]
-    now = last if seen.progress in (BEGINNING, FOREVER) else max(last, seen.progress)
-    gaps = len(recent) - 1 if now == last else len(recent)
-    # All at one instant: as if they were spread over one chronon.
-    return float(now - first) / gaps if gaps and now > first else 1 / len(recent)
+    if now > first:
+        return float(now - first) / (len(recent) - 1 if now == last else len(recent))
+    # All at one instant: as if they were spread over the time that other inputs have seen since, or over one
+    # chronon.
+    return float(latest - first) / len(recent) if latest > first else 1 / len(recent)
 
 
-def _length(recent: Sequence[Element]) -> float:
-    return float(sum(end - start for start, end, _ in recent)) / len(recent)
+def _granule(recent: Sequence[Element]) -> int:
+    times = {time for start, end, _ in recent for time in (start, end) if isinstance(time, int)}
+    return math.gcd(*times) if len(times) >= ENOUGH else 1

@@ -63,20 +63,24 @@ def exact_sum(values: Iterable[int | float]) -> int | float:
     values = list(values)
     if all(isinstance(value, int) for value in values):
         return sum(values)
-    special = sum(value for value in values if not math.isfinite(value))
-    if special:
-        # Infinities of both signs give NaN, always the same object, so that payloads that hold it are equal.
-        return special if special == special else math.nan
+    if special := _sum_of_infinite(values):
+        return special
     return rounded(sum(map(Fraction, values), Fraction()))
 
 
 def exact_mean(values: Iterable[int | float]) -> float:
     """Their mean, rounded once."""
     values = list(values)
-    special = sum(value for value in values if not math.isfinite(value))
-    if special:
-        return special if special == special else math.nan
+    if special := _sum_of_infinite(values):
+        return special
     return rounded(sum(map(Fraction, values), Fraction()) / len(values))
+
+
+def _sum_of_infinite(values: Iterable[Any]) -> float:
+    """The sum of the values that are infinite or NaN; 0 where there are none."""
+    total = sum(float(value) for value in values if value != value or value in (math.inf, -math.inf))
+    # Infinities of both signs give NaN, always the same object, so that payloads that hold it are equal.
+    return total if total == total else math.nan
 
 
 def rounded(number: Fraction) -> float:

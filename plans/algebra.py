@@ -13,7 +13,6 @@ slow, and it is meant to be obviously right.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -22,10 +21,10 @@ from typing import Any
 from midstream.plans.aggregates import aggregate
 from midstream.plans.expressions import compile_row, compile_rows
 from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow, Union
-from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import logical
 from midstream.plans.snapshots import NormalForm, from_snapshots
-from midstream.plans.streams import Element, Payload
+from midstream.plans.streams import FOREVER, Element, Payload
 
 Snapshot = Counter[Payload]
 Streams = Mapping[str, Iterable[Element]]
@@ -43,8 +42,7 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
 
     @cache
     def at(node: Node, instant: int) -> Snapshot:
-        operator = node.operator.logical if isinstance(node.operator, Physical) else node.operator
-        match operator:
+        match logical(node):
             case Source(stream):  # (6.2)
                 return Counter(e for t_s, t_e, e in inputs.get(stream, ()) if t_s <= instant < t_e)
             case TimeWindow(size):  # (8.17); time begins at the origin
@@ -63,7 +61,7 @@ def specified(plan: Plan, streams: Streams) -> NormalForm:
 def meaning(node: Node) -> Callable[..., Snapshot]:
     """The relational operator on multisets to which a snapshot-reducible operator reduces at every
     instant."""
-    operator = node.operator.logical if isinstance(node.operator, Physical) else node.operator
+    operator = logical(node)
     match operator:
         case Filter(condition):
             return _filter(compile_row(condition, node.inputs[0].schema))
@@ -126,14 +124,10 @@ def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
     """From the first start to one instant after the last change: finite ends, and all windows laid end to
     end."""
     times = [
-        t
-        for elements in inputs.values()
-        for start, end, _ in elements
-        for t in (start, end)
-        if math.isfinite(t)
+        t for elements in inputs.values() for start, end, _ in elements for t in (start, end) if t != FOREVER
     ]
     if not times:
         return range(1)
-    windows = (node.operator for node in plan.nodes)
+    windows = map(logical, plan.nodes)
     reach = sum(o.size or 0 for o in windows if isinstance(o, TimeWindow))
     return range(int(min(times)), int(max(times)) + reach + 1)

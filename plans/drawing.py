@@ -11,7 +11,8 @@ from midstream.plans.plan import Node, Plan
 def tree(plan: Plan, note: Callable[[Node], str] = lambda node: "") -> str:
     """Draw a plan. `note` may add a text behind each operator, for example its cost."""
     lines: list[str] = []
-    shared = {node for node in plan.nodes if node.inputs and len(plan.consumers(node)) > 1}
+    roots = list(plan.outputs.values())
+    shared = {n for n in plan.nodes if n.inputs and len(plan.consumers(n)) + roots.count(n) > 1}
     numbers: dict[Node, int] = {}
 
     def draw(node: Node, first: str, rest: str) -> None:

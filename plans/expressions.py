@@ -118,7 +118,7 @@ class Expression:
         return conjunction([self, lift(other)])
 
     def __or__(self, other: Any) -> Expression:
-        return Logic("or", (self, lift(other)))
+        return Logic("or", (*_alternatives(self), *_alternatives(lift(other))))
 
     def __invert__(self) -> Expression:
         return Not(self)
@@ -394,7 +394,9 @@ class IsNull(Expression):
         return Kind(Type.BOOLEAN, False)
 
     def source(self, scope: Scope) -> str:
-        """`is None`."""
+        """`is None`; of a constant, the answer, as Python warns of the question."""
+        if isinstance(self.value, Const):
+            return repr(self.value.value is None)
         return f"({self.value.source(scope)} is None)"
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
@@ -625,12 +627,16 @@ def tuple_source(expressions: Iterable[Expression], scope: Scope) -> str:
 
 def evaluate(source: str, scope: Scope) -> Any:
     """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
-    spelled."""
-    return eval(source, scope.names)
+    spelled. Raises ExpressionError where it has more brackets in brackets than Python reads."""
+    try:
+        return eval(source, scope.names)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
 
 
 def expression_from_json(data: Any) -> Expression:
-    """Read back what `to_json` wrote. Raises PlanFormatError."""
+    """Read back what `to_json` wrote. Raises PlanFormatError; ExpressionError where an operator, a function
+    or a constant is none."""
     if isinstance(data, dict):
         if data.keys() == {"column"} and isinstance(data["column"], str):
             return Col(data["column"])
@@ -683,9 +689,17 @@ def _bracketed(part: Expression) -> str:
     return f"({part})" if isinstance(part, Binary | Logic | Not | IsNull) else str(part)
 
 
-def _canonical(part: Expression) -> tuple[str, int]:
-    # Two callables may have one name; their identity separates them.
-    return str(part), next((id(p.function) for p in walk(part) if isinstance(p, Opaque)), 0)
+def _alternatives(condition: Expression) -> tuple[Expression, ...]:
+    """The parts of an `or`, so that a long one is flat: brackets in brackets have a limit."""
+    if isinstance(condition, Logic) and condition.operator == "or":
+        return condition.conditions
+    return (condition,)
+
+
+def _canonical(part: Expression) -> tuple[str, str, int]:
+    # A column may be named like an expression, and two callables may have one name; their identity separates
+    # them.
+    return str(part), repr(part), next((id(p.function) for p in walk(part) if isinstance(p, Opaque)), 0)
 
 
 def _of_known(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -702,7 +716,7 @@ def _divide(left: Any, right: Any) -> float | None:
 def _modulo(left: Any, right: Any) -> Any:
     try:
         return left % right
-    except ZeroDivisionError:
+    except (ZeroDivisionError, OverflowError):
         return None
 
 

@@ -117,6 +117,9 @@ class Plan:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a plan is immutable; {name} cannot be set")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a plan is immutable; {name} cannot be deleted")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (Plan, (dict(self.outputs),))
 
@@ -164,13 +167,17 @@ class Plan:
     def replace(self, old: Node, new: Node) -> Plan:
         """The plan with one subplan exchanged everywhere it is used. Nodes that do not depend on it are kept
         as they are."""
-        return self.map(lambda node: new if node == old else node)
+        # What a consumer of the old one becomes may equal the old one; it is not exchanged again.
+        return self._rebuilt(lambda node, inputs: new if node == old else node.with_inputs(inputs))
 
     def map(self, change: Callable[[Node], Node]) -> Plan:
         """The plan with every node, from the sources up, passed through a function."""
+        return self._rebuilt(lambda node, inputs: change(node.with_inputs(inputs)))
+
+    def _rebuilt(self, change: Callable[[Node, tuple[Node, ...]], Node]) -> Plan:
         changed: dict[Node, Node] = {}
         for node in self.nodes:
-            changed[node] = change(node.with_inputs(tuple(changed[child] for child in node.inputs)))
+            changed[node] = change(node, tuple(changed[child] for child in node.inputs))
         return Plan({name: changed[root] for name, root in self.outputs.items()})
 
     def __eq__(self, other: object) -> bool:

@@ -19,6 +19,7 @@ def logical(node: Node) -> Logical:
     return node.operator.logical if isinstance(node.operator, Physical) else node.operator
 
 
+@lru_cache(maxsize=4096)
 def is_chronon_stream(node: Node) -> bool:
     """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
     inputs = [is_chronon_stream(child) for child in node.inputs]

@@ -71,8 +71,8 @@ def plan_from_json(data: Any) -> Plan:
             ) from error
     try:
         return Plan({str(name): nodes[_number(root, len(nodes))] for name, root in outputs.items()})
-    except (IndexError, TypeError) as error:
-        raise PlanFormatError(f"outputs: found {outputs!r}, expected numbers below {len(nodes)}") from error
+    except MidstreamError as error:
+        raise PlanFormatError(f"outputs: {error}") from error
 
 
 def dumps(plan: Plan) -> str:
@@ -101,7 +101,7 @@ def schema_to_json(schema: Schema) -> list[list[str]]:
 
 def schema_from_json(data: Any) -> Schema:
     """Read back what `schema_to_json` gave."""
-    return Schema(tuple(Column(name, Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data))
+    return Schema(tuple(Column(str(name), Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data))
 
 
 def _number(value: Any, below: int) -> int:

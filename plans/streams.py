@@ -57,7 +57,7 @@ def chronon_end(instant: Time) -> Time:
     >>> chronon_end(40.5), chronon_end(7), chronon_end(FOREVER)
     (41, 7, inf)
     """
-    return instant if isinstance(instant, int) or math.isinf(instant) else math.ceil(instant)
+    return instant if isinstance(instant, int) or instant in (FOREVER, BEGINNING) else math.ceil(instant)
 
 
 def chronons(rows: Iterable[tuple[int, Payload]]) -> Iterator[Element]:

@@ -21,24 +21,22 @@ Parts = frozenset[Expression]
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """A filter over a join: every set of its parts that reads the same columns' sides, and all parts
-    together."""
+    """A filter over a join: for each side, the parts of its condition that read something of it and nothing
+    else."""
     if not (isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Join)):
         return
-    parts = conjuncts(node.operator.condition)
-    sides = [set(side.schema.names) for side in node.inputs[0].inputs]
-    groups = {frozenset(part for part in parts if part.columns() <= side) for side in sides}
-    yield from sorted(
-        (group for group in {*groups, frozenset(parts)} if group), key=lambda group: sorted(map(str, group))
-    )
+    parts = [part for part in conjuncts(node.operator.condition) if part.columns()]
+    for side in node.inputs[0].inputs:
+        if found := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
+            yield found
 
 
 def reads_only(side: int) -> Callable[[Node, Parts], bool]:
-    """Whether parts of a filter read only one side of the join below it, and something of it."""
+    """Whether parts of a filter read only one side of the join below it."""
 
     def guard(node: Node, found: Parts) -> bool:
-        columns = set().union(*(part.columns() for part in found))
-        return bool(columns) and columns <= set(node.inputs[0].inputs[side].schema.names)
+        names = set(node.inputs[0].inputs[side].schema.names)
+        return all(part.columns() <= names for part in found)
 
     return guard
 
@@ -47,10 +45,11 @@ def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
     """Move parts of a filter to one side of the join."""
 
     def rewrite(node: Node, found: Parts) -> Node:
+        assert isinstance(node.operator, Filter)
         join = node.inputs[0]
         sides = list(join.inputs)
         sides[side] = filtered(found, sides[side])
-        rest = set(conjuncts(node.operator.condition)) - found  # type: ignore[union-attr]
+        rest = set(conjuncts(node.operator.condition)) - found
         return filtered(rest, Node(join.operator, tuple(sides)))
 
     return rewrite

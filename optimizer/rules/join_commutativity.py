@@ -29,5 +29,9 @@ def rewrite(node: Node, found: Join) -> Node:
 
 
 JOIN_COMMUTATIVITY = Rule(
-    name="join-commutativity", equation="join(L, R) = join(R, L)", match=match, rewrite=rewrite
+    name="join-commutativity",
+    equation="join(L, R) = join(R, L)",
+    match=match,
+    rewrite=rewrite,
+    keeps_links=True,
 )

@@ -1,59 +1,154 @@
-"""The one way in which rules write a join condition, so that equal joins come out as equal values.
+"""The one way in which rules write joins, so that equal joins come out as equal values.
 
 From the equalities that a query states, others follow: with a = b and b = c, also a = c. When joins change
-places, each gets the equalities that it can check, as few as suffice, and by fixed representatives.
+places, each gets the conditions that it is the first to be able to check: of equalities as few as suffice, by
+fixed representatives. Inner joins keep all columns, in the order of the outermost join's output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import networkx as nx
 
-from midstream.plans.expressions import Expression, column_equality, conjunction, equality
+from midstream.plans.expressions import Expression, column_equality, conjunction, conjuncts, equality
 from midstream.plans.logical import Join
 from midstream.plans.plan import Node
-from midstream.plans.properties import equal_columns
+from midstream.plans.properties import equal_columns, logical
+from midstream.plans.schema import Type
 
 
 class Conditions:
-    """The conditions of one or more joins, taken apart: classes of equal columns, and the rest."""
+    """The conditions of neighbouring joins, taken apart, to be given out again to other joins of the same
+    inputs: first to inner ones, from the inputs up, then to the outermost one.
 
-    def __init__(self, parts: Iterable[Expression], nodes: Iterable[Node]) -> None:
+    `columns` is the outermost join's output. No column name may occur in two inputs.
+    """
+
+    def __init__(self, parts: Iterable[Expression], inputs: Iterable[Node], columns: tuple[str, ...]) -> None:
+        inputs = tuple(inputs)
+        types = {column.name: column.type for node in inputs for column in node.schema}
         union: nx.utils.UnionFind[str] = nx.utils.UnionFind()
-        self.rest: list[Expression] = []
+        self._rest: list[Expression] = []
         for part in parts:
-            if columns := column_equality(part):
-                union.union(*columns)
-            else:
-                self.rest.append(part)
-        for node in nodes:
-            for names in equal_columns(node):
+            names = column_equality(part)
+            if names and names[0] != names[1]:
                 union.union(*names)
-        self.classes: list[frozenset[str]] = sorted(map(frozenset, union.to_sets()), key=min)
+            # x = x is no tautology: it drops unknown values. And with ANY between them, columns may be equal
+            # that cannot be compared with each other, so that such an equality does not stand for others.
+            if not names or names[0] == names[1] or len(_by_family(names, types)) > 1:
+                self._rest.append(part)
+        for node in inputs:
+            for equal in equal_columns(node):
+                union.union(*equal)
+        families = (names for equal in union.to_sets() for names in _by_family(equal, types))
+        self._classes: list[frozenset[str]] = sorted(map(frozenset, families), key=min)
+        self._columns = columns
+        self._order = (*columns, *sorted(types.keys() - set(columns)))
 
-    def between(self, left: Node, right: Node) -> list[Expression]:
-        """The conditions that can be checked over two subplans, as few equalities as suffice."""
+    def inner(self, left: Node, right: Node) -> Node:
+        """The join of two subplans under all conditions that read something of them and nothing else."""
         visible = {*left.schema.names, *right.schema.names}
-        parts = [part for part in self.rest if part.columns() <= visible]
-        for names in self.classes:
-            mine, theirs = _representatives(names, left), _representatives(names, right)
-            if mine and theirs:
-                parts += [equality(name, theirs[0]) for name in mine]
-                parts += [equality(mine[0], name) for name in theirs[1:]]
-            else:
-                known = mine or theirs
-                parts += [equality(known[0], name) for name in known[1:]]
-        return parts
+        here = [part for part in self._rest if part.columns() and part.columns() <= visible]
+        self._rest = [part for part in self._rest if part not in here]
+        condition = conjunction([*here, *self._links(left, right)])
+        return Node(Join(condition, tuple(name for name in self._order if name in visible)), (left, right))
 
-    def join(self, left: Node, right: Node, columns: tuple[str, ...]) -> Node:
-        """The join of two subplans under all conditions that can be checked over them."""
-        return Node(Join(conjunction(self.between(left, right)), columns), (left, right))
+    def outer(self, left: Node, right: Node) -> Node:
+        """The outermost join, under all conditions that are left."""
+        condition = conjunction([*self._rest, *self._links(left, right)])
+        return Node(Join(condition, self._columns), (left, right))
+
+    def _links(self, left: Node, right: Node) -> Iterator[Expression]:
+        """The equalities that make all columns of a class equal in the pairs of two subplans, as few as
+        suffice."""
+        ours, theirs = frozenset(left.schema.names), frozenset(right.schema.names)
+        for names in self._classes:
+            lefts, rights = _representatives(names & ours, left), _representatives(names & theirs, right)
+            if lefts and rights:
+                yield from (equality(name, rights[0]) for name in lefts)
+                yield from (equality(lefts[0], name) for name in rights[1:])
+            elif known := lefts or rights:
+                yield from (equality(known[0], name) for name in known[1:])
+
+
+@lru_cache(maxsize=16_384)
+def linked(node: Node) -> Node:
+    """A subplan with its joins written in the one way, down to its inputs.
+
+    >>> from midstream.plans.builder import stream
+    >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
+    >>> print(a.join(b).join(c, on=[("a", "c"), ("b", "c")]).plan())
+    join (a = c) and (b = c)
+    ├─ product
+    │  ├─ window 9
+    │  │  └─ source a
+    │  └─ window 9
+    │     └─ source b
+    └─ window 9
+       └─ source c
+    >>> from midstream.plans.plan import Plan
+    >>> print(Plan(linked(a.join(b).join(c, on=[("a", "c"), ("b", "c")]).node)))
+    join a = c
+    ├─ join a = b
+    │  ├─ window 9
+    │  │  └─ source a
+    │  └─ window 9
+    │     └─ source b
+    └─ window 9
+       └─ source c
+    """
+    if not logical(node).is_snapshot_reducible:
+        return node
+    node = node.with_inputs(tuple(map(linked, node.inputs)))
+    if not isinstance(node.operator, Join):
+        return node
+    inputs = _inputs(node)
+    conditions = Conditions(_parts(node, inputs), inputs, node.operator.columns)
+
+    def rebuilt(below: Node) -> Node:
+        return below if below in inputs else conditions.inner(*map(rebuilt, below.inputs))
+
+    return conditions.outer(*map(rebuilt, node.inputs))
+
+
+def hides_columns_of(join: Node, other: Node) -> bool:
+    """Whether a join drops a column whose name another subplan uses, so that the two would be confused if
+    their inputs met."""
+    return any(name in other.schema for child in join.inputs for name in child.schema.names)
+
+
+def _inputs(node: Node) -> tuple[Node, ...]:
+    """What a join and the joins right below it join; a join below whose hidden columns would meet others of
+    the same name counts as an input."""
+    sides = [_inputs(child) if isinstance(child.operator, Join) else (child,) for child in node.inputs]
+    left, right = ({name for child in side for name in child.schema.names} for side in sides)
+    return node.inputs if left & right else (*sides[0], *sides[1])
+
+
+def _parts(node: Node, inputs: tuple[Node, ...]) -> Iterator[Expression]:
+    """The conditions of a join and of those below it, down to the inputs."""
+    assert isinstance(node.operator, Join)
+    yield from conjuncts(node.operator.condition)
+    for child in node.inputs:
+        if child not in inputs:
+            yield from _parts(child, inputs)
+
+
+def _by_family(names: Iterable[str], types: dict[str, Type]) -> list[list[str]]:
+    """Columns sorted by what they can be compared with."""
+    families: dict[Type, list[str]] = {}
+    for name in names:
+        family = Type.FLOAT if types[name] is Type.INTEGER else types[name]
+        families.setdefault(family, []).append(name)
+    return list(families.values())
 
 
 def _representatives(names: frozenset[str], node: Node) -> list[str]:
-    """One name for each set of columns of a subplan that it already guarantees to be equal."""
-    inside = {name for name in names if name in node.schema}
-    known = [equal & inside for equal in equal_columns(node)]
-    alone = inside.difference(*known)
+    """One name for each set of some columns of a subplan that it already guarantees to be equal."""
+    if len(names) < 2:
+        return list(names)
+    known = [equal & names for equal in equal_columns(node)]
+    alone = names.difference(*known)
     return sorted([*alone, *(min(equal) for equal in known if equal)])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.errors import PlanError
+from midstream.plans.errors import MidstreamError, PlanError
 from midstream.plans.plan import Node
 
 
@@ -15,7 +15,8 @@ class Rule:
     """An equation between subplans, read from left to right.
 
     `match` finds the places, all told apart by what it yields; `guard` says under which condition the
-    equation holds there; `rewrite` gives the other side.
+    equation holds there; `rewrite` gives the other side. `keeps_links` tells that joins which are written in
+    the one way (see `linked`) stay so.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Rule:
     match: Callable[[Node], Iterable[Any]]
     rewrite: Callable[[Node, Any], Node]
     guard: Callable[[Node, Any], bool] | None = None
+    keeps_links: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {self.equation}"
@@ -40,7 +42,7 @@ def apply(rule: Rule, node: Node) -> Iterator[Node]:
             continue
         try:
             result = rule.rewrite(node, found)
-        except PlanError as error:
+        except MidstreamError as error:
             raise PlanError(f"rule {rule.name} on {node!r}: {error}", rule=rule.name) from error
         if result.schema != node.schema:
             raise PlanError(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, run
+from midstream.operators.engine import RECENT, Engine, interleave, run
+from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
 from midstream.plans.errors import (
     EndedError,
@@ -15,8 +17,9 @@ from midstream.plans.errors import (
     StreamOrderError,
     UnknownStreamError,
 )
-from midstream.plans.streams import chronons
-from midstream.testing import Workload, drive, is_ordered, verdict, workloads
+from midstream.plans.plan import Plan
+from midstream.plans.streams import BEGINNING, FOREVER, Element, chronons
+from midstream.testing import Workload, drive, elements, is_ordered, verdict, workloads
 
 BIDS = stream("bids", item="integer", price="float").window(10).plan()
 
@@ -131,3 +134,102 @@ def test_values_that_cannot_be_told_apart_are_refused() -> None:
     engine = Engine(stream("s", x="any").window(5).distinct().plan())
     with pytest.raises(SchemaError, match="column x: unhashable type: 'list'"):
         engine.push("s", [(1, 2, ([],))])
+
+
+@given(workloads())
+def test_the_engine_tells_what_it_has_seen(workload: Workload) -> None:
+    """Progress, counts, the last elements and the largest end of every input of the exchangeable part."""
+    engine = Engine(workload.plan)
+    drive(engine, workload.events)
+    counters = engine.counters()
+    assert counters["elements"] == sum(len(what) for kind, _, what in workload.events if kind == "push")
+    assert engine.progress() == min(engine.progress(stream) for stream in engine.streams)
+    below = [run(Plan(node), streams_of(node, workload)) for node in engine.inputs]
+    for node, made, progress, largest in zip(
+        engine.inputs, below, engine.input_progress(), engine.input_max_ends(), strict=True
+    ):
+        seen = engine.observe()[node]
+        given_out = [element for element in made if element[0] <= progress]
+        assert seen.count == len(seen.recent) <= len(made)
+        assert list(seen.recent) == made[: seen.count]
+        assert all(element in seen.recent for element in given_out if element[0] < progress)
+        assert (seen.progress, seen.max_end) == (progress, largest)
+        assert largest == max((end for _, end, _ in seen.recent), default=BEGINNING)
+
+
+def streams_of(node, workload: Workload) -> dict[str, list[Element]]:
+    """What has been pushed to the sources below a node."""
+    found: dict[str, list[Element]] = {source.stream: [] for source in Plan(node).sources}
+    for kind, name, what in workload.events:
+        if kind == "push" and name in found:
+            found[name] += what
+    return found
+
+
+def test_only_the_last_elements_are_kept_for_statistics() -> None:
+    s = stream("s", x="integer").window(3)
+    engine = Engine(s.distinct().plan())
+    engine.push("s", chronons((t, (t,)) for t in range(RECENT + 10)))
+    seen = engine.observe()[s.node]
+    assert seen.count == RECENT + 10
+    assert list(seen.recent) == [(t, t + 3, (t,)) for t in range(10, RECENT + 10)]
+
+
+def test_each_output_goes_to_its_own_sinks() -> None:
+    s = stream("s", x="integer", intervals=True)
+    plan = Plan({"rows": s.node, "counts": s.aggregate(n=count()).node})
+    first: list = []
+    both: list = []
+    counts: list = []
+    engine = Engine(plan, first.extend)
+    engine.subscribe(both.append, "rows")
+    engine.subscribe(counts.extend, "counts")
+    engine.push("s", [(0, 5, (7,)), (2, 9, (8,))])
+    engine.push("s", [])
+    engine.close()
+    assert first == [(0, 5, (7,)), (2, 9, (8,))]
+    assert both == [first]
+    assert counts == [(0, 2, (1,)), (2, 5, (2,)), (5, 9, (1,))]
+    assert engine.counters()["results"] == 5
+
+
+def test_what_was_known_before_does_not_reach_a_later_sink() -> None:
+    engine = Engine(BIDS)
+    engine.push("bids", chronons([(1, (1, 1.0))]))
+    late: list = []
+    engine.subscribe(late.extend)
+    engine.push("bids", chronons([(2, (2, 1.0))]))
+    assert late == [(2, 12, (2, 1.0))]
+
+
+def test_progress_is_known_stream_by_stream() -> None:
+    left, right = stream("l", x="integer"), stream("r", y="integer")
+    engine = Engine(left.join(right).plan())
+    assert engine.streams == ("l", "r")
+    assert engine.progress() == BEGINNING
+    engine.push("l", chronons([(4, (1,))]))
+    engine.advance("r", 9)
+    engine.advance("r", 3)
+    assert (engine.progress("l"), engine.progress("r"), engine.progress()) == (4, 9, 4)
+    engine.end("l")
+    engine.advance("l", 10**9)
+    assert (engine.progress("l"), engine.progress()) == (FOREVER, 9)
+    with pytest.raises(StreamOrderError, match=r"stream r: .* starts at 8 after progress 9"):
+        engine.push("r", chronons([(8, (1,))]))
+
+
+@given(st.dictionaries(st.sampled_from("abc"), elements(), max_size=3), st.integers(1, 7))
+def test_interleaving_keeps_every_stream_and_keeps_them_in_step(
+    streams: dict[str, list[Element]], size: int
+) -> None:
+    """Each stream whole and in order; no batch starts before the chunk that came before it."""
+    batches = list(interleave(streams, size))
+    for name, complete in streams.items():
+        assert [element for stream_, batch in batches for element in batch if stream_ == name] == complete
+    assert all(batch for _, batch in batches)
+    times = sorted(element[0] for complete in streams.values() for element in complete)
+    taken = 0
+    for _, batch in batches:
+        chunk = times[taken // size * size : (taken // size + 1) * size]
+        assert all(chunk[0] <= start <= chunk[-1] for start, _, _ in batch)
+        taken += len(batch)

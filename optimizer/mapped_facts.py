@@ -1,0 +1,73 @@
+"""What is known of the columns of a projection and of a union."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from midstream.optimizer.column_facts import Facts, in_sample, input_facts
+from midstream.optimizer.statistics import Distribution, Sample
+from midstream.plans.expressions import Col, Expression, compile_rows
+from midstream.plans.schema import Schema
+
+
+def projected(columns: Sequence[tuple[str, Expression]], schema: Schema, facts: Facts) -> Facts:
+    """Facts about computed columns where one sample tells all, else about the columns that were kept."""
+    mapped = _mapped([expression for _, expression in columns], schema, facts)
+    if mapped is not None:
+        return input_facts(schema, mapped, {})
+    names = [(name, e.name) for name, e in columns if isinstance(e, Col) and e.name in facts]
+    return {
+        name: replace(facts[old], equals=frozenset(n for n, other in names if other in facts[old].equals))
+        for name, old in names
+    }
+
+
+def united(schema: Schema, inputs: Iterable[tuple[float, Facts]]) -> Facts:
+    """Facts about a union of inputs, each with its rate: their samples in these proportions where each has
+    one, else the distributions of the columns."""
+    inputs = [(rate, facts) for rate, facts in inputs if rate]
+    total = math.fsum(rate for rate, _ in inputs)
+    if not inputs or math.isinf(total):
+        return {}
+    columns = [Col(name) for name in schema.names]
+    samples = [
+        (rate, sample) for rate, facts in inputs if (sample := _mapped(columns, schema, facts)) is not None
+    ]
+    if len(samples) == len(inputs):
+        densest = max(rate / len(sample.rows) for rate, sample in samples)
+        rows = [row for rate, s in samples for row in spread(s.rows, math.ceil(rate / densest))]
+        return input_facts(schema, Sample(schema, rows), {})
+    shares = [(rate / total, facts) for rate, facts in inputs]
+    known = [name for name in schema.names if all(name in facts for _, facts in shares)]
+    return input_facts(schema, None, {name: _mixture(name, shares) for name in known})
+
+
+def spread(rows: Sequence[Any], count: int) -> list[Any]:
+    """So many of some rows, at equal distances; all where there are not so many."""
+    return [rows[i * len(rows) // count] for i in range(count)] if count < len(rows) else list(rows)
+
+
+def _mixture(name: str, shares: Sequence[tuple[float, Facts]]) -> Distribution:
+    mixture: dict[Any, float] = {}
+    for share, facts in shares:
+        for value, p in facts[name].distribution.items():
+            mixture[value] = mixture.get(value, 0.0) + share * p
+    return mixture
+
+
+def _mapped(expressions: Sequence[Expression], schema: Schema, facts: Facts) -> Sample | None:
+    """The rows that expressions make of a sample, where one sample has all that they read, as it is."""
+    read = [facts.get(name) for e in expressions for name in e.columns()]
+    samples = {id(known.sample): known.sample for known in read if known is not None and known.given is None}
+    sample = next(iter(samples.values()), None)
+    if sample is None or len(samples) > 1 or any(known is None or known.given is not None for known in read):
+        return None
+    compute = compile_rows([in_sample(e, facts) for e in expressions], sample.schema)
+    try:
+        return Sample(schema, [compute(row) for row in sample.rows])
+    except Exception:
+        # A callable may fail on rows that it never meets in the plan, because they find no partner.
+        return None

@@ -1,0 +1,46 @@
+"""Make the parts of a filter that read both sides of a join below it part of the join's condition.
+
+    filter(p and q, join(c, L, R))  =  filter(q, join(p and c, L, R))        if p reads L and R
+
+Why      A join's results are the pairs that satisfy its condition; a filter behind it asks the same question
+         of the same pairs.
+Gain     Pairs that the filter would drop are not built; an equality lets the join hash.
+Source   thesis, section 10.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filter_below_join import Parts, filtered
+from midstream.optimizer.rules.rule import Rule
+from midstream.plans.expressions import conjunction, conjuncts
+from midstream.plans.logical import Filter, Join
+from midstream.plans.plan import Node
+
+
+def match(node: Node) -> Iterable[Parts]:
+    """A filter over a join: the parts of its condition that read something of both sides."""
+    if isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Join):
+        sides = [set(side.schema.names) for side in node.inputs[0].inputs]
+        parts = conjuncts(node.operator.condition)
+        if found := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
+            yield found
+
+
+def rewrite(node: Node, found: Parts) -> Node:
+    """The join under both conditions."""
+    join = node.inputs[0]
+    assert isinstance(node.operator, Filter)
+    assert isinstance(join.operator, Join)
+    condition = conjunction([*found, *conjuncts(join.operator.condition)])
+    rest = set(conjuncts(node.operator.condition)) - found
+    return filtered(rest, Node(Join(condition, join.operator.columns), join.inputs))
+
+
+FILTER_INTO_JOIN = Rule(
+    name="filter-into-join",
+    equation="filter(p, join(c, L, R)) = join(p and c, L, R)",
+    match=match,
+    rewrite=rewrite,
+)

@@ -1,0 +1,148 @@
+"""How many rows satisfy a condition, and what is known of those that do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+
+from midstream.optimizer.column_facts import Facts, agreement, equated, in_sample, restricted, thinned
+from midstream.optimizer.mapped_facts import spread
+from midstream.optimizer.statistics import Sample
+from midstream.plans.expressions import (
+    Col,
+    Expression,
+    column_equality,
+    compile_row,
+    compile_rows,
+    equality,
+)
+from midstream.plans.schema import Schema
+
+DEFAULT_EQUALITY = 0.1
+"""The selectivity of an equality about which nothing is known."""
+DEFAULT_OTHER = 1 / 3
+"""The selectivity of any other condition about which nothing is known."""
+PAIRS = 64
+"""Conditions over two samples are tried on the pairs of this many rows of each."""
+
+Classes = Mapping[str, frozenset[str]]
+"""By column, the columns that are equal to it in every row; one that has no other may be left out."""
+
+
+class Selectivity:
+    """Estimates shares of rows: by known selectivities, else by samples and distributions, else by default.
+
+    Conditions over different samples are taken for independent.
+    """
+
+    def __init__(self, known: Mapping[Expression, float]) -> None:
+        self._known = known
+        self._pairs: dict[tuple[Expression, int, int], tuple[float, Sample, Sample]] = {}
+
+    def of(
+        self, parts: Iterable[Expression], schema: Schema, facts: Facts, classes: Classes
+    ) -> tuple[float, Facts]:
+        """The share of rows that satisfy all of some conditions, and facts about these rows.
+
+        What one sample tells comes first, so that the result is the same for all orders of joins.
+        """
+        total = 1.0
+        for part in sorted(parts, key=lambda part: len(_origins(part, facts))):
+            share, facts = self._one(part, schema, facts, classes)
+            total *= share
+        return total, facts
+
+    def _one(self, part: Expression, schema: Schema, facts: Facts, classes: Classes) -> tuple[float, Facts]:
+        try:
+            share, facts = self._estimate(part, schema, facts)
+        except Exception:
+            # A callable may fail on rows that it never meets in the plan: another condition keeps them off.
+            share = None
+        for alias in _aliases(part, classes):
+            if alias in self._known:
+                return self._known[alias], facts
+        if share is None:
+            share = DEFAULT_EQUALITY if column_equality(part) else DEFAULT_OTHER
+        return share, facts
+
+    def _estimate(self, part: Expression, schema: Schema, facts: Facts) -> tuple[float | None, Facts]:
+        """What the facts tell; no share where they do not suffice."""
+        columns = sorted(part.columns())
+        if not columns:
+            return (1.0 if compile_row(part, Schema(()))(()) else 0.0), facts
+        if not all(column in facts for column in columns):
+            return None, facts
+        if len(columns) == 1 and facts[columns[0]].given is not None:
+            return _by_values(part, columns[0], schema, facts)
+        origins = _origins(part, facts)
+        if len(origins) == 1:
+            return _by_rows(part, columns[0], facts)
+        if names := column_equality(part):
+            one, other = (facts[name].distribution for name in names)
+            return agreement(one, other), equated(*names, facts)
+        if len(origins) == 2:
+            return self._by_pairs(part, origins, schema, facts), facts
+        return None, facts
+
+    def _by_pairs(
+        self, part: Expression, origins: list[list[str]], schema: Schema, facts: Facts
+    ) -> float | None:
+        """The share of pairs of rows of two samples. Cost: O(PAIRS²), once."""
+        one, other = (facts[columns[0]].sample for columns in origins)
+        if one is None or other is None:
+            return None
+        key = (part, id(one), id(other))
+        if key not in self._pairs:
+            names = [name for columns in origins for name in columns]
+            holds = compile_row(part, Schema(tuple(schema[name] for name in names)))
+            pairs = list(product(*(_some_rows(columns, facts) for columns in origins)))
+            share = sum(1 for left, right in pairs if holds(left + right)) / len(pairs)
+            self._pairs[key] = (share, one, other)
+        return self._pairs[key][0]
+
+
+def _some_rows(columns: list[str], facts: Facts) -> list[tuple[object, ...]]:
+    sample = facts[columns[0]].sample
+    assert sample is not None
+    pick = compile_rows([Col(facts[column].name) for column in columns], sample.schema)
+    return [pick(row) for row in spread(sample.rows, PAIRS)]
+
+
+def _by_rows(part: Expression, column: str, facts: Facts) -> tuple[float, Facts]:
+    """The share of a sample's rows."""
+    sample = facts[column].sample
+    assert sample is not None
+    rows = sample.where(in_sample(part, facts))
+    return len(rows.rows) / len(sample.rows), thinned(sample, rows, facts)
+
+
+def _by_values(part: Expression, column: str, schema: Schema, facts: Facts) -> tuple[float, Facts]:
+    """The share of a column's values."""
+    distribution = facts[column].distribution
+    holds = compile_row(part, Schema((schema[column],)))
+    shares = {value: p for value, p in distribution.items() if holds((value,))}
+    unknown = 0.0
+    if schema[column].nullable and holds((None,)):
+        unknown = max(0.0, 1 - math.fsum(distribution.values()))
+    left = restricted(column, shares, facts)
+    if (sample := facts[column].sample) is not None:
+        left = thinned(sample, sample.where(in_sample(part, facts)), left)
+    return math.fsum(shares.values()) + unknown, left
+
+
+def _origins(part: Expression, facts: Facts) -> list[list[str]]:
+    """The columns that a condition reads, by the sample that they come from; each by itself without one."""
+    groups: dict[object, list[str]] = {}
+    for name in sorted(part.columns()):
+        sample = facts[name].sample if name in facts else None
+        groups.setdefault(name if sample is None else id(sample), []).append(name)
+    return list(groups.values())
+
+
+def _aliases(part: Expression, classes: Classes) -> Iterator[Expression]:
+    """The condition itself, and what says the same of columns that are equal to those that it equates."""
+    yield part
+    if names := column_equality(part):
+        lefts, rights = (sorted(classes.get(name, {name})) for name in names)
+        yield from (equality(left, right) for left, right in product(lefts, rights))

@@ -1,0 +1,127 @@
+"""Where batches end and how streams interleave is an accident: it must not show in the results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from midstream.operators.engine import Engine, run
+from midstream.operators.plan_box import PlanBox
+from midstream.plans.builder import stream
+from midstream.plans.expressions import col
+from midstream.plans.logical import Distinct
+from midstream.plans.plan import Plan
+from midstream.plans.snapshots import equivalent
+from midstream.plans.streams import Element
+from midstream.testing import Event, Workload, drive, interleavings, plans, workloads
+
+EXAMPLES = settings(max_examples=max(25, settings.default.max_examples // 4))
+
+
+def one_by_one(events: Iterable[Event]) -> Iterator[Event]:
+    """The same events with batches of one."""
+    for kind, name, what in events:
+        if kind == "push":
+            yield from ((kind, name, [element]) for element in what)
+        else:
+            yield kind, name, what
+
+
+def at_once(streams: dict[str, list[Element]]) -> list[Event]:
+    """Each stream in one batch, one stream after the other."""
+    return [("push", name, batch) for name, batch in streams.items() if batch]
+
+
+def results(case: Any, events: Iterable[Event]) -> list[Element]:
+    """What an operator gives for events on its ports, ended afterwards."""
+    operator = case.operator()
+    ports = {name: port for port, name in enumerate(case.sources)}
+    out: list[Element] = []
+    for kind, name, what in events:
+        if kind == "push":
+            out += operator.push(ports[name], what)
+        elif kind == "advance":
+            out += operator.advance(ports[name], what)
+        else:
+            out += operator.end(ports[name])
+    for port in ports.values():
+        out += operator.end(port)
+    return out
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_an_operator_gives_the_same_elements_whatever_the_batches(case: Any, data: st.DataObject) -> None:
+    """Not only the same snapshots: the very same multiset of elements, for batches of one, of any size and of
+    all, with and without heartbeats, and with streams in step or one behind the other."""
+    streams = data.draw(case.streams())
+    events = data.draw(interleavings(streams))
+    expected = Counter(results(case, at_once(streams)))
+    assert Counter(results(case, events)) == expected
+    assert Counter(results(case, one_by_one(events))) == expected
+
+
+def test_an_operator_leaves_its_input_alone(case: Any) -> None:
+    """A batch may be shared with other operators and with the sender."""
+    batch = [(0, 1 if case.has_chronons else 4, (1, 1)), (2, 3, (1, 2)), (2, 3, (1, 1))]
+    before = list(batch)
+    operator = case.operator()
+    for port in range(len(case.sources)):
+        operator.push(port, batch)
+        operator.end(port)
+    assert batch == before
+
+
+@st.composite
+def _plans_without_distinct(draw: st.DrawFn) -> Plan:
+    return draw(plans().filter(lambda p: not any(isinstance(n.operator, Distinct) for n in p.nodes)))
+
+
+def run_with(plan: Plan, events: Sequence[Event]) -> Counter[Element]:
+    out: list[Element] = []
+    engine = Engine(plan, out.extend)
+    drive(engine, events)
+    engine.close()
+    return Counter(out)
+
+
+@given(workloads(_plans_without_distinct()))
+def test_a_plan_gives_the_same_elements_whatever_the_batches(workload: Workload) -> None:
+    """Plans with duplicate elimination give the same snapshots only: see below."""
+    expected = run_with(workload.plan, at_once(dict(workload.streams)))
+    assert run_with(workload.plan, workload.events) == expected
+    assert run_with(workload.plan, list(one_by_one(workload.events))) == expected
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_ties_may_be_cut_in_another_way_but_mean_the_same(size: int) -> None:
+    """A union gives elements that start together in any order. Of two equal ones that end at different times,
+    duplicate elimination gives one piece or two, depending on which comes first."""
+    s = stream("s", intervals=True, x="integer", y="integer")
+    plan = s.filter(col("y") < 1).union(s.filter(col("y") >= 1)).select("x").distinct().plan()
+    elements = [(1, 9, (7, 1)), (1, 5, (7, 0))]
+    assert equivalent(run(plan, {"s": elements}, batch_size=size), [(1, 9, (7,))])
+
+
+@given(workloads())
+def test_a_box_gives_the_same_as_its_parts(workload: Workload) -> None:
+    """Handing on a batch inside a plan brings no more and no less than handing on its elements one by one."""
+    box, single = PlanBox(workload.plan), PlanBox(workload.plan)
+    ports = {name: port for port, name in enumerate(box.inputs)}
+    whole: list[Element] = []
+    parts: list[Element] = []
+    for name, batch in workload.streams.items():
+        if name in ports:
+            whole += box.push(ports[name], batch)[0]
+            for element in batch:
+                parts += single.push(ports[name], [element])[0]
+    for port in ports.values():
+        whole += box.end(port)[0]
+        parts += single.end(port)[0]
+    assert equivalent(whole, parts)
+    assert single.size() == box.size() == 0

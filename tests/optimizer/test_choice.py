@@ -1,0 +1,181 @@
+"""The cheapest of all equivalent plans is chosen, and the given one unless another is cheaper."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from midstream.engine import Engine
+from midstream.operators.planner import physical_plan
+from midstream.optimizer import (
+    CostModel,
+    Sample,
+    Statistics,
+    StreamStatistics,
+    UnitCosts,
+    enumerate_plans,
+    optimize,
+)
+from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.plans.builder import Stream, stream
+from midstream.plans.errors import StatisticsError
+from midstream.plans.expressions import col, equality
+from midstream.plans.logical import Join
+from midstream.plans.plan import Plan
+from midstream.plans.streams import chronons
+from midstream.testing import plans
+
+
+def integers(name: str, *columns: str) -> Stream:
+    return stream(name, dict.fromkeys(columns, "integer")).window(100)
+
+
+A, B, C, D = integers("a", "x", "y"), integers("b", "z"), integers("c", "u"), integers("d", "v")
+POOR = A.join(B, on=[("x", "z")]).join(C, on=[("y", "u")]).plan()
+GOOD = A.join(C, on=[("y", "u")]).join(B, on=[("x", "z")], columns=["x", "y", "z", "u"]).plan()
+EQUALLY_FAST = {s.node: StreamStatistics(d=5.0, l=100.0) for s in (A, B, C, D)}
+RARELY_U = Statistics(EQUALLY_FAST, {equality("x", "z"): 0.5, equality("u", "y"): 0.001})
+
+
+def test_the_poor_order_is_left_for_the_good_one() -> None:
+    choice = optimize(POOR, RARELY_U)
+    assert choice.is_better
+    assert choice.given == POOR
+    assert choice.cost.total < choice.given_cost.total / 2
+    assert choice.cost == CostModel(RARELY_U).price(choice.plan)
+    assert choice.given_cost == CostModel(RARELY_U).price(POOR)
+    joins = [str(node.operator) for node in choice.plan.nodes if isinstance(node.operator, Join)]
+    assert joins == ["join u = y", "join x = z"]
+    assert (choice.considered, choice.is_complete) == (12, True)
+
+
+def test_the_good_order_stays() -> None:
+    """Plans that cost the same up to rounding are no reason to change."""
+    choice = optimize(GOOD, RARELY_U)
+    assert not choice.is_better
+    assert choice.plan == GOOD
+    assert choice.cost == choice.given_cost
+    assert (choice.considered, choice.is_complete) == (12, True)
+
+
+@st.composite
+def statistics_for(draw: st.DrawFn, plan: Plan) -> Statistics:
+    streams = {}
+    for node in plan.nodes:
+        if not node.operator.is_snapshot_reducible:  # type: ignore[union-attr]
+            row = st.tuples(*[st.integers(0, 3)] * len(node.schema))
+            rows = draw(st.lists(row, max_size=8))
+            d, length = draw(st.floats(0.1, 50)), draw(st.floats(0.1, 500))
+            streams[node] = StreamStatistics(d, length, sample=Sample(node.schema, rows))
+    return Statistics(streams)
+
+
+@settings(max_examples=max(10, settings().max_examples // 2))
+@given(plans(depth=2), st.data())
+def test_no_plan_costs_less_than_the_chosen_one(plan: Plan, data: st.DataObject) -> None:
+    statistics = data.draw(statistics_for(plan))
+    choice = optimize(plan, statistics)
+    model = CostModel(statistics)
+    found = enumerate_plans(plan)
+    least = min(model.price(member).total for member in (plan, *found))
+    assert choice.cost.total <= least * (1 + 1e-9)
+    assert choice.plan == plan or choice.plan in found
+    assert choice.considered == len(found)
+    assert choice.is_complete
+    again = optimize(choice.plan, statistics)
+    assert again.cost.total <= choice.cost.total
+
+
+def test_the_limit_is_told() -> None:
+    assert optimize(POOR, RARELY_U, limit=12).is_complete
+    for limit in (11, 1, 0):
+        choice = optimize(POOR, RARELY_U, limit=limit)
+        assert choice.considered == limit
+        assert not choice.is_complete
+    assert choice.plan == POOR
+
+
+def test_a_query_with_too_many_plans_gets_the_best_of_the_first() -> None:
+    rng = random.Random(5)
+    streams = [integers(f"s{i}", f"l{i}", f"r{i}") for i in range(9)]
+    query = streams[0]
+    for i in range(1, 9):
+        query = query.join(streams[i], on=[(f"r{i - 1}", f"l{i}")])
+    shares = {equality(f"r{i - 1}", f"l{i}"): rng.random() for i in range(1, 9)}
+    statistics = Statistics({s.node: StreamStatistics(10.0, 100.0) for s in streams}, shares)
+    choice = optimize(query.plan(), statistics, limit=200)
+    assert (choice.considered, choice.is_complete) == (200, False)
+    assert choice.cost.total <= choice.given_cost.total
+
+
+def test_only_the_given_rules_are_used() -> None:
+    choice = optimize(POOR, RARELY_U, rules=[JOIN_COMMUTATIVITY])
+    assert not choice.is_better
+    assert choice.considered == 4
+
+
+def test_unit_costs_decide() -> None:
+    """If only a join's buckets cost something, the filter is best below; if only predicates do, where fewest
+    rows arrive."""
+    rare = col("x").eq(1)
+    query = A.join(B, on=[("x", "z")]).filter(rare)
+    statistics = Statistics(EQUALLY_FAST, {equality("x", "z"): 0.001, rare: 0.1})
+    free = dict.fromkeys(UnitCosts.__dataclass_fields__, 0.0)
+    assert optimize(query.plan(), statistics, units=UnitCosts(**free | {"bucket": 1.0})).is_better
+    assert not optimize(query.plan(), statistics, units=UnitCosts(**free | {"predicate": 1.0})).is_better
+
+
+def test_a_condition_stated_too_late_is_a_reason_to_change() -> None:
+    """The product of a and b is large, and only the last join says that they must agree."""
+    query = A.join(B).join(C, on=[("x", "z"), ("y", "u")])
+    choice = optimize(query.plan(), RARELY_U)
+    assert choice.is_better
+    assert choice.cost.total < choice.given_cost.total / 10
+
+
+def test_endless_windows_leave_no_choice() -> None:
+    """All orders cost infinitely much in the end."""
+    endless = Statistics(
+        {node: StreamStatistics(5.0, math.inf) for node in EQUALLY_FAST}, RARELY_U.selectivities
+    )
+    choice = optimize(POOR, endless)
+    assert choice.cost.total == math.inf
+    assert not choice.is_better
+
+
+def test_silent_streams() -> None:
+    nothing = Statistics({node: StreamStatistics(math.inf, 0.0) for node in EQUALLY_FAST})
+    choice = optimize(POOR, nothing)
+    assert choice.cost.total == 0
+    assert not choice.is_better
+
+
+def test_a_physical_plan_is_exchanged_for_a_logical_one() -> None:
+    choice = optimize(physical_plan(POOR), RARELY_U)
+    assert choice.given == physical_plan(POOR)
+    assert choice.plan == optimize(POOR, RARELY_U).plan
+    kept = optimize(physical_plan(GOOD), RARELY_U)
+    assert kept.plan == physical_plan(GOOD)
+
+
+def test_an_input_without_statistics() -> None:
+    with pytest.raises(StatisticsError, match="no statistics for the input"):
+        optimize(POOR, Statistics({}))
+
+
+def test_an_engine_is_optimized_by_what_it_saw() -> None:
+    """a and b agree always, a and c hardly ever."""
+    rng = random.Random(2)
+    engine = Engine(POOR)
+    for t in range(0, 2000, 5):
+        engine.push("a", chronons([(t, (1, rng.randrange(1000)))]))
+        engine.push("b", chronons([(t, (1,))]))
+        engine.push("c", chronons([(t, (rng.randrange(1000),))]))
+    choice = engine.optimize()
+    assert choice.is_better
+    joins = [str(node.operator) for node in choice.plan.nodes if isinstance(node.operator, Join)]
+    assert joins == ["join u = y", "join x = z"]

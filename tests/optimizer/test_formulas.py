@@ -1,0 +1,279 @@
+"""The formulas against numbers computed by hand, and at the edges of what numbers can be."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.operators.planner import physical_plan
+from midstream.optimizer import Estimate, PlanCost, Sample, Statistics, StreamStatistics, UnitCosts, price
+from midstream.plans.aggregates import count, sum_
+from midstream.plans.builder import Stream, stream
+from midstream.plans.expressions import equality
+from midstream.plans.logical import Join
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Plan
+from midstream.testing import plans
+
+S = stream("s", intervals=True, x="integer", y="integer")
+T = stream("t", intervals=True, z="integer", w="integer")
+
+UNITS = UnitCosts(
+    predicate=1,
+    function=10,
+    create=100,
+    output=1_000,
+    hash=10_000,
+    bucket=100_000,
+    link=1_000_000,
+    remove=10_000_000,
+    queue=100_000_000,
+    group=1_000_000_000,
+    merge=10_000_000_000,
+    evaluate=100_000_000_000,
+)
+"""So that the digits of a cost per element tell how often each step was counted."""
+
+SLOW = StreamStatistics(d=10.0, l=60.0)
+SLOWER = StreamStatistics(d=20.0, l=30.0)
+
+
+def exactly(number: float) -> object:
+    """Nearer than the smallest of the unit costs."""
+    return pytest.approx(number, rel=1e-13)
+
+
+def root(query: Stream, statistics: Statistics) -> Estimate:
+    """What is estimated for a query's outermost operator."""
+    return price(query.plan(), statistics, UNITS).operators[query.node]
+
+
+def with_values(d: float, length: float, *columns: list[int]) -> Statistics:
+    """Statistics of S whose sample has these columns."""
+    sample = Sample(S.schema, list(zip(*columns, strict=True)))
+    return Statistics({S.node: StreamStatistics(d, length, sample=sample)})
+
+
+def test_filter() -> None:
+    """(22.1): d' = d / sel = 10 / 0.25; (22.13); (22.14): 1/10 predicates and 1/40 outputs."""
+    dear = S["x"] > 7
+    found = root(S.filter(dear), Statistics({S.node: SLOW}, {dear: 0.25}))
+    assert (found.d, found.l, found.g) == (40.0, 60.0, 1)
+    assert found.state == 0
+    assert found.cost == exactly(0.1 * 1 + 0.025 * 1_000)
+
+
+def test_map() -> None:
+    """(22.2); (22.13); (22.15): a function, an element and an output for each of 1/10 elements."""
+    found = root(S.select("x"), Statistics({S.node: SLOW}))
+    assert (found.d, found.l, found.g) == (10.0, 60.0, 1)
+    assert found.state == 0
+    assert found.cost == exactly(0.1 * 1_110)
+
+
+def test_union() -> None:
+    """(22.3): 1/d' = 1/10 + 1/40 = 1/8; l' = (60/10 + 20/40) / (1/8) = 52; (22.16); (22.17)."""
+    other = T.rename({"z": "x", "w": "y"})
+    statistics = Statistics({S.node: SLOW, T.node: StreamStatistics(d=40.0, l=20.0)})
+    found = root(S.union(other), statistics)
+    assert (found.d, found.l, found.g) == (8.0, 52.0, 1)
+    assert found.state == 0
+    assert found.cost == exactly(0.125 * 100_001_000)
+
+
+def test_product() -> None:
+    """(22.4): d' = 10 · 20 / (60 + 30) = 20/9; l' = 60 · 30 / (60 + 30) = 20.
+
+    (22.18): 60/10 + 20/(2 · 10) = 7 of one side, 30/20 + 10/(2 · 20) = 1.75 of the other.
+    """
+    found = root(S.join(T), Statistics({S.node: SLOW, T.node: SLOWER}))
+    assert found.d == pytest.approx(20 / 9)
+    assert found.l == pytest.approx(20.0)
+    assert found.state == pytest.approx(7 + 1.75)
+
+
+HASHED = 2 * (10_000 + 100_000 + 1_000_000 + 10_000_000)
+"""Per element: hash to insert and to probe, a bucket and the order of ends to enter and to leave, a hit and
+a miss of the remove predicate."""
+RESULT = 10 + 100 + 1_000 + 100_000_000
+"""Per result: its payload, its element, and its place in the output."""
+
+
+def test_hash_join() -> None:
+    """(22.19) to (22.23): 0.1 + 0.05 elements, 0.45 overlapping pairs, a tenth of which have equal keys."""
+    statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1})
+    found = root(S.join(T, on=[("x", "z")]), statistics)
+    assert found.rate == pytest.approx(0.045)
+    assert found.l == pytest.approx(20.0)
+    assert found.state == pytest.approx(8.75)
+    assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.045 * RESULT)
+
+
+def test_hash_join_with_another_condition() -> None:
+    """Pairs with equal keys are candidates; a third of them are results."""
+    statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1, S["y"] < T["w"]: 1 / 3})
+    found = root(S.join(T, on=S["x"].eq(T["z"]) & (S["y"] < T["w"])), statistics)
+    assert found.rate == pytest.approx(0.015)
+    assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.015 * RESULT)
+
+
+def test_nested_loops_join() -> None:
+    """All overlapping pairs are candidates, and nothing is hashed: also where the plan asks for loops in
+    spite of equal columns."""
+    by_loops = 0.15 * (HASHED - 20_000) + 0.45 * 1
+    less = S["y"] < T["w"]
+    statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {less: 0.1, equality("x", "z"): 0.1})
+    found = root(S.join(T, on=less), statistics)
+    assert found.cost == exactly(by_loops + 0.045 * RESULT)
+
+    query = S.join(T, on=[("x", "z")])
+    looping = Node(Physical("nested-loops-join", query.node.operator), query.node.inputs)
+    (found,) = price(Plan(looping), statistics, UNITS).operators.values()
+    assert found.cost == exactly(by_loops + 0.045 * RESULT)
+    (found,) = price(physical_plan(query.plan()), statistics, UNITS).operators.values()
+    assert found.cost == root(query, statistics).cost
+
+
+def test_join_order_changes_only_what_arrives_at_the_next_join() -> None:
+    """The elements of the inputs cost the same in every order; the intermediate results make the
+    difference."""
+    u = stream("u", intervals=True, p="integer")
+    statistics = Statistics(
+        {S.node: SLOW, T.node: SLOWER, u.node: StreamStatistics(d=5.0, l=40.0)},
+        distributions={"x": {1: 0.5, 2: 0.5}, "z": {1: 1.0}, "p": {1: 0.1, 3: 0.9}},
+    )
+    first = price(S.join(T, on=[("x", "z")]).join(u, on=[("z", "p")]).plan(), statistics, UNITS)
+    second = price(T.join(u, on=[("z", "p")]).join(S, on=[("x", "z")]).plan(), statistics, UNITS)
+    (one, all_one), (two, all_two) = first.operators.values(), second.operators.values()
+    assert all_one.rate == pytest.approx(all_two.rate)
+    each = HASHED + RESULT + 1
+    assert first.total - second.total == pytest.approx((one.rate - two.rate) * each, rel=1e-9)
+
+
+def test_granules_of_several_inputs_have_a_common_one() -> None:
+    tens, sixes = StreamStatistics(d=10.0, l=60.0, g=10), StreamStatistics(d=20.0, l=30.0, g=6)
+    statistics = Statistics({S.node: tens, T.node: sixes})
+    assert root(S.join(T), statistics).g == 2
+    assert root(S.union(T.rename({"z": "x", "w": "y"})), statistics).g == 2
+    assert root(S.filter(S["x"] > 1).distinct(), statistics).g == 10
+
+
+@pytest.mark.parametrize(
+    ("values", "length", "steps"),
+    [
+        pytest.param(
+            4, 40.0, 200_000_000 + 100, id="n d = 40 < l: the parts that outlive the last equal row"
+        ),
+        pytest.param(6, 60.0, 200_000_000 + 100, id="n d = 60 = l"),
+        pytest.param(8, 60.0, 100_000, id="n d = 80 > l: no duplicates"),
+    ],
+)
+def test_distinct(values: int, length: float, steps: int) -> None:
+    """(22.5): d' = d, l' = n d where that is less than l; (22.24): l/d; (22.25) to (22.29)."""
+    statistics = with_values(10.0, 60.0, list(range(values)) * 2, [0] * values * 2)
+    found = root(S.distinct(), statistics)
+    assert (found.d, found.l, found.g) == (10.0, length, 1)
+    assert found.state == 6
+    common = 20_000 + 1 + 100_000 + 2_000_000 + 20_000_000 + 1_000
+    assert found.cost == exactly(0.1 * (common + steps))
+
+
+def test_distinct_without_any_knowledge_expects_no_duplicates() -> None:
+    assert root(S.distinct(), Statistics({S.node: SLOW})).l == 60.0
+
+
+PER_ELEMENT = 10_000 + 2_000_000_000 + 2_000_000 + 20_000_000
+PER_RESULT = 100 + 100_000_000 + 1_000
+MERGES = 20_000_000_000
+VALUE = 100_000_000_000
+
+
+def test_scalar_aggregation() -> None:
+    """(22.6): d' = l' = 1 / (1 - (1 - 1/60)^12); two ends an element, and a value a segment."""
+    found = root(S.aggregate(n=count()), Statistics({S.node: SLOW}))
+    assert found.d == pytest.approx(1 / (1 - (59 / 60) ** 12))
+    assert found.d == pytest.approx(5.4750, abs=1e-4)
+    assert found.l == found.d
+    assert found.cost == exactly(0.1 * (PER_ELEMENT + MERGES) + (PER_RESULT + VALUE) / found.d)
+    assert found.state == pytest.approx(6 + 1)
+
+
+def test_scalar_aggregation_of_elements_that_do_not_meet() -> None:
+    """(22.6), otherwise: every element is a segment."""
+    found = root(S.aggregate(n=count(), s=sum_("y")), Statistics({S.node: StreamStatistics(d=60.0, l=60.0)}))
+    assert (found.d, found.l) == (60.0, 60.0)
+    assert found.cost == exactly((PER_ELEMENT + 2 * MERGES + PER_RESULT + 2 * VALUE) / 60)
+
+
+@pytest.mark.parametrize(("groups", "is_merged"), [(3, True), (6, False), (7, False)])
+def test_grouping(groups: int, is_merged: bool) -> None:
+    """(22.7): l' = 1 / (1 - (1 - 1/60)^(12/n)), d' = l'/n where n d < l; else as without groups."""
+    statistics = with_values(10.0, 60.0, list(range(groups)) * 2, [0] * groups * 2)
+    found = root(S.group_by("x").aggregate(n=count()), statistics)
+    length = 1 / (1 - (59 / 60) ** (12 / groups)) if is_merged else 60.0
+    assert found.l == pytest.approx(length)
+    assert found.d == pytest.approx(length / groups if is_merged else 10.0)
+
+
+def test_coarse_granules_make_longer_segments() -> None:
+    """(22.6): where 50 elements start in every granule, there is no more than one segment a granule."""
+    dense = Statistics({S.node: StreamStatistics(d=0.2, l=600.0, g=10)})
+    found = root(S.aggregate(n=count()), dense)
+    assert found.d == pytest.approx(10.0)
+
+
+def test_very_long_windows_in_very_fine_time() -> None:
+    """A year in nanoseconds: 1 - 1/l rounds to 1, the formula must not."""
+    found = root(S.aggregate(n=count()), Statistics({S.node: StreamStatistics(d=1e9, l=3.15e16)}))
+    assert found.d == pytest.approx(1e9 / 2, rel=1e-6)
+
+
+def test_unbounded_windows_never_end_a_segment() -> None:
+    endless = Statistics({S.node: StreamStatistics(d=1000.0, l=math.inf)})
+    assert root(S.aggregate(n=count()), endless).d == pytest.approx(1000.0, rel=1e-3)
+    mixed = Statistics({S.node: StreamStatistics(d=10.0, l=math.inf), T.node: SLOWER})
+    assert root(S.join(T), mixed).l == 30.0
+
+
+NUMBERS = [1e-300, 1e-9, 0.5, 1.0, 1000.0, 1e9, 1e300, math.inf]
+
+
+@st.composite
+def extreme_statistics(draw: st.DrawFn, plan: Plan) -> Statistics:
+    """Empty streams, streams of one element, infinite windows, everything at once, nothing known."""
+    inputs = [node for node in plan.nodes if not node.operator.is_snapshot_reducible]  # type: ignore[union-attr]
+    streams = {}
+    for node in inputs:
+        row = st.tuples(*[st.integers(0, 2)] * len(node.schema))
+        rows = draw(st.one_of(st.none(), st.lists(row, max_size=3)))
+        streams[node] = StreamStatistics(
+            d=draw(st.sampled_from(NUMBERS)),
+            l=draw(st.sampled_from([0.0, *NUMBERS])),
+            g=draw(st.sampled_from([1, 1000, 10**18])),
+            sample=None if rows is None else Sample(node.schema, rows),
+        )
+    return Statistics(streams)
+
+
+@given(plans(), st.data())
+def test_no_number_is_too_large_or_too_small(plan: Plan, data: st.DataObject) -> None:
+    """Nothing raises, and all that comes out is a number from 0 to infinity."""
+    cost: PlanCost = price(plan, data.draw(extreme_statistics(plan)))
+    for estimate in cost.operators.values():
+        for number in (estimate.d, estimate.l, estimate.cost, estimate.state, estimate.rate):
+            assert number >= 0, estimate
+    assert cost.total >= 0
+    assert cost.state >= 0
+
+
+@given(plans(depth=2, joins_only=True), st.data())
+def test_an_empty_stream_makes_an_empty_join(plan: Plan, data: st.DataObject) -> None:
+    statistics = data.draw(extreme_statistics(plan))
+    empty = {node: StreamStatistics(math.inf, known.l) for node, known in statistics.streams.items()}
+    for node, estimate in price(plan, Statistics(empty)).operators.items():
+        assert estimate.rate == estimate.cost == estimate.state == 0, node
+        if isinstance(node.operator, Join):
+            assert estimate.d == math.inf

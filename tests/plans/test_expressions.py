@@ -1,0 +1,518 @@
+"""Expressions compute what they say, in three-valued logic, and are values that can be compared.
+
+The compiled form is compared with an interpreter that follows the definitions one operator at a time and
+generates nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from midstream.plans.builder import stream
+from midstream.plans.errors import ExpressionError, PlanFormatError, SchemaError
+from midstream.plans.expressions import (
+    TRUE,
+    Binary,
+    Call,
+    Col,
+    Const,
+    Expression,
+    IsNull,
+    Logic,
+    Not,
+    Opaque,
+    col,
+    column_equality,
+    compile_pair,
+    compile_row,
+    compile_rows,
+    conjunction,
+    conjuncts,
+    equality,
+    expression_from_json,
+    greatest,
+    least,
+    lift,
+    opaque,
+    walk,
+)
+from midstream.plans.schema import PYTHON_TYPES, Schema, Type
+
+LEFT = Schema.of(i="integer", n="integer?", s="string", a="any?")
+RIGHT = Schema.of(f="float", g="float?", b="boolean", c="boolean?", t="string?")
+BOTH = LEFT.concat(RIGHT)
+
+COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+}
+
+
+def interpret(expression: Expression, row: Mapping[str, Any]) -> Any:
+    """The value of an expression by its definition; None is unknown."""
+    match expression:
+        case Col(name):
+            return row[name]
+        case Const(value):
+            return value
+        case IsNull(value):
+            return interpret(value, row) is None
+        case Not(condition):
+            value = interpret(condition, row)
+            return None if value is None else not value
+        case Logic(word, conditions):
+            values = [interpret(condition, row) for condition in conditions]
+            # False < unknown < true: "and" is the least, "or" the greatest.
+            order = [False, None, True]
+            return order[(min if word == "and" else max)(map(order.index, values))]
+        case Call(function, arguments):
+            values = [interpret(argument, row) for argument in arguments]
+            if None in values:
+                return None
+            return sorted(values)[-1 if function == "greatest" else 0]
+        case Opaque(function, reads):
+            return function(*(row[name] for name in reads))
+        case Binary(symbol, one, other):
+            left, right = interpret(one, row), interpret(other, row)
+            if left is None or right is None:
+                return None
+            if symbol in COMPARE:
+                return COMPARE[symbol](left, right)
+            try:
+                return COMPUTE[symbol](left, right)
+            except (ZeroDivisionError, OverflowError):
+                return None
+    raise AssertionError(expression)
+
+
+NUMBERS = st.one_of(
+    st.sampled_from(["i", "n", "f", "g"]).map(Col),
+    st.sampled_from([0, 1, -3, 2.5, -0.5, 0.0]).map(Const),
+    st.just(Const(None)),
+)
+TEXTS = st.one_of(
+    st.sampled_from(["s", "t"]).map(Col), st.sampled_from(["", "a", "'", "{x}", "\\", "\n"]).map(Const)
+)
+CONDITIONS = st.one_of(st.sampled_from(["b", "c"]).map(Col), st.booleans().map(Const))
+
+
+def _doubled(value: Any) -> Any:
+    return None if value is None else 2 * value
+
+
+@st.composite
+def numbers(draw: st.DrawFn, depth: int = 2) -> Expression:
+    if depth == 0 or draw(st.integers(0, 3)) == 0:
+        return draw(NUMBERS)
+    one, other = draw(numbers(depth=depth - 1)), draw(numbers(depth=depth - 1))
+    match draw(st.integers(0, 3)):
+        case 0:
+            return draw(st.sampled_from([greatest, least]))(one, other, draw(NUMBERS))
+        case 1:
+            name = draw(st.sampled_from(["n", "g"]))
+            return opaque(_doubled, [name], "integer?" if name == "n" else "float?")
+        case _:
+            return Binary(draw(st.sampled_from(list(COMPUTE))), one, other)
+
+
+@st.composite
+def conditions(draw: st.DrawFn, depth: int = 3) -> Expression:
+    if depth == 0 or draw(st.integers(0, 4)) == 0:
+        return draw(CONDITIONS)
+    below = conditions(depth=depth - 1)
+    match draw(st.integers(0, 6)):
+        case 0:
+            return ~draw(below)
+        case 1:
+            return draw(below) & draw(below)
+        case 2:
+            return draw(below) | draw(below)
+        case 3:
+            return draw(st.one_of(below, numbers(), TEXTS)).is_null()
+        case 4:
+            return Binary(draw(st.sampled_from(list(COMPARE))), draw(TEXTS), draw(TEXTS))
+        case 5:
+            return Logic(
+                draw(st.sampled_from(["and", "or"])), tuple(draw(st.lists(below, min_size=2, max_size=4)))
+            )
+        case _:
+            return Binary(draw(st.sampled_from(list(COMPARE))), draw(numbers()), draw(numbers()))
+
+
+EXPRESSIONS = st.one_of(conditions(), conditions(), numbers())
+
+
+def rows(schema: Schema) -> st.SearchStrategy[tuple[Any, ...]]:
+    """Payloads with small values, so that comparisons and zero divisors happen."""
+    values = {
+        Type.INTEGER: st.integers(-2, 3),
+        Type.FLOAT: st.sampled_from([0.0, 1.0, 2.5, -0.5, 3]),
+        Type.STRING: st.sampled_from(["", "a", "'"]),
+        Type.BOOLEAN: st.booleans(),
+        Type.ANY: st.integers(-2, 3),
+    }
+    return st.tuples(
+        *(st.one_of(st.none(), values[c.type]) if c.nullable else values[c.type] for c in schema)
+    )
+
+
+MORE = settings(max_examples=3 * settings.default.max_examples)
+
+
+@MORE
+@given(EXPRESSIONS, rows(BOTH))
+@example(col("n").is_null() | (col("n") > 1), (0, None, "", None, 1.0, None, True, None, None))
+@example(~(col("c") & col("b")), (0, None, "", None, 1.0, None, True, None, None))
+@example(col("i") % 0.0 + 1, (1, None, "", None, 1.0, None, True, None, None))
+def test_the_compiled_form_computes_what_is_defined(expression: Expression, row: tuple[Any, ...]) -> None:
+    """By row, as one of several, and by pair of rows."""
+    expected = interpret(expression, dict(zip(BOTH.names, row, strict=True)))
+    width = len(LEFT)
+    for found in (
+        compile_row(expression, BOTH)(row),
+        compile_rows([Const(7), expression, expression], BOTH)(row)[1],
+        compile_pair(expression, LEFT, RIGHT)(row[:width], row[width:]),
+    ):
+        assert found == expected
+        assert isinstance(found, bool) == isinstance(expected, bool)
+
+
+@MORE
+@given(EXPRESSIONS, rows(BOTH))
+def test_a_value_is_of_the_declared_kind(expression: Expression, row: tuple[Any, ...]) -> None:
+    """What is not declared to be unknown never is; guards are generated by that."""
+    kind = expression.kind(BOTH)
+    value = compile_row(expression, BOTH)(row)
+    if value is None:
+        assert kind.nullable
+    elif kind.type is not Type.ANY:
+        assert type(value) in PYTHON_TYPES[kind.type]
+
+
+@given(EXPRESSIONS, rows(BOTH))
+def test_only_the_columns_that_are_read_matter(expression: Expression, row: tuple[Any, ...]) -> None:
+    """Rules move an expression to where its columns are; it must not miss others there."""
+    read = [name for name in BOTH.names if name in expression.columns()]
+    values = dict(zip(BOTH.names, row, strict=True))
+    narrow = compile_row(expression, BOTH.select(read))(tuple(values[name] for name in read))
+    assert narrow == compile_row(expression, BOTH)(row)
+    assert expression.columns() == {part.name for part in walk(expression) if isinstance(part, Col)}.union(
+        *(part.reads for part in walk(expression) if isinstance(part, Opaque))
+    )
+
+
+@given(EXPRESSIONS, rows(BOTH))
+def test_renaming_columns_changes_no_value(expression: Expression, row: tuple[Any, ...]) -> None:
+    names = {name: f"{name}'s new name" for name in ("i", "n", "c", "t", "g")}
+    back = {new: old for old, new in names.items()}
+    schema = Schema(tuple(type(c)(names.get(c.name, c.name), c.type, c.nullable) for c in BOTH))
+    renamed = expression.renamed(names)
+    assert compile_row(renamed, schema)(row) == compile_row(expression, BOTH)(row)
+    assert renamed.renamed(back) == expression
+    assert expression.renamed({}) == expression
+
+
+def has_callable(expression: Expression) -> bool:
+    return any(isinstance(part, Opaque) for part in walk(expression))
+
+
+@given(EXPRESSIONS.filter(lambda e: not has_callable(e)))
+def test_what_is_written_is_read_back(expression: Expression) -> None:
+    text = json.dumps(expression.to_json())
+    assert expression_from_json(json.loads(text)) == expression
+
+
+@given(EXPRESSIONS)
+def test_an_expression_is_a_value(expression: Expression) -> None:
+    """Equal to itself written anew, with an equal hash; immutable."""
+    anew = expression.renamed({})
+    assert anew == expression
+    assert hash(anew) == hash(expression)
+    with pytest.raises((AttributeError, TypeError)):
+        expression.name = "other"  # type: ignore[attr-defined]
+
+
+def test_constants_of_different_types_are_different() -> None:
+    """1, 1.0 and True are equal in Python, but x / 1 and x / True are different expressions."""
+    constants = [Const(1), Const(1.0), Const(True), Const("1"), Const(None)]
+    assert len(set(constants)) == 5
+    assert all(one != other for one in constants for other in constants if one is not other)
+
+
+# The canonical conjunction
+
+
+@given(
+    st.lists(conditions(depth=2), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+    rows(BOTH),
+)
+def test_a_conjunction_has_one_form(
+    parts: list[Expression], rng: random.Random, row: tuple[Any, ...]
+) -> None:
+    """However it is nested, ordered and repeated: plans that hold equal conditions are equal."""
+    one = conjunction(parts)
+    shuffled = [*parts, *rng.sample(parts, k=rng.randrange(len(parts) + 1)), TRUE]
+    rng.shuffle(shuffled)
+    cut = rng.randrange(len(shuffled) + 1)
+    other = conjunction([conjunction(shuffled[:cut]), conjunction(shuffled[cut:])])
+    assert other == one
+    assert str(other) == str(one)
+    assert hash(other) == hash(one)
+    assert conjunction(conjuncts(one)) == one
+    assert all(not (isinstance(part, Logic) and part.operator == "and") for part in conjuncts(one))
+    values = dict(zip(BOTH.names, row, strict=True))
+    assert compile_row(one, BOTH)(row) == interpret(Logic("and", (TRUE, *parts)), values)
+
+
+@given(st.permutations(["x = 1", "1", "(x)", "x"]))
+def test_columns_with_odd_names_do_not_change_the_form(names: list[str]) -> None:
+    """A column may be called what an expression looks like; the order must not depend on chance then."""
+    parts = [*(col("x").eq(col(name)) for name in names), col("x").eq(1), col("x = 1"), col("x").eq(col("1"))]
+    assert conjunction(parts) == conjunction(sorted(parts, key=repr, reverse=True))
+    assert len(conjuncts(conjunction(parts))) == 6
+
+
+def test_callables_of_one_name_stay_apart() -> None:
+    one, other = opaque(lambda x: x > 1, ["x"], "boolean"), opaque(lambda x: x > 2, ["x"], "boolean")
+    assert str(one) == str(other)
+    assert one != other
+    assert len(conjuncts(one & other & one)) == 2
+    assert one & other == other & one
+
+
+def test_true_is_neutral_and_nothing_is_true() -> None:
+    condition = col("x") > 1
+    assert conjunction([]) == TRUE == conjunction([TRUE, TRUE])
+    assert conjunction([TRUE, condition]) == condition == (condition & True)
+    assert conjuncts(None) == ()
+    assert conjuncts(condition) == (condition,)
+
+
+def test_an_equality_of_columns_has_one_form() -> None:
+    assert equality("b", "a") == equality("a", "b") == col("a").eq(col("b"))
+    assert column_equality(equality("b", "a")) == ("a", "b")
+    for other in (col("a") < col("b"), col("a").eq(1), col("a"), ~col("a"), col("a").ne(col("b"))):
+        assert column_equality(other) is None
+
+
+@pytest.mark.parametrize("size", [2, 199, 250, 500])
+@pytest.mark.parametrize("word", ["and", "or"])
+def test_a_condition_may_have_any_number_of_parts(word: str, size: int) -> None:
+    """As a long list of values to choose from has. Nested brackets would end at 200."""
+    one = col("x").ne(0) if word == "and" else col("x").eq(0)
+    for value in range(1, size):
+        part = col("x").ne(value) if word == "and" else col("x").eq(value)
+        one = one & part if word == "and" else one | part
+    holds = compile_row(one, Schema.of(x="integer"))
+    assert [holds((value,)) for value in (0, size - 1, size)] == (
+        [True, True, False] if word == "or" else [False, False, True]
+    )
+
+
+@pytest.mark.parametrize("schema", [Schema.of(x="integer"), Schema.of(x="integer?")])
+def test_what_nests_too_deeply_is_refused_as_such(schema: Schema) -> None:
+    """Python's parser has a limit; whoever meets it must learn which expression is to blame."""
+    deep = col("x")
+    for _ in range(150):
+        deep = (deep + 1) * 2
+    with pytest.raises(ExpressionError, match="nests too deeply"):
+        compile_row(deep, schema)
+    with pytest.raises(ExpressionError, match="nests too deeply"):
+        compile_rows([deep], schema)
+
+
+# What does not fit
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (col("itme") > 1, r"there is no column itme in \(item integer, .*; did you mean item\?"),
+        (col("item").eq("x"), "item = 'x' compares integer with string"),
+        (col("note") < 1.5, "note < 1.5 compares string with float"),
+        (col("open").eq(1), "open = 1 compares boolean with integer"),
+        (col("note") + "x", "note [+] 'x': note is string, expected a number"),
+        (1 + col("note"), "1 [+] note: note is string, expected a number"),
+        (col("item") * True, "item [*] True: True is boolean, expected a number"),
+        (col("item") & col("open"), "item is integer, expected a condition"),
+        (col("open") | col("note"), "note is string, expected a condition"),
+        (~col("price"), "price is float, expected a condition"),
+        (col("itme").is_null(), "no column itme"),
+        (greatest(col("item"), col("note")), "compares integer with string"),
+        (least(col("item"), col("price"), col("open")), "compares float with boolean"),
+        (opaque(len, ["nope"]), "no column nope"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused_before_it_meets_a_row(expression: Expression, message: str) -> None:
+    schema = Schema.of(item="integer", price="float", note="string", open="boolean")
+    with pytest.raises(ExpressionError, match=message):
+        expression.kind(schema)
+    with pytest.raises(ExpressionError):
+        compile_row(expression, schema)
+    with pytest.raises(ExpressionError):
+        compile_rows([expression], schema)
+    with pytest.raises(ExpressionError):
+        compile_pair(expression, schema, Schema.of(z="integer"))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Const([1]), r"found constant \[1\], expected None, a boolean"),
+        (lambda: Const(float("nan")), "found constant nan"),
+        (lambda: lift(b"x"), "found constant b'x'"),
+        (lambda: Binary("**", Col("x"), Col("y")), r"found operator '\*\*', expected one of"),
+        (lambda: Binary("=", Col("x"), Col("y")), "found operator '='"),
+        (lambda: Logic("and", (TRUE,)), "found 'and' of 1 conditions, expected 2 or more"),
+        (lambda: Logic("xor", (TRUE, TRUE)), "found 'xor'"),
+        (lambda: greatest(col("x")), "found 'greatest' of 1 arguments"),
+        (lambda: Call("median", (TRUE, TRUE)), "expected one of greatest, least"),
+    ],
+)
+def test_an_expression_that_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ExpressionError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("misuse", [bool, lambda e: not e, lambda e: 1 < e < 3, lambda e: e and e])
+def test_python_words_are_refused_with_the_right_ones(misuse: Callable[[Expression], Any]) -> None:
+    """`and`, `or`, `not` and chained comparisons would silently drop a part."""
+    with pytest.raises(ExpressionError, match=r"write & \| ~ for and, or, not, and .eq\(\) for equality"):
+        misuse(col("x") > 1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        7,
+        [],
+        {},
+        {"column": 7},
+        {"column": "x", "constant": 1},
+        {"operator": "=="},
+        {"operator": "==", "of": [{"column": "x"}]},
+        {"operator": ["=="], "of": [{"column": "x"}, {"column": "y"}]},
+        {"operator": "and", "of": "xy"},
+        {"operator": "and", "of": [{"nothing": 1}, {"column": "x"}]},
+        {"function": "greatest", "of": {"column": "x"}},
+        {"operator": "is null", "of": []},
+    ],
+)
+def test_what_is_no_expression_is_not_read(data: Any) -> None:
+    with pytest.raises(PlanFormatError, match="expected an expression"):
+        expression_from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"operator": "not", "of": [{"column": "x"}, {"column": "y"}]}, "found operator 'not'"),
+        ({"operator": "and", "of": [{"column": "x"}]}, "found 'and' of 1 conditions"),
+        ({"operator": "**", "of": [{"column": "x"}, {"column": "y"}]}, "found operator"),
+        ({"function": "median", "of": [{"column": "x"}, {"column": "y"}]}, "found 'median'"),
+        ({"constant": [1]}, "found constant"),
+        ({"constant": float("nan")}, "found constant nan"),
+    ],
+)
+def test_what_there_is_not_is_not_read(data: Any, message: str) -> None:
+    with pytest.raises(ExpressionError, match=message):
+        expression_from_json(data)
+
+
+def test_an_undefined_result_is_unknown() -> None:
+    """A quotient by zero, or one that no float can hold, does not end the query."""
+    schema = Schema.of(x="integer", y="float")
+    for expression, row in (
+        (col("x") / col("y"), (1, 0.0)),
+        (col("x") % 0, (1, 0.0)),
+        (col("x") / 1, (10**400, 0.0)),
+        (col("x") % 0.5, (10**400, 0.0)),
+    ):
+        assert compile_row(expression, schema)(row) is None
+
+
+# Callables
+
+
+def test_a_callable_gets_the_values_of_its_columns_in_order() -> None:
+    difference = opaque(lambda late, early: late - early, ["end", "start"], "integer")
+    schema = Schema.of(start="integer", end="integer")
+    assert compile_row(difference, schema)((3, 10)) == 7
+    assert compile_row(difference.renamed({"end": "start", "start": "end"}), schema)((3, 10)) == -7
+    assert difference.columns() == {"start", "end"}
+    assert difference.kind(schema) == (Type.INTEGER, False)
+    assert opaque(len, ["start"], "integer?").kind(schema).nullable
+    assert opaque(len, ["start"], "integer", nullable=True).kind(schema).nullable
+
+
+def test_a_callable_has_no_serial_form() -> None:
+    with pytest.raises(PlanFormatError, match=r"len\(name\) is a Python callable, which has no serial form"):
+        (col("x").eq(1) & opaque(len, ["name"])).to_json()
+
+
+def test_a_callable_may_be_anything_that_can_be_called() -> None:
+    class Adder:
+        def __call__(self, x: int) -> int:
+            return x + 1
+
+    adder = opaque(Adder(), ["x"], "integer")
+    assert compile_row(adder, Schema.of(x="integer"))((1,)) == 2
+    assert str(adder) == "function(x)"
+    with pytest.raises(SchemaError, match="found type 'int'"):
+        opaque(len, ["x"], "int")
+
+
+# Writing
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (col("x").eq(1), "x = 1"),
+        (col("x").ne("a"), "x != 'a'"),
+        (3 - col("x") * 2, "3 - (x * 2)"),
+        (10 / col("x") % 3, "(10 / x) % 3"),
+        (2 * col("x") + 1, "(2 * x) + 1"),
+        (~(col("x") > 1) | col("y").is_null(), "(not (x > 1)) or (y is null)"),
+        ((col("b") > 1) & (col("a") > 1), "(a > 1) and (b > 1)"),
+        ((col("c") | col("b")) | col("a"), "c or b or a"),
+        (greatest(col("x"), 3), "greatest(x, 3)"),
+        (col("x") <= 1.5, "x <= 1.5"),
+        (col("x") >= None, "x >= None"),
+    ],
+)
+def test_an_expression_is_written_as_it_is_read(expression: Expression, text: str) -> None:
+    assert str(expression) == text
+
+
+def test_values_are_bound_and_not_spelled() -> None:
+    """What a user gives never becomes source text that does something else."""
+    schema = Schema.of(x="string", y="float")
+    for value in ("'", '"', "\\", "\n", "{x}", "' or True or '", "\ud800"):
+        assert compile_row(col("x").eq(value), schema)((value, 0.0)) is True
+    for number in (float("inf"), float("-inf"), 1e308, -0.0, 5e-324):
+        assert compile_row(col("y").eq(number), schema)(("", number)) is True
+    odd = stream("s", {"x y": "integer", "lambda": "integer", "row": "integer"})
+    assert compile_row(col("x y") + col("lambda") + col("row"), odd.schema)((1, 2, 3)) == 6

@@ -1,0 +1,250 @@
+"""What is told of a plan without running it holds whenever it runs, and is told where it does hold."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.operators.engine import run
+from midstream.plans.aggregates import count, max_
+from midstream.plans.algebra import specified
+from midstream.plans.builder import Stream, stream
+from midstream.plans.expressions import TRUE, Expression, col, compile_row, conjunction
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import (
+    above,
+    equal_columns,
+    has_ordered_ends,
+    input_nodes,
+    is_chronon_stream,
+    join_keys,
+    logical,
+)
+from midstream.plans.schema import Schema
+from midstream.testing import Workload, plans, workloads
+
+S = stream("s", x="integer", y="integer")
+I = stream("i", x="integer", y="integer", intervals=True)  # noqa: E741
+J = stream("j", a="integer", b="integer", intervals=True)
+C = stream("c", a="integer", b="integer")
+
+
+@given(workloads())
+def test_a_chronon_stream_holds_chronons_only(workload: Workload) -> None:
+    """Every subplan of a random plan, run on random streams."""
+    for node in workload.plan.nodes:
+        if is_chronon_stream(node):
+            streams = {s.stream: workload.streams[s.stream] for s in Plan(node).sources}
+            assert all(end == start + 1 for start, end, _ in run(Plan(node), streams))
+
+
+@given(workloads())
+def test_ordered_ends_never_decrease(workload: Workload) -> None:
+    for node in workload.plan.nodes:
+        if has_ordered_ends(node):
+            streams = {s.stream: workload.streams[s.stream] for s in Plan(node).sources}
+            ends = [end for _, end, _ in run(Plan(node), streams)]
+            assert ends == sorted(ends)
+
+
+CASES: dict[str, tuple[Stream, bool, bool]] = {
+    "rows": (S, True, True),
+    "intervals": (I, False, False),
+    "window": (S.window(5), False, True),
+    "now-window": (S.window(1), True, True),
+    "unbounded window": (S.window(None), False, True),
+    "filter of rows": (S.filter(col("x") > 0), True, True),
+    "filter of a window": (S.window(5).filter(col("x") > 0), False, True),
+    "filter of intervals": (I.filter(col("x") > 0), False, False),
+    "projection of a window": (S.window(5).select("x"), False, True),
+    "projection of intervals": (I.select("x"), False, False),
+    "union of rows": (S.union(S), True, True),
+    "union of a window and rows": (S.union(S.window(5)), False, False),
+    "union of windows": (S.window(5).union(S.window(9)), False, False),
+    "join of rows": (S.join(C), True, True),
+    "join of rows and intervals": (S.join(J), True, True),
+    "join of windows": (S.window(5).join(C.window(9)), False, False),
+    "join of intervals": (I.join(J), False, False),
+    "distinct rows": (S.distinct(), True, True),
+    "distinct of a window": (S.window(5).distinct(), False, False),
+    "aggregate of rows": (S.group_by("x").aggregate(n=count()), True, True),
+    "aggregate over a window": (S.window(5).aggregate(n=count()), False, True),
+    "aggregate over intervals": (I.aggregate(n=count()), False, True),
+    "aggregate per group": (S.window(5).group_by("x").aggregate(n=count()), False, False),
+}
+"""Per subplan, whether it is a chronon stream and whether its ends are ordered; thesis, Table 12.1. Behind
+duplicate elimination and grouping they are not: a payload may begin and outlive the rest of another."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_properties_are_told_where_they_hold(name: str) -> None:
+    query, chronons, ordered = CASES[name]
+    assert is_chronon_stream(query.node) is chronons
+    assert has_ordered_ends(query.node) is ordered
+    physical = Node(Physical("any", query.node.operator), query.node.inputs)
+    assert (is_chronon_stream(physical), has_ordered_ends(physical)) == (chronons, ordered)
+    assert logical(physical) == logical(query.node)
+
+
+RUNS = {
+    "i": [(0, 3, (1, 1)), (0, 9, (2, 1)), (1, 2, (1, 2)), (4, 9, (1, 1)), (5, 7, (2, 2))],
+    "j": [(0, 9, (1, 1)), (0, 3, (2, 1)), (1, 8, (1, 2)), (2, 4, (2, 2))],
+    "s": [(0, 1, (1, 1)), (0, 1, (2, 1)), (1, 2, (1, 2)), (3, 4, (1, 1)), (4, 5, (2, 2)), (7, 8, (1, 1))],
+    "c": [(0, 1, (1, 1)), (1, 2, (2, 1)), (4, 5, (1, 2))],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_where_a_property_is_denied_there_is_a_counter_example(name: str) -> None:
+    """A property that is always denied would be true as well."""
+    query, chronons, ordered = CASES[name]
+    plan = query.plan()
+    found = run(plan, {source.stream: RUNS[source.stream] for source in plan.sources})
+    ends = [end for _, end, _ in found]
+    assert all(end == start + 1 for start, end, _ in found) == chronons
+    assert (ends == sorted(ends)) == ordered
+
+
+@given(plans())
+def test_inputs_are_the_first_nodes_that_are_not_snapshot_reducible(plan: Plan) -> None:
+    """As a graph problem: a node is one if a way leads from it to the output through reducible nodes only."""
+    reducible = {node for node in plan.nodes if logical(node).is_snapshot_reducible}
+    expected = []
+    for node in plan.nodes:
+        if node not in reducible:
+            part = plan.graph.subgraph(reducible | {node})
+            if node == plan.root or (plan.root in part and nx.has_path(part, node, plan.root)):
+                expected.append(node)
+    assert list(input_nodes(plan)) == expected
+
+
+@given(plans())
+def test_what_is_above_the_inputs_is_reducible_and_all_that_can_be_exchanged(plan: Plan) -> None:
+    inputs = input_nodes(plan)
+    upper = above(plan, inputs)
+    below = {node for start in inputs for node in start.walk()}
+    assert all(logical(node).is_snapshot_reducible for node in upper)
+    assert set(upper) | below == set(plan.nodes)
+    assert not set(upper) & below
+    assert list(upper) == [node for node in plan.nodes if node in set(upper)]
+    assert all(child in set(upper) | set(inputs) or child in below for node in upper for child in node.inputs)
+
+
+def test_a_window_above_a_join_hides_what_is_below_it() -> None:
+    rows = S.join(C)
+    query = rows.window(5).join(I.rename({"x": "p", "y": "q"}))
+    assert input_nodes(query.plan()) == (rows.window(5).node, I.rename({}).node.inputs[0])
+    both = Plan({"a": rows.node, "b": rows.window(5).distinct().node})
+    assert input_nodes(both) == (S.node, C.node, rows.window(5).node)
+
+
+# Join keys
+
+
+LEFT, RIGHT = Schema.of(a="integer", b="integer"), Schema.of(x="integer", y="integer")
+PARTS = st.sampled_from(
+    [
+        col("a").eq(col("x")),
+        col("y").eq(col("b")),
+        col("b").eq(col("x")),
+        col("a").eq(col("b")),
+        col("x").eq(col("y")),
+        col("a").eq(1),
+        col("a") < col("x"),
+        col("a").eq(col("x")) | col("b").eq(col("y")),
+        ~col("a").eq(col("y")),
+        (col("a") + 0).eq(col("x")),
+    ]
+)
+
+
+@given(st.lists(PARTS, max_size=4), st.tuples(*[st.integers(0, 2)] * 4))
+def test_keys_and_the_rest_say_what_the_condition_says(parts: list[Expression], row: tuple[int, ...]) -> None:
+    condition = conjunction(parts)
+    keys, rest = join_keys(condition, LEFT, RIGHT)
+    assert all(mine in LEFT and theirs in RIGHT for mine, theirs in keys)
+    both = LEFT.concat(RIGHT)
+    agree = all(row[both.index(mine)] == row[both.index(theirs)] for mine, theirs in keys)
+    assert bool(compile_row(condition, both)(row)) == (agree and bool(compile_row(rest, both)(row)))
+
+
+def test_only_an_equality_of_both_sides_is_a_key() -> None:
+    condition = conjunction([col("x").eq(col("a")), col("a").eq(col("b")), col("b") < col("y")])
+    assert join_keys(condition, LEFT, RIGHT) == (
+        [("a", "x")],
+        conjunction([col("a").eq(col("b")), col("b") < col("y")]),
+    )
+    assert join_keys(TRUE, LEFT, RIGHT) == ([], TRUE)
+
+
+# Equal columns
+
+
+@st.composite
+def joined(draw: st.DrawFn) -> Plan:
+    """Plans with many equalities, some of them hidden by projections."""
+    query = draw(plans(depth=2))
+    found = Stream(query.root)
+    names = found.schema.names
+    for _ in range(draw(st.integers(0, 3))):
+        found = found.filter(col(draw(st.sampled_from(names))).eq(col(draw(st.sampled_from(names)))))
+    if draw(st.booleans()):
+        kept = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+        found = found.select(*kept, **{f"copy of {kept[0]}": col(kept[0])})
+    return found.plan()
+
+
+@given(workloads(joined()))
+def test_equal_columns_are_equal_in_every_row(workload: Workload) -> None:
+    """At every subplan of plans with many equalities."""
+    for node in workload.plan.nodes:
+        classes = equal_columns(node)
+        assert all(len(names) > 1 and names <= set(node.schema.names) for names in classes)
+        assert sum(map(len, classes)) == len(frozenset().union(*classes))
+        for payload in specified(Plan(node), workload.streams) if classes else ():
+            for names in classes:
+                assert len({payload[node.schema.index(name)] for name in names}) == 1
+
+
+EQUAL: dict[str, tuple[Stream, list[set[str]]]] = {
+    "nothing is said": (S, []),
+    "a filter says so": (S.filter(col("x").eq(col("y"))), [{"x", "y"}]),
+    "a filter says so of alternatives": (S.filter(col("x").eq(col("y")) | (col("x") > 1)), []),
+    "a join says so": (S.join(C, on=[("x", "a")]), [{"a", "x"}]),
+    "it follows": (S.join(C, on=[("x", "a"), ("y", "a")]), [{"a", "x", "y"}]),
+    "it follows through a hidden column": (
+        S.join(C, on=[("x", "a"), ("y", "a")], columns=["x", "y"]),
+        [{"x", "y"}],
+    ),
+    "only one is left": (S.join(C, on=[("x", "a")], columns=["x", "y"]), []),
+    "two classes": (S.join(C, on=[("x", "a"), ("y", "b")]), [{"a", "x"}, {"b", "y"}]),
+    "below a window": (S.filter(col("x").eq(col("y"))).window(5).filter(col("x") > 1), []),
+    "below duplicate elimination": (I.filter(col("x").eq(col("y"))).distinct(), [{"x", "y"}]),
+    "renamed": (I.filter(col("x").eq(col("y"))).rename({"x": "z"}), [{"y", "z"}]),
+    "computed": (I.filter(col("x").eq(col("y"))).select("x", y=col("y") + 0), []),
+    "copied": (I.filter(col("x").eq(col("y"))).select("x", "y", z=col("x")), [{"x", "y", "z"}]),
+    "grouped": (I.filter(col("x").eq(col("y"))).group_by("x", "y").aggregate(n=count()), [{"x", "y"}]),
+    "grouped by one": (I.filter(col("x").eq(col("y"))).group_by("x").aggregate(y=max_("y")), []),
+    "united": (I.filter(col("x").eq(col("y"))).union(I.filter(col("x").eq(col("y")))), []),
+}
+"""Per plan, what is told. No news is right as well: windows, unions and aggregates tell nothing."""
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_columns_are_told(name: str) -> None:
+    query, expected = EQUAL[name]
+    assert [set(names) for names in equal_columns(query.node)] == expected
+
+
+def test_a_plan_that_shares_much_is_read_in_no_time() -> None:
+    """Forty unions of a stream with itself are 41 nodes, and a million million ways through them."""
+    query = S
+    for _ in range(40):
+        query = query.union(query)
+    assert is_chronon_stream(query.node)
+    assert has_ordered_ends(query.node)
+    assert equal_columns(query.node) == ()
+    assert len(query.plan().nodes) == 41

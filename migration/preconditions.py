@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.operators.planner import logical_plan
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.logical import Source
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, input_nodes, logical
+from midstream.plans.properties import above, input_nodes, logical, logical_plan
 
 
 def require_exchangeable(old: Plan, new: Plan) -> None:

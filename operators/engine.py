@@ -9,7 +9,6 @@ from operator import itemgetter, lt
 
 from midstream.operators.box import Box, settled
 from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import logical_plan
 from midstream.plans.errors import (
     EndedError,
     IntervalError,
@@ -20,7 +19,7 @@ from midstream.plans.errors import (
 from midstream.plans.logical import Source
 from midstream.plans.observations import Observation
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes
+from midstream.plans.properties import input_nodes, logical_plan
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 

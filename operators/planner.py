@@ -41,11 +41,6 @@ def physical_plan(plan: Plan) -> Plan:
     return plan.map(_choose)
 
 
-def logical_plan(plan: Plan) -> Plan:
-    """The plan without choices of implementations."""
-    return plan.map(lambda node: Node(logical_operator(node), node.inputs))
-
-
 def running_operator(node: Node) -> Operator:
     """A new running operator, with empty state, for a node of a physical plan."""
     assert isinstance(node.operator, Physical)

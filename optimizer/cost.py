@@ -16,12 +16,11 @@ from functools import cached_property
 from midstream.optimizer.column_facts import input_facts
 from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.formulas import Formulas
-from midstream.optimizer.logical_form import logical_plan
 from midstream.optimizer.selectivity import Selectivity
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
+from midstream.plans.properties import logical, logical_plan
 
 
 @dataclass(frozen=True)

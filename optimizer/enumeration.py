@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from midstream.optimizer.logical_form import logical_plan
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.optimizer.rules.linking import linked
 from midstream.plans.errors import EnumerationLimit
 from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes
+from midstream.plans.properties import above, input_nodes, logical_plan
 
 LIMIT = 20_000
 """How many plans are enumerated at most unless the caller says otherwise; a join of six streams has

@@ -19,6 +19,11 @@ def logical(node: Node) -> Logical:
     return node.operator.logical if isinstance(node.operator, Physical) else node.operator
 
 
+def logical_plan(plan: Plan) -> Plan:
+    """The plan without choices of implementations: what it computes, not how it runs."""
+    return plan.map(lambda node: Node(logical(node), node.inputs))
+
+
 @lru_cache(maxsize=4096)
 def is_chronon_stream(node: Node) -> bool:
     """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from midstream.operators.planner import IMPLEMENTATIONS, logical_plan, physical_plan, running_operator
+from midstream.operators.planner import IMPLEMENTATIONS, physical_plan, running_operator
 from midstream.plans.algebra import specified
 from midstream.plans.builder import stream
 from midstream.plans.errors import PlanError
@@ -13,6 +13,7 @@ from midstream.plans.expressions import col
 from midstream.plans.logical import Source
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import logical_plan
 from midstream.testing import plans
 
 L, R = stream("l", x="integer", y="integer"), stream("r", z="integer")

@@ -88,8 +88,9 @@ def demo(
 
     from rich.console import Console
 
-    from midstream.scenarios.demo import auctions, demonstrate, flights, read_plan
+    from midstream.scenarios.demo import auctions, demonstrate, flights
     from midstream.scenarios.demo_text import show
+    from midstream.scenarios.plan_files import read_plan
 
     if data is not None and seed is not None:
         raise typer.BadParameter("recorded flights have no seed; give --seed or --data", param_hint="--seed")

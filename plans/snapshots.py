@@ -96,11 +96,15 @@ class Equivalence:
         more = len(self.differences) - len(shown)
         return "\n".join(
             [
-                f"not equivalent, {len(self.differences)} differences:",
+                f"not equivalent, {_counted(len(self.differences))}:",
                 *shown,
                 *([f"  and {more} more"] if more else []),
             ]
         )
+
+
+def _counted(differences: int) -> str:
+    return "1 difference" if differences == 1 else f"{differences} differences"
 
 
 def equivalent(left: Iterable[Element], right: Iterable[Element]) -> Equivalence:

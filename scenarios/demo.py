@@ -20,9 +20,9 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
 from midstream.operators.engine import Engine, interleave
 from midstream.optimizer import Statistics, optimize, price
-from midstream.plans.errors import InputFileError, PlanFormatError
+from midstream.plans.errors import InputFileError
 from midstream.plans.plan import Plan
-from midstream.plans.serialise import loads, plan_to_json
+from midstream.plans.serialise import plan_to_json
 from midstream.plans.snapshots import Equivalence, equivalent
 from midstream.plans.streams import Batch, Element, chronons
 from midstream.scenarios.departures import common_destinations, departures
@@ -83,16 +83,6 @@ def flights(folder: Path) -> Scenario:
         streams=streams,
         batch_size=20,
     )
-
-
-def read_plan(file: Path) -> Plan:
-    """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
-    try:
-        return loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
-    except (PlanFormatError, UnicodeDecodeError) as error:
-        raise InputFileError(f"{file}: {error}", path=file) from error
 
 
 @dataclass(frozen=True, slots=True)

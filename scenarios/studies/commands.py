@@ -12,13 +12,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from midstream.operators.planner import logical_plan
 from midstream.optimizer.enumeration import LIMIT, enumerate_plans
 from midstream.plans.errors import InputFileError, PlanError
 from midstream.plans.plan import Plan
+from midstream.plans.properties import logical_plan
+from midstream.scenarios.plan_files import read_plan
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.query import read_plan
 from midstream.scenarios.studies.requirements import require_libraries, require_spark
 
 app = typer.Typer(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from midstream.plans.aggregates import MEANING, AggregateCall, count
 from midstream.plans.builder import Stream
-from midstream.plans.errors import InputFileError, MidstreamError, PlanFormatError
+from midstream.plans.errors import InputFileError, MidstreamError
 from midstream.plans.expressions import Col
 from midstream.plans.plan import Plan
 from midstream.plans.schema import suggest
-from midstream.plans.serialise import loads
 from midstream.scenarios.studies.toml_table import TomlTable
 
 Equality = tuple[str, str]
@@ -41,16 +39,6 @@ def build_query(table: TomlTable, streams: Mapping[str, Stream]) -> Plan:
         query = query.join(streams[name], on=conditions)
         joined.add(name)
     return _grouped(table, query).plan()
-
-
-def read_plan(file: Path) -> Plan:
-    """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
-    try:
-        return loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
-    except (PlanFormatError, UnicodeDecodeError) as error:
-        raise InputFileError(f"{file}: {error}", path=file) from error
 
 
 def _owners(table: TomlTable, streams: Mapping[str, Stream]) -> dict[str, str]:

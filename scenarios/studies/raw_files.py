@@ -93,8 +93,16 @@ def open_raw(spark: SparkSession, path: str, form: str, columns: Mapping[str, Co
     try:
         return READERS[form](spark, path, columns)
     except (PySparkException, Py4JError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise InputFileError(f"{path}: found no readable {form} file: {reason}", path=path) from error
+        raise InputFileError(f"{path}: found no readable {form} file: {reason(error)}", path=path) from error
+
+
+def reason(error: Exception) -> str:
+    """What an error of Spark says of its first cause."""
+    cause, text = getattr(error, "java_exception", None), str(error)
+    while cause is not None:
+        text = str(cause.getMessage() or text)
+        cause = cause.getCause()
+    return " ".join(text.split())
 
 
 def _open_csv(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> RawFile:
@@ -151,7 +159,8 @@ def _require(path: str, found: list[str], columns: Mapping[str, Column]) -> None
     for name in columns:
         if name not in found:
             raise InputFileError(
-                f"{path}: found no column {name}, expected it among {', '.join(found)}{suggest(name, found)}",
+                f"{path}: found no column {name}, expected it among {', '.join(found) or 'none'}"
+                f"{suggest(name, found)}",
                 path=path,
             )
 

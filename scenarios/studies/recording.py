@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add, and_
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,7 +17,7 @@ from pyspark.sql import functions as F
 from midstream.plans.errors import InputFileError
 from midstream.plans.schema import Column, Type
 from midstream.scenarios.studies.declaration import RecordedStream, Study, constant_type
-from midstream.scenarios.studies.raw_files import RawFile, open_raw
+from midstream.scenarios.studies.raw_files import RawFile, open_raw, reason
 
 TIME = "time"
 """The column of a stream's frame with the starts of its elements."""
@@ -133,7 +135,11 @@ def _totals(study: Study, read: Mapping[str, DataFrame]) -> dict[str, StreamTota
         )
         for name, frame in read.items()
     ]
-    found = {row["name"]: row for row in reduce(DataFrame.unionAll, counted).collect()}
+    try:
+        found = {row["name"]: row for row in reduce(DataFrame.unionAll, counted).collect()}
+    except (PySparkException, Py4JError) as error:
+        paths = ", ".join(dict.fromkeys(stream.path for stream in study.streams.values()))
+        raise InputFileError(f"{paths}: could not be read: {reason(error)}", path=paths) from error
     for name, stream in study.streams.items():
         if misfits := found[name]["misfits"]:
             others = "" if misfits == 1 else f"; {misfits:,} rows are not as declared"

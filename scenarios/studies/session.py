@@ -23,7 +23,13 @@ SETTINGS: Mapping[str, str] = {
 
 @contextmanager
 def spark_session(master: str) -> Iterator[SparkSession]:
-    """A session on a master such as `local[2]`, stopped at the end of the block."""
+    """A session on a master such as `local[2]`, stopped at the end of the block.
+
+    A session that is under way in this process is used as it is, and left alone: there cannot be two.
+    """
+    if (active := SparkSession.getActiveSession()) is not None:
+        yield active
+        return
     is_local = master.startswith("local")
     # Workers of another Python version cannot read what the driver sends.
     os.environ["PYSPARK_PYTHON"] = sys.executable

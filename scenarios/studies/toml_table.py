@@ -14,10 +14,9 @@ from midstream.plans.schema import suggest
 class TomlTable:
     """A table and its place in a file.
 
-    >>> TomlTable("s.toml", "streams.EWR", {"window": -5}).positive("window")
+    >>> TomlTable("s.toml", "EWR", {"window": -5}).positive("window")
     Traceback (most recent call last):
-    midstream.plans.errors.InputFileError: s.toml, key streams.EWR.window: found -5, expected a positive
-    integer
+    midstream.plans.errors.InputFileError: s.toml, key EWR.window: found -5, expected a positive integer
     """
 
     file: str

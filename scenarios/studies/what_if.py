@@ -170,7 +170,6 @@ def price_batches(
     nodes = input_nodes(plans[0])
     length, granule = (dict(zip(nodes, values, strict=True)) for values in (lengths, granules))
     for batch in batches:
-        rows = []
         for start, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             known = read_facts(facts, nodes)
             costs = price_bucket(plans, bucket_statistics(known, length, granule, bucket), bucket)
@@ -179,10 +178,10 @@ def price_batches(
                 "count": sum(one.count for one in known.values()),
                 "is_contested": not all(cost.is_best for cost in costs),
             }
-            rows += [
+            rows = [
                 {**shared, "order": order_of[i], "plan": i, **asdict(cost)} for i, cost in enumerate(costs)
             ]
-        yield pa.RecordBatch.from_pylist(rows, schema=COSTS)
+            yield pa.RecordBatch.from_pylist(rows, schema=COSTS)
 
 
 def _choices(costs: DataFrame) -> tuple[float, int, int]:

@@ -28,9 +28,9 @@ from midstream.scenarios.demo import (
     auctions,
     demonstrate,
     flights,
-    read_plan,
 )
 from midstream.scenarios.demo_text import show
+from midstream.scenarios.plan_files import read_plan
 
 
 @pytest.fixture(scope="module")

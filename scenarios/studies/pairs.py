@@ -4,14 +4,14 @@ An element that starts at t under a window of w chronons is valid in [t, t + w),
 are valid together where neither ends before the other starts. The pair is counted in the bucket of its
 later start: there its result starts.
 
-No pair is ever formed. Time is cut into cells of one window's length, so that an element is valid in at
+No pair is ever formed. Time is cut into cells of a few windows' length, so that an element is valid in at
 most two of them; in each cell, and for each value of the columns if these are to agree, a sweep over starts
 and ends keeps how many elements of either stream are valid, and each start meets as many partners as the
 other stream has valid then.
 
-Cost     Four rows an element at most; one shuffle that adds up elements of one start (and value), one that
+Cost     Three rows an element at most; one shuffle that adds up elements of one start (and value), one that
          sorts the rows of each cell (and value). A cell's rows are sorted by one task: without columns, at
-         most eight a chronon of the cell, however fast streams are.
+         most five a chronon of the cell, however fast the streams are.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ class Pair:
 
 
 LEFT, RIGHT = 0, 1
+
+CELL = 4
+"""The length of a cell in windows. Longer cells hold more rows; shorter ones hold more elements twice."""
 
 # Within one instant: what ends there is gone, and of two starts the right one counts as the later.
 GONE, STARTS_LEFT, STARTS_RIGHT = 0, 1, 2
@@ -80,22 +83,21 @@ def _questions(frame: DataFrame, study: Study, pairs: Sequence[Pair], stream: Re
 
 
 def _part(study: Study, pair: Pair, number: int, side: int, is_matching: bool) -> Value:
-    """One side of one question; without a key where a value that is to agree is unknown."""
+    """One side of one question; its key is null where a value that is to agree is unknown."""
     keys = _keys(study, pair, side) if is_matching else []
-    known = reduce(lambda one, other: one & other, [key.isNotNull() for key in keys], F.lit(True))
     windows = [study.streams[name].window for name in (pair.left, pair.right)]
     return F.struct(
         F.lit(number).alias("pair"),
         F.lit(is_matching).alias("is_matching"),
-        F.lit(max(windows)).cast("long").alias("cell_length"),
+        F.lit(CELL * max(windows)).cast("long").alias("cell_length"),
         F.lit(side).alias("side"),
         F.lit(windows[side]).cast("long").alias("window"),
-        F.when(known, F.array(*keys).cast("array<string>")).alias("key"),
+        F.concat(F.lit(""), *keys).alias("key"),
     )
 
 
 def _keys(study: Study, pair: Pair, side: int) -> list[Value]:
-    """The columns of one side as texts; equal texts are equal values."""
+    """The columns of one side as texts that are the same, one after the other, only where the values are."""
     streams: Mapping[int, RecordedStream] = {LEFT: study.streams[pair.left], RIGHT: study.streams[pair.right]}
     keys = []
     for names in pair.on:
@@ -104,7 +106,8 @@ def _keys(study: Study, pair: Pair, side: int) -> list[Value]:
         if types == {Type.INTEGER, Type.FLOAT}:
             key = key.cast("double")
         # Adding 0 turns −0.0 into 0.0, which it is equal to.
-        keys.append((key + F.lit(0.0) if Type.FLOAT in types else key).cast("string"))
+        text = (key + F.lit(0.0) if Type.FLOAT in types else key).cast("string")
+        keys += [F.length(text).cast("string"), F.lit(":"), text]
     return keys
 
 

@@ -147,6 +147,17 @@ def test_every_enumerated_plan_means_the_same_and_runs(plan: Plan, data: st.Data
         assert compare(expected, normal_form(run(member, streams))), f"{plan}\n{member}"
 
 
+def test_joins_are_linked_anew_when_their_inputs_guarantee_more() -> None:
+    """Once the filter has told a that its columns are equal, one equality with b is enough."""
+    query = A.join(B, on=[("z", "y"), ("k", "y")]).filter(col("z").eq(col("k")))
+    found = enumerate_plans(query.plan())
+    joins = {
+        str(node.operator) for member in found for node in member.nodes if isinstance(node.operator, Join)
+    }
+    assert joins == {"join (k = y) and (y = z)", "join k = y"}
+    assert len(found) == 4
+
+
 def test_the_given_plan_comes_first_and_nearer_plans_before_farther_ones() -> None:
     plan = chain(3).plan()
     found = enumerate_plans(plan)

@@ -82,6 +82,11 @@ def conditions(query: Stream) -> list[str]:
             A.join(B, on=col("a").eq(col("b")) & Const(True)), ["join a = b"], id="true is no condition"
         ),
         pytest.param(
+            A.join(B, on=[("a", "b")]).distinct().join(C, on=[("b", "c")]),
+            ["join a = b", "join a = c"],
+            id="what an input guarantees makes one class of two",
+        ),
+        pytest.param(
             A.join(B).distinct().join(C, on=[("a", "c"), ("b", "c")]),
             ["product", "join (a = c) and (b = c)"],
             id="duplicate elimination separates joins",

@@ -1,0 +1,120 @@
+"""Spark sessions, and small recorded streams.
+
+Only one session can be alive in a process. What is to be compared with another master is therefore computed
+there before the session of all other tests starts, or in another process.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midstream.optimizer import enumerate_plans
+from midstream.scenarios.studies.declaration import load_study
+
+Rows = Sequence[tuple[int, Mapping[str, Any]]]
+
+
+def write_study(folder: Path, streams: Mapping[str, Rows], text: str) -> Path:
+    """A declaration, and for each stream a folder with four JSON Lines files: Spark reads it in parts."""
+    for name, rows in streams.items():
+        part = folder / name
+        part.mkdir()
+        for i in range(4):
+            lines = [json.dumps({"t": time, **row}) for time, row in rows[i::4]]
+            (part / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    file = folder / "study.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="session")
+def drifting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of three random streams with an empty stretch; most values of k agree early, most of m late."""
+    draw = random.Random(7)
+    streams: dict[str, Rows] = {}
+    for name in "abc":
+        times = sorted(draw.sample([*range(-500, 700), *range(1300, 2500)], 400))
+        streams[name] = [
+            (t, {"k": draw.randrange(2 if t < 700 else 9), "m": draw.choice("xy" if t > 700 else "uvwxyz")})
+            for t in times
+        ]
+    declared = """
+        [defaults]
+        time = "t"
+        unit = "s"
+        window = 40
+        columns = { k = "integer", m = "string?" }
+    """
+    for name in "abc":
+        declared += f'[streams.{name}]\npath = "{name}/*.jsonl"\nalias = "{name}"\n'
+    declared += '[query]\njoins = [["a.k", "b.k"], ["b.m", "c.m"]]\ngroup_by = ["a.k"]\n'
+    return write_study(tmp_path_factory.mktemp("drifting"), streams, declared)
+
+
+def profile_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
+    """All that a profile finds, as plain data."""
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import profile_summary
+    from midstream.scenarios.studies.stream_profile import profile
+
+    study = load_study(str(file))
+    with open_recording(spark, study, bucket) as recording, profile(recording, study) as found:
+        return {
+            "summary": profile_summary(study, found, 3),
+            "streams": rows(found.by_stream, "start", "stream"),
+            "pairs": rows(found.by_pair, "start", "pair"),
+        }
+
+
+def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
+    """All that a what-if study finds, as plain data."""
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import what_if_summary
+    from midstream.scenarios.studies.what_if import what_if
+
+    study = load_study(str(file))
+    assert study.query is not None
+    plans = enumerate_plans(study.query)
+    with open_recording(spark, study, bucket) as recording, what_if(recording, study, plans) as found:
+        return {
+            "summary": what_if_summary(study, found, 3),
+            "costs": rows(found.costs, "start", "plan"),
+            "best": rows(found.best, "start"),
+        }
+
+
+def rows(frame: Any, *order: str) -> list[dict[str, Any]]:
+    """The rows of a data frame, sorted."""
+    return [row.asDict() for row in frame.orderBy(*order).collect()]
+
+
+@pytest.fixture(scope="session")
+def quick_java() -> Iterator[None]:
+    """Java that compiles as little as it can: each test runs its code for the first time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        yield
+
+
+@pytest.fixture(scope="session")
+def what_if_on_executors(quick_java: None, drifting: Path) -> dict[str, Any]:
+    """What a what-if study of the drifting streams finds where executors are processes of their own."""
+    from midstream.scenarios.studies.session import spark_session
+
+    with spark_session("local-cluster[2,1,1024]") as session:
+        return what_if_all(session, drifting, 100)
+
+
+@pytest.fixture(scope="session")
+def spark(what_if_on_executors: object) -> Iterator[Any]:
+    """The session of all other tests."""
+    from midstream.scenarios.studies.session import spark_session
+
+    with spark_session("local[2]") as session:
+        yield session

@@ -1,0 +1,148 @@
+"""Both commands from end to end, and the same results, to the last digit, wherever Spark runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from midstream.optimizer import enumerate_plans
+from midstream.plans.serialise import loads
+from midstream.scenarios.studies.commands import app
+from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.orders import group_by_order
+
+from .conftest import profile_all, what_if_all
+
+pytestmark = pytest.mark.spark
+
+OPTIONS = ["--bucket", "100s", "--master", "local[1]", "--output", "found", "--rows", "3"]
+BETWEEN = "-- what-if --"
+RUN = f"""
+import sys
+from midstream.scenarios.studies.commands import app
+app(["profile", *sys.argv[1:]], standalone_mode=False)
+print({BETWEEN!r}, flush=True)
+app(["what-if", "--json", *sys.argv[1:]], standalone_mode=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A folder with what both commands wrote on one core, and what they printed."""
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("told")
+    command = [sys.executable, "-c", RUN, str(drifting), *OPTIONS]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    profile, _, what_if = done.stdout.partition(f"{BETWEEN}\n")
+    return folder / "found", profile, what_if
+
+
+@pytest.fixture(scope="module")
+def profile_here(spark: Any, drifting: Path) -> dict[str, Any]:
+    return profile_all(spark, drifting, 100)
+
+
+@pytest.fixture(scope="module")
+def what_if_here(spark: Any, drifting: Path) -> dict[str, Any]:
+    return what_if_all(spark, drifting, 100)
+
+
+def read_table(folder: Path, *order: str) -> list[dict[str, Any]]:
+    import pyarrow.dataset as ds
+
+    rows: list[dict[str, Any]] = ds.dataset(folder, partitioning="hive").to_table().to_pylist()
+    return sorted(rows, key=lambda row: [row[name] for name in order])
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def test_profile_on_one_core(told: tuple[Path, str, str], profile_here: dict[str, Any]) -> None:
+    folder, _, _ = told
+    assert read_json(folder / "profile.json") == profile_here["summary"]
+    assert read_table(folder / "streams", "start", "stream") == profile_here["streams"]
+    assert read_table(folder / "pairs", "start", "pair") == profile_here["pairs"]
+
+
+def test_what_if_on_one_core(told: tuple[Path, str, str], what_if_here: dict[str, Any]) -> None:
+    folder, _, _ = told
+    assert read_json(folder / "what-if.json") == what_if_here["summary"]
+    assert read_table(folder / "costs", "start", "plan") == what_if_here["costs"]
+    assert read_table(folder / "best", "start") == what_if_here["best"]
+
+
+def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here: dict[str, Any]) -> None:
+    assert what_if_on_executors == what_if_here
+
+
+def test_what_is_compared_says_something(profile_here: dict[str, Any], what_if_here: dict[str, Any]) -> None:
+    summary = what_if_here["summary"]
+    assert summary["switches"] > 0
+    assert 0 < summary["contested"] < summary["buckets"]
+    assert len(what_if_here["costs"]) == summary["plans"] * summary["buckets"]
+    assert all(pair["matched"] for pair in profile_here["summary"]["pairs"])
+    assert len(profile_here["pairs"]) == 3 * summary["buckets"]
+
+
+def test_profile_prints_tables(told: tuple[Path, str, str], profile_here: dict[str, Any]) -> None:
+    _, text, _ = told
+    summary = profile_here["summary"]
+    assert f"{summary['pairs'][0]['overlapping']:,}" in text
+    assert f"… and {summary['buckets'] - 3} more buckets" in text
+
+
+def test_json_is_all_that_what_if_prints(told: tuple[Path, str, str]) -> None:
+    folder, _, text = told
+    assert json.loads(text) == read_json(folder / "what-if.json")
+
+
+def test_plans_and_chart_are_written(told: tuple[Path, str, str], drifting: Path) -> None:
+    folder, _, text = told
+    study = load_study(str(drifting))
+    assert study.query is not None
+    plans = [loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("plans/*.json"))]
+    assert len(plans) == len(json.loads(text)["orders"])
+    assert all(plan.schema == study.query.schema for plan in plans)
+    assert (folder / "what-if.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_if_of_a_plan_in_a_file(
+    told: tuple[Path, str, str], spark: Any, drifting: Path, what_if_here: dict[str, Any]
+) -> None:
+    folder, _, _ = told
+    assert spark is not None  # the commands use the session that there is
+    study = load_study(str(drifting))
+    assert study.query is not None
+    labels = [order.label for order in group_by_order(enumerate_plans(study.query))]
+    for order in (0, 1):
+        plan = folder / "plans" / f"order-{order}.json"
+        result = CliRunner().invoke(app, ["what-if", str(drifting), "--plan", str(plan), "--bucket", "100s"])
+        assert result.exit_code == 0, result.output
+        least = what_if_here["summary"]["least"]
+        assert f"Always the best plan would have cost {least:,.0f} µs" in " ".join(result.output.split())
+        assert f"{labels[order]} (as written)" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--bucket", "3"], "expected a number and one of"),
+        (["--bucket", "15ms"], "expected a positive multiple of a chronon"),
+        (["--bucket", "90s", "--plan", "no.json"], "no.json: No such file"),
+        (["--bucket", "90s", "--limit", "5"], "more than 5 equivalent plans"),
+    ],
+)
+def test_bad_options(options: list[str], message: str, drifting: Path) -> None:
+    result = CliRunner().invoke(app, ["what-if", str(drifting), *options])
+    assert result.exit_code != 0
+    told = result.output.replace("│", " ") + str(result.exception)
+    assert message in " ".join(told.split())

@@ -1,0 +1,162 @@
+"""Recorded streams are read as declared, whatever the format; what is not as declared is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import gcd
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midstream.plans.errors import InputFileError
+from midstream.scenarios.studies.declaration import Study, load_study
+
+pytestmark = pytest.mark.spark
+
+DECLARED = """
+[streams.s]
+path = "{path}"
+time = "at time"
+unit = "s"
+window = 12
+where = {{ house = "A" }}
+[streams.s.columns]
+"n.o" = "integer"
+price = "float?"
+is_new = "boolean"
+note = "string?"
+"""
+
+ROWS: list[dict[str, Any]] = [
+    {"at time": -6, "house": "A", "n.o": 1, "price": 1.5, "is_new": True, "note": "a, b"},
+    {"at time": 4, "house": "B", "n.o": 2, "price": 2.0, "is_new": False, "note": "x"},
+    {"at time": 8, "house": "A", "n.o": 3, "price": None, "is_new": False, "note": None},
+    {"at time": 14, "house": "A", "n.o": 4, "price": -2.0, "is_new": True, "note": "é"},
+]
+READ = [(-6, 1, 1.5, True, "a, b"), (8, 3, None, False, None), (14, 4, -2.0, True, "é")]
+
+
+def write_csv(file: Path, rows: list[dict[str, Any]]) -> None:
+    def text(value: Any) -> str:
+        if value is None:
+            return "NA"
+        written = str(value).lower() if isinstance(value, bool) else str(value)
+        return f'"{written}"' if "," in written else written
+
+    lines = [",".join(rows[0]), *(",".join(map(text, row.values())) for row in rows)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_json(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_parquet(file: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist(rows), file)
+
+
+def declared(folder: Path, name: str) -> Study:
+    file = folder / "study.toml"
+    file.write_text(DECLARED.format(path=name), encoding="utf-8")
+    return load_study(str(file))
+
+
+def read(spark: Any, study: Study) -> tuple[list[tuple[Any, ...]], Any]:
+    from midstream.scenarios.studies.recording import open_recording
+
+    with open_recording(spark, study, 10) as recording:
+        return sorted(map(tuple, recording.frames["s"].collect())), recording
+
+
+@pytest.mark.parametrize(
+    ("name", "write"), [("s.csv", write_csv), ("s.jsonl", write_json), ("s.parquet", write_parquet)]
+)
+def test_formats(
+    spark: Any, tmp_path: Path, name: str, write: Callable[[Path, list[dict[str, Any]]], None]
+) -> None:
+    write(tmp_path / name, ROWS)
+    found, recording = read(spark, declared(tmp_path, name))
+    assert found == READ
+    total = recording.totals["s"]
+    assert (total.count, total.first, total.last, total.granule) == (3, -6, 14, 2)
+    assert list(recording.starts) == [-10, 0, 10]
+
+
+HEAD = "at time,house,n.o,price,is_new,note\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "x,A,1,1,true,\n", r"s\.csv, stream s, column at time: found 'x', expected integer"),
+        (HEAD + "1,A,1.5,1,true,\n1,A,,1,true,\n", "column n.o: found '', expected integer; 2 rows are not"),
+        (HEAD + "1,A,9223372036854775808,1,true,\n", "column n.o: found '9223372036854775808'"),
+        (HEAD + "1,A,1,nan,true,\n", "column price: found 'nan', expected float, NA or nothing"),
+        (HEAD + "1,A,1,1e999,true,\n", "column price: found '1e999', expected float"),
+        (HEAD + "1,A,1,1,yes,\n", "column is_new: found 'yes', expected boolean"),
+        (HEAD + "1,A,1,1\n", "found the row 1,A,1,1, expected one with all declared columns"),
+        (HEAD + "1,B,1,1,true,x,too,many\n", "found the row 1,B,1,1,true,x,too,many, expected"),
+        (
+            "at time,house,price,is_new,note\n",
+            r"s\.csv: found no column n\.o, expected it among at time, house",
+        ),
+    ],
+)
+def test_bad_csv(spark: Any, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputFileError, match=message):
+        read(spark, declared(tmp_path, "s.csv"))
+
+
+def test_files_of_a_folder_with_other_columns(spark: Any, tmp_path: Path) -> None:
+    for name, head in (("a", HEAD), ("b", HEAD.replace("n.o,price", "price,n.o"))):
+        (tmp_path / f"{name}.csv").write_text(head + "1,A,1,1,true,\n", encoding="utf-8")
+    with pytest.raises(InputFileError, match=r"could not be read: CSV header does not conform .*b\.csv"):
+        read(spark, declared(tmp_path, "*.csv"))
+
+
+def test_values_of_other_streams_are_not_looked_at(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text(HEAD + "1,A,1,1,true,\nx,B,y,z,,\n", encoding="utf-8")
+    found, _ = read(spark, declared(tmp_path, "s.csv"))
+    assert found == [(1, 1, 1.0, True, None)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n.o": None}, "column n.o: found nothing, expected integer"),
+        ({"n.o": "one"}, "found the row .*one"),
+        ({"is_new": 1}, "found the row .*is_new"),
+    ],
+)
+def test_bad_json(spark: Any, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    write_json(tmp_path / "s.jsonl", [*ROWS, ROWS[0] | change])
+    with pytest.raises(InputFileError, match=message):
+        read(spark, declared(tmp_path, "s.jsonl"))
+
+
+def test_bad_parquet(spark: Any, tmp_path: Path) -> None:
+    study = declared(tmp_path, "s.parquet")
+    with pytest.raises(InputFileError, match=r"s\.parquet: found no such file"):
+        read(spark, study)
+    (tmp_path / "s.parquet").write_text("no parquet")
+    with pytest.raises(InputFileError, match=r"s\.parquet: found no readable parquet file"):
+        read(spark, study)
+    write_parquet(tmp_path / "s.parquet", [row | {"n.o": "one"} for row in ROWS])
+    with pytest.raises(InputFileError, match=r"s\.parquet, column n\.o: found string, expected integer"):
+        read(spark, study)
+
+
+@pytest.mark.parametrize(("times", "window"), [([60, 180, 600], 3600), ([], 12), ([-9, 6], 12), ([7, 8], 1)])
+def test_granule(spark: Any, times: list[int], window: int) -> None:
+    from pyspark.sql import functions as F
+
+    from midstream.scenarios.studies.recording import granule
+
+    frame = spark.createDataFrame([(time,) for time in times], "time long")
+    assert frame.agg(granule(F.col("time"), window).alias("g")).first()["g"] == gcd(*times, window)

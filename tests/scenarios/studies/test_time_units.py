@@ -1,0 +1,30 @@
+"""Durations and instants of application time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from midstream.scenarios.studies.time_units import Clock
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "chronons"),
+    [("3h", "s", 10800), ("15m", "ms", 900_000), ("1d", "h", 24), (" 90 s", "s", 90), ("5us", "ns", 5000)],
+)
+def test_durations(text: str, unit: str, chronons: int) -> None:
+    assert Clock(unit).chronons(text) == chronons
+
+
+@pytest.mark.parametrize("text", ["3", "h", "3 hours", "-3h", "0s", "1.5h", "90s", "3H"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a"):
+        Clock("m").chronons(text)
+
+
+def test_instants() -> None:
+    clock = Clock("ms", datetime(2020, 1, 1, tzinfo=UTC))
+    assert clock.show(0) == "2020-01-01 00:00"
+    assert clock.show(-1500) == "2019-12-31 23:59:58.500000"
+    assert clock.show(10**18) == f"{10**18} ms"  # beyond the calendar

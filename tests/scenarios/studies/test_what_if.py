@@ -1,0 +1,159 @@
+"""What-if studies on small streams whose best order is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midstream.optimizer import Sample, Statistics, StreamStatistics, enumerate_plans, price
+from midstream.plans.builder import stream
+from midstream.plans.expressions import col
+from midstream.plans.plan import Plan
+from midstream.plans.properties import input_nodes
+from midstream.scenarios.studies.declaration import Study, load_study
+
+from .conftest import rows, write_study
+
+pytestmark = pytest.mark.spark
+
+BUCKET = 100
+
+
+@pytest.fixture(scope="module")
+def flipping(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Three streams with twenty elements in the first bucket and in the third; none in the second.
+
+    In the first, a.k agrees with every b.k, and b.m with every second c.m; in the third it is the other way
+    round. A fourth stream is empty.
+    """
+    early, late = range(0, 100, 5), range(200, 300, 5)
+    streams = {
+        "a": [(t, {"k": 1}) for t in early] + [(t, {"k": t % 2}) for t in late],
+        "b": [(t, {"k": 1, "m": 1}) for t in (*early, *late)],
+        "c": [(t, {"m": t % 2}) for t in early] + [(t, {"m": 1}) for t in late],
+        "d": [],
+    }
+    declared = """
+        [defaults]
+        time = "t"
+        unit = "s"
+        window = 10
+        [streams]
+        a = { path = "a/*.jsonl", columns = { k = "integer" }, alias = "a" }
+        b = { path = "b/*.jsonl", columns = { k = "integer", m = "integer" }, alias = "b" }
+        c = { path = "c/*.jsonl", columns = { m = "integer" }, alias = "c" }
+        d = { path = "d/*.jsonl", columns = { n = "integer" }, alias = "d" }
+        [query]
+        joins = [["a.k", "b.k"], ["b.m", "c.m"]]
+    """
+    return load_study(str(write_study(tmp_path_factory.mktemp("flipping"), streams, declared)))
+
+
+def statistics_by_hand(plan: Plan, distributions: dict[str, dict[int, float]]) -> Statistics:
+    """Twenty elements in a hundred chronons, each valid for ten."""
+    return Statistics(
+        {node: StreamStatistics(d=5.0, l=10.0, g=5) for node in input_nodes(plan)},
+        distributions=distributions,
+    )
+
+
+def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if import what_if
+
+    assert flipping.query is not None
+    one, halves = {1: 1.0}, {0: 0.5, 1: 0.5}
+    early = statistics_by_hand(flipping.query, {"a.k": one, "b.k": one, "b.m": one, "c.m": halves})
+    late = statistics_by_hand(flipping.query, {"a.k": halves, "b.k": one, "b.m": one, "c.m": one})
+    plans = enumerate_plans(flipping.query)
+    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
+        first, second, third = rows(found.best, "start")
+        totals = {total.order.label: total for total in found.totals}
+        costs = rows(found.costs, "start", "plan")
+        contested, switches, least = found.contested, found.switches, found.least
+
+    by_order = {order.order.label: plans[order.order.plans[0]] for order in totals.values()}
+    assert set(by_order) == {"(a ⋈ b) ⋈ c", "(b ⋈ c) ⋈ a", "(a × c) ⋈ b"}
+    expected = {
+        label: [price(plan, known).total for known in (early, late)] for label, plan in by_order.items()
+    }
+    best = [min(costs) for costs in zip(*expected.values(), strict=True)]
+    for label, (cost_early, cost_late) in expected.items():
+        total = totals[label]
+        assert total.spent == pytest.approx(BUCKET * (cost_early + cost_late))
+        assert total.regret == pytest.approx(BUCKET * (cost_early - best[0] + cost_late - best[1]))
+        assert total.relative_regret == pytest.approx(total.regret / (BUCKET * sum(best)))
+    assert least == pytest.approx(BUCKET * sum(best))
+
+    assert (first["label"], third["label"]) == ("(b ⋈ c) ⋈ a", "(a ⋈ b) ⋈ c")
+    # What holding on to one of them loses in one bucket, holding on to the other loses in the other.
+    assert totals["(a ⋈ b) ⋈ c"].regret == pytest.approx(totals["(b ⋈ c) ⋈ a"].regret)
+    assert totals["(a ⋈ b) ⋈ c"].regret == pytest.approx(first["given_regret"])
+    assert first["given_regret"] > 0 == third["given_regret"]
+    assert (contested, switches) == (2, 1)
+
+    assert (second["start"], second["count"], second["is_contested"], second["cost"]) == (100, 0, False, 0.0)
+    assert len(costs) == 3 * len(plans)
+
+
+def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if import what_if
+
+    one, other = (flipping.streams[name].windowed() for name in "bc")
+    below = stream("a", k="integer")
+    a = below.filter(below["k"] > 0).select(twice=col("k") * 2).window(50)
+    plan = a.join(one, on=col("b.k") < col("twice")).join(other, on=[("b.m", "c.m")])
+    plan = plan.filter(plan["c.m"].eq(1) & (plan["b.k"] > 0)).group_by("c.m").aggregate()
+    plans = enumerate_plans(plan.plan())
+    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
+        costs = {row["plan"]: row["cost"] for row in rows(found.costs.where("start = 200"), "plan")}
+
+    node_a, node_b, node_c = input_nodes(plans[0])
+    # Of the twenty late rows of a, those at even times have k = 0.
+    expected = Statistics(
+        {
+            node_a: StreamStatistics(d=10.0, l=50.0, g=5, sample=Sample(node_a.schema, [(2,)] * 10)),
+            node_b: StreamStatistics(d=5.0, l=10.0, g=5, sample=Sample(node_b.schema, [(1, 1)] * 20)),
+            node_c: StreamStatistics(d=5.0, l=10.0, g=5, sample=Sample(node_c.schema, [(1,)] * 20)),
+        },
+        distributions={"b.m": {1: 1.0}, "c.m": {1: 1.0}},
+    )
+    assert len(plans) > 10
+    assert costs == {i: pytest.approx(price(one, expected).total) for i, one in enumerate(plans)}
+
+
+def test_streams_without_elements(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import profile_summary, what_if_summary
+    from midstream.scenarios.studies.stream_profile import profile
+    from midstream.scenarios.studies.what_if import stretches, what_if
+
+    empty = flipping.streams["d"]
+    study = replace(flipping, streams={"d": empty, "e": replace(empty, name="e", alias="e")}, query=None)
+    query = empty.windowed().join(study.streams["e"].windowed(), on=[("d.n", "e.n")]).plan()
+    with open_recording(spark, study, BUCKET) as recording:
+        with profile(recording, study) as profiled:
+            summary = profile_summary(study, profiled, 10)
+        with what_if(recording, study, enumerate_plans(query)) as found:
+            assert what_if_summary(study, found, 10)["orders"][0]["spent"] == 0.0
+            assert stretches(found) == []
+    assert [(stream["count"], stream["d"]) for stream in summary["streams"]] == [(0, None), (0, None)]
+    assert [(pair["overlapping"], pair["selectivity"]) for pair in summary["pairs"]] == [(0, None)]
+    assert summary["by_bucket"] == []
+
+
+def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if import what_if
+
+    a, d = (flipping.streams[name].windowed() for name in "ad")
+    plans = enumerate_plans(a.join(d, on=[("a.k", "d.n")]).plan())
+    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
+        costs = [row["cost"] for row in rows(found.costs.where("plan = 0"), "start")]
+    filled, empty = input_nodes(plans[0])
+    known = Statistics({filled: StreamStatistics(d=5.0, l=10.0), empty: StreamStatistics(d=math.inf, l=10.0)})
+    assert costs == [pytest.approx(price(plans[0], known).total), 0.0, costs[0]]

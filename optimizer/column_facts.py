@@ -87,6 +87,15 @@ def equated(left: str, right: str, facts: Facts) -> Facts:
     return _redistributed(facts[left].equals | facts[right].equals, joint, facts)
 
 
+def merged(left: str, right: str, facts: Facts) -> Facts:
+    """Facts about the rows of a sample in which two of its columns are equal, which are all that it has
+    left."""
+    if facts[left].given is not None or facts[right].given is not None:
+        return equated(left, right, facts)
+    names = facts[left].equals | facts[right].equals
+    return _redistributed(names, facts[left].distribution, facts)
+
+
 def agreement(one: Distribution, other: Distribution) -> float:
     """The probability that a value of one is equal to a value of the other."""
     small, large = (one, other) if len(one) <= len(other) else (other, one)

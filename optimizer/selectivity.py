@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from midstream.optimizer.column_facts import Facts, agreement, equated, in_sample, restricted, thinned
+from midstream.optimizer.column_facts import Facts, agreement, equated, in_sample, merged, restricted, thinned
+from midstream.optimizer.equalities import least_equalities
 from midstream.optimizer.mapped_facts import spread
 from midstream.optimizer.statistics import Sample
 from midstream.plans.expressions import (
@@ -45,13 +46,26 @@ class Selectivity:
     ) -> tuple[float, Facts]:
         """The share of rows that satisfy all of some conditions, and facts about these rows.
 
-        What one sample tells comes first, so that the result is the same for all orders of joins.
+        However equalities are written, and in whatever order joins are made, the result is the same: what one
+        sample tells comes first, equalities within it last of that, and equalities between samples are as few
+        as say what all of them say.
         """
+        pairs, others = [], []
+        for part in parts:
+            names = column_equality(part)
+            if names and facts.keys() >= {*names} and not self._is_known(part, classes):
+                pairs.append(names)
+            else:
+                others.append(part)
+        ordered = [*others, *least_equalities(pairs, facts)]
         total = 1.0
-        for part in sorted(parts, key=lambda part: len(_origins(part, facts))):
+        for part in sorted(ordered, key=lambda part: len(_origins(part, facts))):
             share, facts = self._one(part, schema, facts, classes)
             total *= share
         return total, facts
+
+    def _is_known(self, part: Expression, classes: Classes) -> bool:
+        return any(alias in self._known for alias in _aliases(part, classes))
 
     def _one(self, part: Expression, schema: Schema, facts: Facts, classes: Classes) -> tuple[float, Facts]:
         try:
@@ -114,7 +128,10 @@ def _by_rows(part: Expression, column: str, facts: Facts) -> tuple[float, Facts]
     sample = facts[column].sample
     assert sample is not None
     rows = sample.where(in_sample(part, facts))
-    return len(rows.rows) / len(sample.rows), thinned(sample, rows, facts)
+    left = thinned(sample, rows, facts)
+    if rows.rows and (names := column_equality(part)):
+        left = merged(*names, left)
+    return len(rows.rows) / len(sample.rows), left
 
 
 def _by_values(part: Expression, column: str, schema: Schema, facts: Facts) -> tuple[float, Facts]:

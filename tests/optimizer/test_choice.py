@@ -19,6 +19,7 @@ from midstream.optimizer import (
     UnitCosts,
     enumerate_plans,
     optimize,
+    price,
 )
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.builder import Stream, stream
@@ -135,6 +136,35 @@ def test_a_condition_stated_too_late_is_a_reason_to_change() -> None:
     choice = optimize(query.plan(), RARELY_U)
     assert choice.is_better
     assert choice.cost.total < choice.given_cost.total / 10
+
+
+def test_the_given_plan_is_priced_as_it_is_written() -> None:
+    """Only its linked form is among the plans, and here that is the best of them."""
+    query = A.join(C).join(B, on=[("x", "z"), ("y", "u")]).plan()
+    choice = optimize(query, RARELY_U)
+    assert choice.plan == enumerate_plans(query)[0]
+    assert choice.is_better
+    assert choice.given_cost == CostModel(RARELY_U).price(query)
+
+
+def test_differences_that_rounding_could_make_are_no_reason_to_change() -> None:
+    """The filter drops nothing, and predicates cost next to nothing; below the join there are fewer."""
+    all_rows = col("x") >= 0
+    query = A.join(B, on=[("x", "z")]).filter(all_rows).plan()
+    statistics = Statistics(EQUALLY_FAST, {equality("x", "z"): 1.0, all_rows: 1.0})
+    free = dict.fromkeys(UnitCosts.__dataclass_fields__, 0.0)
+    costs = [
+        {
+            price(plan, statistics, UnitCosts(**free | {"hash": 1.0, "predicate": p})).total
+            for plan in enumerate_plans(query)
+        }
+        for p in (1e-3, 1e-12)
+    ]
+    assert [len(different) for different in costs] == [2, 2]
+    assert optimize(query, statistics, units=UnitCosts(**free | {"hash": 1.0, "predicate": 1e-3})).is_better
+    assert not optimize(
+        query, statistics, units=UnitCosts(**free | {"hash": 1.0, "predicate": 1e-12})
+    ).is_better
 
 
 def test_endless_windows_leave_no_choice() -> None:

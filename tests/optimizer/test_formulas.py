@@ -236,6 +236,8 @@ def test_unbounded_windows_never_end_a_segment() -> None:
     assert root(S.aggregate(n=count()), endless).d == pytest.approx(1000.0, rel=1e-3)
     mixed = Statistics({S.node: StreamStatistics(d=10.0, l=math.inf), T.node: SLOWER})
     assert root(S.join(T), mixed).l == 30.0
+    both = Statistics({node: StreamStatistics(d=10.0, l=math.inf) for node in (S.node, T.node)})
+    assert root(S.join(T).distinct(), both).l == math.inf
 
 
 NUMBERS = [1e-300, 1e-9, 0.5, 1.0, 1000.0, 1e9, 1e300, math.inf]

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.pricing import TIE
+from midstream.scenarios.studies.pricing import TIE, show_cost
 from midstream.scenarios.studies.time_units import Clock
 from midstream.scenarios.studies.what_if import OrderTotal, Stretch
 
-SHOWN = 8
-"""How many orders are told apart; the cheapest are, and the given one."""
+COLORS = [colormaps["tab10"](i) for i in (0, 1, 2, 3, 4, 5, 6, 9)]
+"""The orders that are told apart have these; grey is for what no order has a colour for."""
 
 NO_DIFFERENCE, OTHER = "#e6e6e6", "#8c8c8c"
 
@@ -30,8 +30,8 @@ def draw(study: Study, totals: Sequence[OrderTotal], drawn: Sequence[Stretch], f
     """Write the picture of some stretches of time, one after the other and equally long, as a PNG file."""
     clock = study.clock
     chosen = _chosen(totals)
-    colors = {i: colormaps["tab10"](n) for n, i in enumerate(chosen)}
-    figure = Figure(figsize=(11, 7), dpi=120, layout="constrained")
+    colors = dict(zip(chosen, COLORS, strict=False))
+    figure = Figure(figsize=(11, 8), dpi=120, layout="constrained")
     load, best, regret = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 4))
     edges = [_position(time, clock) for time in (*(s.start for s in drawn), *(s.end for s in drawn[-1:]))]
 
@@ -58,15 +58,18 @@ def draw(study: Study, totals: Sequence[OrderTotal], drawn: Sequence[Stretch], f
     regret.set_ylabel("regret so far, µs\n(cost above the best order)")
     regret.set_ylim(bottom=0)
     regret.grid(axis="y", alpha=0.3)
-    _legend(regret, len(totals) > len(chosen))
+    _legend(figure, regret, len(totals) > len(chosen))
     _time_axis(regret, clock)
     figure.savefig(file, format="png")
 
 
 def _chosen(totals: Sequence[OrderTotal]) -> list[int]:
-    """The positions of the orders that are told apart."""
-    given = [i for i, total in enumerate(totals) if total.is_given and i >= SHOWN]
-    return [*range(min(len(totals), SHOWN - len(given))), *given]
+    """The positions of the orders told apart: the given one, the cheapest, and what is often the best."""
+
+    def rank(i: int) -> tuple[bool, int]:
+        return (not totals[i].is_given and i > 0, -totals[i].best_in)
+
+    return sorted(sorted(range(len(totals)), key=rank)[: len(COLORS)])
 
 
 def _color(stretch: Stretch, colors: dict[int, Any]) -> Any:
@@ -79,16 +82,15 @@ def _color(stretch: Stretch, colors: dict[int, Any]) -> Any:
 
 def _label(total: OrderTotal) -> str:
     given = ", as written" if total.is_given else ""
-    return f"{total.order.label}{given}: {total.regret:,.4g} µs = {total.relative_regret:.2%}"
+    return f"{total.order.label}{given}: {show_cost(total.regret)} µs = {total.relative_regret:.2%}"
 
 
-def _legend(axes: Any, has_others: bool) -> None:
+def _legend(figure: Figure, axes: Any, has_others: bool) -> None:
     handles = [*axes.get_legend_handles_labels()[0], Patch(color=NO_DIFFERENCE, label="no difference")]
     if has_others:
         handles.append(Patch(color=OTHER, label="another order"))
-    axes.legend(
-        handles=handles, loc="upper left", title="order: regret in all, and relative to always the best"
-    )
+    title = "order: regret in all, and relative to always the best"
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, title=title)
 
 
 def _time_axis(axes: Any, clock: Clock) -> None:

@@ -107,3 +107,12 @@ def compare(costs: Sequence[PlanCost], bucket: int) -> list[BucketCost]:
 def relative(regret: float, least: float) -> float:
     """A regret as a share of what the best plans of all buckets cost; 0 where nothing costs anything."""
     return regret / least if least else 0.0
+
+
+def show_cost(microseconds: float) -> str:
+    """A cost as text.
+
+    >>> show_cost(30854.41), show_cost(9.96), show_cost(0.0)
+    ('30,854', '9.96', '0')
+    """
+    return f"{microseconds:,.0f}" if microseconds >= 1000 else f"{microseconds:.4g}"

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.stream_profile import Profile
 from midstream.scenarios.studies.what_if import WhatIf
 
@@ -135,19 +136,19 @@ def show_what_if(study: Study, summary: Summary, console: Console) -> None:
         Text(
             f"{summary['plans']:,} plans in {len(summary['orders']):,} orders were priced in each bucket. "
             f"They differ in {summary['contested']:,} buckets; the best order changes "
-            f"{summary['switches']:,} times. Always the best plan would have cost {summary['least']:,.0f} µs "
-            "of processing; holding on to one order costs:\n"
+            f"{summary['switches']:,} times. Always the best plan would have cost "
+            f"{show_cost(summary['least'])} µs of processing; holding on to one order costs:\n"
         )
     )
-    orders = _table("order", "plans", "cost, µs", "regret, µs", "regret", "best in")
+    orders = _table("order", "plans", "cost,\nµs", "regret,\nµs", "regret", "best in\nbuckets")
     for order in summary["orders"][:SHOWN_ORDERS]:
         orders.add_row(
             order["order"] + (" (as written)" if order["is_given"] else ""),
             f"{len(order['plans']):,}",
-            f"{order['spent']:,.1f}",
-            f"{order['regret']:,.1f}",
+            show_cost(order["spent"]),
+            show_cost(order["regret"]),
             f"{order['relative_regret']:.2%}",
-            f"{order['best_in']:,} buckets",
+            f"{order['best_in']:,}",
         )
     console.print(orders)
     if len(summary["orders"]) > SHOWN_ORDERS:
@@ -155,15 +156,15 @@ def show_what_if(study: Study, summary: Summary, console: Console) -> None:
     if summary["by_bucket"]:
         console.print()
         buckets = _table(
-            "from", "elements", "best order", f"its cost, µs per {bucket}", "as written, µs more"
+            "from", "elements", "best order", f"its cost,\nµs per {bucket}", "as written,\nµs more"
         )
         for row in summary["by_bucket"]:
             buckets.add_row(
                 row["time"],
                 f"{row['count']:,}",
                 row["best"] or "no difference",
-                f"{row['spent']:,.2f}",
-                f"{row['given_regret']:,.2f}",
+                show_cost(row["spent"]),
+                show_cost(row["given_regret"]),
             )
         console.print(buckets)
         _tell_rest(summary, console)
@@ -192,7 +193,8 @@ def _table(*titles: str, texts: int = 1) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, title in enumerate(titles):
         is_text = i < texts or title == "best order"
-        table.add_column(title, justify="left" if is_text else "right", no_wrap=is_text)
+        # A number of which digits are cut off is another number.
+        table.add_column(title, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     return table
 
 

@@ -111,6 +111,7 @@ def what_if(
         require_libraries(["matplotlib"], "plot")
     require_spark()
     _make(output)
+    _make(None if picture is None else picture.parent)
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.report import show_what_if, what_if_summary
     from midstream.scenarios.studies.session import spark_session

@@ -3,16 +3,18 @@ the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
+from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.logical import Source
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical, logical_plan
 
 
-def require_exchangeable(old: Plan, new: Plan) -> None:
-    """Refuse plans that differ in anything but the snapshot-reducible part above their windows.
+def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -> None:
+    """Refuse plans that differ in anything but the snapshot-reducible part above their windows, and above
+    further logical nodes that have to stay as they are.
 
     That the two parts mean the same cannot be decided in general, and is the caller's claim: plans from the
     optimizer's rules do. If it is wrong, the migration's count of unmatched fragments shows it.
@@ -31,7 +33,18 @@ def require_exchangeable(old: Plan, new: Plan) -> None:
                 f"the new plan's output has the columns {has}, expected {had}", output=output
             )
     _require_same_sources(old, new)
-    _require_same_inputs(old, new)
+    _require_same_inputs(old, new, forks)
+
+
+def require_intervals(forks: Iterable[Node]) -> None:
+    """Refuse to fork streams of positive and negative elements."""
+    for node in forks:
+        if form(node) != "intervals":
+            raise MigrationRefused(
+                f"{node.operator} gives positive and negative elements, which cannot be forked; give the "
+                "query a physical plan with windows of intervals",
+                operator=str(node.operator),
+            )
 
 
 def require_start_preserving(plan: Plan, which: str) -> None:
@@ -58,14 +71,15 @@ def _require_same_sources(old: Plan, new: Plan) -> None:
         )
 
 
-def _require_same_inputs(old: Plan, new: Plan) -> None:
-    had, has = set(input_nodes(old)), set(input_nodes(new))
+def _require_same_inputs(old: Plan, new: Plan, forks: Set[Node]) -> None:
+    had, has = set(input_nodes(old, forks)), set(input_nodes(new, forks))
     if had != has:
         changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
         operator = logical(changed[0]) if changed else None
         raise MigrationRefused(
-            "the plans differ below or between their windows, which are not snapshot-reducible and must stay "
-            f"as they are below the forks: {_only('old', had - has)}{_only('new', has - had)}".rstrip("; "),
+            "the plans differ below or between their windows, which are not snapshot-reducible, or in what "
+            "other queries share; that must stay as it is below the forks: "
+            + f"{_only('old', had - has)}{_only('new', has - had)}".rstrip("; "),
             operator=str(operator),
         )
 

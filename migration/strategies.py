@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from midstream.migration.fork import fork, fork_whole
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Fork, Migration
-from midstream.migration.preconditions import require_exchangeable, require_start_preserving
+from midstream.migration.preconditions import (
+    require_exchangeable,
+    require_intervals,
+    require_start_preserving,
+)
 from midstream.migration.split_time import split_time
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
-from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.plan import Plan
 from midstream.plans.schema import suggest
@@ -38,24 +41,31 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 
 
-def migrate(engine: Engine, plan: Plan, strategy: str = "genmig") -> Migration:
-    """Move a running engine to another plan that means the same; elements keep flowing.
+def migrate(engine: Engine, plan: Plan, strategy: str = "genmig", query: str | None = None) -> Migration:
+    """Move a query of a running engine, by default the first, to another plan that means the same; elements
+    keep flowing.
 
     The migration has begun when this returns, and ends by itself: when every input has passed the split time,
     the old plan is gone. A migration may begin while another is under way; that one is then part of the old
-    plan.
+    plan. What the query shares with others stays.
 
     Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before.
     """
     chosen = find_strategy(strategy)
-    require_exchangeable(engine.plan, plan)
-    chosen.require(engine.plan, "old")
+    running = engine.query(query).plan
+    forks = engine.forks(query)
+    require_exchangeable(running, plan, frozenset(forks))
+    require_intervals(forks.values())
+    chosen.require(running, "old")
     chosen.require(plan, "new")
-    new = PlanBox(plan, engine.inputs)
     migration, ready = migrate_box(
-        engine.box, new, chosen, max_ends=engine.input_max_ends(), reached=engine.input_progress()
+        engine.part(query),
+        engine.new_part(plan, query),
+        chosen,
+        max_ends=engine.input_max_ends(query),
+        reached=engine.input_progress(query),
     )
-    engine.exchange(migration, plan, ready)
+    engine.exchange(migration, plan, ready, query)
     return migration
 
 

@@ -8,36 +8,18 @@ are not passed in.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from midstream.plans.aggregates import rounded
+from midstream.operators.accumulator import Accumulator
+from midstream.operators.exact import ExactSum
+from midstream.operators.order_statistics import Median, TopK
+from midstream.operators.user_aggregates import by_user
+from midstream.plans.aggregates import AggregateCall, UserAggregate
+from midstream.plans.exact import rounded_quotient, rounded_root
 from midstream.plans.streams import Time
-
-_UNIT = 1074
-"""Every finite float is an integer multiple of 2**-1074."""
-
-
-class Accumulator(ABC):
-    """The aggregate of the values that are in."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def add(self, value: Any, end: Time) -> None:
-        """A value enters, to leave at `end`. Values enter in order of their starts."""
-
-    @abstractmethod
-    def remove(self, value: Any) -> None:
-        """A value leaves, because its end is reached."""
-
-    @abstractmethod
-    def value(self, at: Time) -> Any:
-        """The aggregate of the values that are in and end after `at`. Successive calls never go back in
-        time."""
 
 
 class Count(Accumulator):
@@ -70,9 +52,6 @@ class Count(Accumulator):
 class Sum(Accumulator):
     """The exact sum. Cost: O(1).
 
-    Floats are kept as multiples of 2**-1074 in one integer, so that adding and removing loses nothing; other
-    numbers, which a column of any type may hold, in one fraction.
-
     >>> sum_ = Sum()
     >>> for number in (1e16, 1.0): sum_.add(number, 9)
     >>> sum_.remove(1e16)
@@ -80,15 +59,13 @@ class Sum(Accumulator):
     1.0
     """
 
-    __slots__ = ("_count", "_floats", "_fraction", "_rest", "_special", "_whole")
+    __slots__ = ("_count", "_others", "_whole")
 
     def __init__(self) -> None:
         self._count = 0
         self._whole = 0
-        self._floats = 0
-        self._fraction = 0
-        self._rest = Fraction()
-        self._special: dict[float, int] = {}
+        self._others = ExactSum()
+        """Of what is no integer."""
 
     def add(self, value: Any, end: Time) -> None:
         """One more summand."""
@@ -102,41 +79,23 @@ class Sum(Accumulator):
         self._count += sign
         if isinstance(value, int):
             self._whole += sign * value
-            return
-        self._floats += sign
-        try:
-            numerator, denominator = value.as_integer_ratio()
-        except (OverflowError, ValueError):  # infinite; NaN
-            self._change_special(float(value) if value == value else math.nan, sign)
-            return
-        if isinstance(value, float):
-            self._fraction += sign * (numerator << (_UNIT + 1 - denominator.bit_length()))
         else:
-            self._rest += sign * Fraction(numerator, denominator)
-
-    def _change_special(self, value: float, sign: int) -> None:
-        count = self._special.get(value, 0) + sign
-        if count:
-            self._special[value] = count
-        else:
-            del self._special[value]
+            self._others.change(value, sign)
 
     def value(self, at: Time) -> int | float | None:
         """The sum, rounded once; None of nothing."""
         if not self._count:
             return None
-        return self._whole if not self._floats else self._quotient(1)
+        return self.rounded() if self._others.count else self._whole
 
-    def _quotient(self, divisor: int) -> float:
-        if self._special:
-            return next(iter(self._special)) if len(self._special) == 1 else math.nan
-        numerator = self._fraction + (self._whole << _UNIT)
-        if self._rest:
-            return rounded((Fraction(numerator, 1 << _UNIT) + self._rest) / divisor)
-        try:
-            return numerator / (divisor << _UNIT)
-        except OverflowError:
-            return math.inf if numerator > 0 else -math.inf
+    def rounded(self) -> float:
+        """The sum as a float."""
+        return self._others.over(1, self._whole)
+
+    def whole(self) -> int:
+        """The sum, if it is known to be an integer."""
+        numerator, denominator = self._others.ratio()
+        return self._whole + numerator // denominator
 
 
 class Mean(Sum):
@@ -146,7 +105,54 @@ class Mean(Sum):
 
     def value(self, at: Time) -> float | None:
         """The mean; None of nothing."""
-        return self._quotient(self._count) if self._count else None
+        return self._others.over(self._count, self._whole) if self._count else None
+
+
+class Variance(Accumulator):
+    """The variance, or its root, rounded once. Cost: O(1).
+
+        Σ(x - mean)²  =  Σx² - (Σx)² / n
+
+    which loses all digits when it is rounded on the way, and none here.
+
+    >>> variance = Variance(freedom=1)
+    >>> for number in (1e9, 1e9 + 1, 1e9 + 2): variance.add(number, 9)
+    >>> variance.value(0)
+    1.0
+    """
+
+    __slots__ = ("_count", "_freedom", "_round", "_squares", "_total")
+
+    def __init__(self, freedom: int, round_: Callable[[int, int], float] = rounded_quotient) -> None:
+        self._freedom = freedom
+        self._round = round_
+        self._count = 0
+        self._total = ExactSum()
+        self._squares = ExactSum()
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._change(value, 1)
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._change(value, -1)
+
+    def _change(self, value: Any, sign: int) -> None:
+        self._count += sign
+        self._total.change(value, sign)
+        self._squares.change_square(value, sign)
+
+    def value(self, at: Time) -> float | None:
+        """The variance; None of no more values than its degrees of freedom take away."""
+        count = self._count
+        if count <= self._freedom:
+            return None
+        if self._total.special is not None:
+            return math.nan
+        (total, one), (squares, other) = self._total.ratio(), self._squares.ratio()
+        numerator = count * squares * one * one - total * total * other
+        return self._round(numerator, count * (count - self._freedom) * other * one * one)
 
 
 class Maximum(Accumulator):
@@ -172,7 +178,8 @@ class Maximum(Accumulator):
 
     @staticmethod
     def _is_covered(value: Any, by: Any) -> bool:
-        return bool(by >= value)
+        # What is no number is larger than any, and no comparison says so.
+        return bool(by >= value or by != by)
 
     def add(self, value: Any, end: Time) -> None:
         """One more value; those that it exceeds and outlives are forgotten."""
@@ -217,7 +224,112 @@ class Minimum(Maximum):
 
     @staticmethod
     def _is_covered(value: Any, by: Any) -> bool:
-        return bool(by <= value)
+        return bool(by <= value or value != value)
+
+
+class CountDistinct(Accumulator):
+    """How many different values are in. Cost: O(1).
+
+    >>> count = CountDistinct()
+    >>> for value in "aab": count.add(value, 9)
+    >>> count.remove("a")
+    >>> count.value(0)
+    2
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, int] = {}
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more."""
+        self._counts[value] = self._counts.get(value, 0) + 1
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        count = self._counts[value] - 1
+        if count:
+            self._counts[value] = count
+        else:
+            del self._counts[value]
+
+    def value(self, at: Time) -> int:
+        """The number of different ones."""
+        return len(self._counts)
+
+
+class OfDistinct(Accumulator):
+    """A function of the different values that are in: equal ones are passed on once.
+
+    The function must let values leave by value, whatever their ends, and take equal ones for one another.
+
+    Cost     O(1) besides the function's own, which is asked when a value enters first and leaves last.
+    """
+
+    __slots__ = ("_entries", "_function")
+
+    def __init__(self, function: Accumulator) -> None:
+        self._function = function
+        self._entries: dict[Any, list[Any]] = {}
+        """Per value, how often it is in, and which of the equal ones was passed on."""
+
+    def add(self, value: Any, end: Time) -> None:
+        """Passed on if it is new."""
+        entry = self._entries.get(value)
+        if entry is None:
+            self._entries[value] = [1, value]
+            self._function.add(value, end)
+        else:
+            entry[0] += 1
+
+    def remove(self, value: Any) -> None:
+        """Passed on if it is the last one."""
+        entry = self._entries[value]
+        entry[0] -= 1
+        if not entry[0]:
+            del self._entries[value]
+            self._function.remove(entry[1])
+
+    def value(self, at: Time) -> Any:
+        """That of the function."""
+        return self._function.value(at)
+
+
+class SumDistinct(Accumulator):
+    """The exact sum of the different values. Cost: O(1).
+
+    It is an integer where all values that are in are integers: also those that equal another one, as they may
+    stay behind it.
+
+    >>> sum_ = SumDistinct()
+    >>> for value in (2, 2.0, 3): sum_.add(value, 9)
+    >>> sum_.value(0)
+    5.0
+    """
+
+    __slots__ = ("_different", "_no_integers", "_sum")
+
+    def __init__(self) -> None:
+        self._sum = Sum()
+        self._different = OfDistinct(self._sum)
+        self._no_integers = 0
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._no_integers += not isinstance(value, int)
+        self._different.add(value, end)
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._no_integers -= not isinstance(value, int)
+        self._different.remove(value)
+
+    def value(self, at: Time) -> int | float | None:
+        """The sum, rounded once; None of nothing."""
+        if self._sum.value(at) is None:
+            return None
+        return self._sum.rounded() if self._no_integers else self._sum.whole()
 
 
 ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {
@@ -226,5 +338,29 @@ ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {
     "avg": Mean,
     "min": Minimum,
     "max": Maximum,
+    "var_pop": partial(Variance, 0),
+    "var_samp": partial(Variance, 1),
+    "stddev_pop": partial(Variance, 0, rounded_root),
+    "stddev_samp": partial(Variance, 1, rounded_root),
+    "median": Median,
 }
-"""The accumulator of each aggregate function."""
+"""The accumulator of each aggregate function of one argument."""
+
+
+def accumulator(call: AggregateCall) -> Accumulator:
+    """A new accumulator for a call.
+
+    >>> from midstream.plans.aggregates import avg, top_k
+    >>> type(accumulator(top_k("x", 3))).__name__, type(accumulator(avg("x", distinct=True))).__name__
+    ('TopK', 'OfDistinct')
+    """
+    function = call.function
+    if call.distinct and function == "count":
+        return CountDistinct()
+    if call.distinct and function == "sum":
+        return SumDistinct()
+    if isinstance(function, UserAggregate):
+        made = by_user(function, call.distinct)
+    else:
+        made = ACCUMULATORS[function]() if call.k is None else TopK(call.k)
+    return OfDistinct(made) if call.distinct else made

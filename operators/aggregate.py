@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
-from midstream.operators.accumulators import ACCUMULATORS, Accumulator
-from midstream.operators.expiry import Expiry
+from midstream.operators.aggregate_loop import Entry, generate
 from midstream.operators.operator import Operator
+from midstream.operators.segments import Segments
 from midstream.plans.aggregates import AggregateCall
-from midstream.plans.expressions import Col, Const, compile_rows
 from midstream.plans.schema import Schema
 from midstream.plans.streams import Batch, Element, Payload, Time
-
-Segment = list[Any]
-"""A result under construction: `[start, end or None, payload]`. An empty interval marks one that came to
-nothing."""
-
-
-class _Group:
-    """The rows of one group that are valid now."""
-
-    __slots__ = ("accumulators", "count", "key", "segment")
-
-    def __init__(self, key: Payload, accumulators: list[Accumulator], segment: Segment) -> None:
-        self.key = key
-        self.accumulators = accumulators
-        self.count = 0
-        self.segment = segment
 
 
 class Aggregate(Operator):
@@ -44,7 +28,8 @@ class Aggregate(Operator):
     Output   Ordered by start. A group's results are disjoint. A result leaves when its end is reached and no
              earlier segment is open.
     State    The valid elements; open segments and closed ones behind them.
-    Cost     O(1) amortised per element where ends are ordered, else O(log n), whatever the window.
+    Cost     Amortised, per element: O(1) where ends are ordered, else O(log n), whatever the window. Median,
+             top-k, and a user's function of distinct values without inverse need O(log n) in any case.
     Source   thesis, (8.9) and (8.15); Algorithms 9 and 10 are agreed with, but they touch every overlapping
              partial aggregate
 
@@ -59,82 +44,44 @@ class Aggregate(Operator):
 
     def __init__(self, keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> None:
         super().__init__()
-        self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
-        # A function without argument counts rows: it is given a value that is never unknown.
-        arguments = [Const(True) if call.argument is None else call.argument for call in calls]
-        self._arguments: Callable[[Payload], Payload] = compile_rows(arguments, schema)
-        self._make = [ACCUMULATORS[call.function] for call in calls]
-        self._groups: dict[Payload, _Group] = {}
-        self._expiry: Expiry[tuple[_Group, Payload]] = Expiry()
-        self._segments: deque[Segment] = deque()
+        self._loop = generate(keys, calls, schema)
+        self._keys = len(keys)
+        self._groups: dict[Any, Any] = {}
+        """The groups that have valid rows. One key stands for itself; several make a tuple."""
+        # As in Expiry, ends that arrive in order pass through a queue, others through a heap. They are kept
+        # here as calls of its methods would double the cost of an element.
+        self._queue: deque[Entry] = deque()
+        self._heap: list[tuple[Time, int, Entry]] = []
+        self._segments = Segments()
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        groups, expiry = self._groups, self._expiry
-        key_of, arguments_of = self._key, self._arguments
-        for start, end, payload in batch:
-            if expiry.next is not None and expiry.next <= start:
-                self._expire(start)
-            key = key_of(payload)
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = _Group(key, [make() for make in self._make], self._open(start))
-            elif group.segment[0] < start:
-                self._close(group, start)
-            group.count += 1
-            arguments = arguments_of(payload)
-            for accumulator, value in zip(group.accumulators, arguments, strict=True):
-                if value is not None:
-                    accumulator.add(value, end)
-            expiry.add(end, (group, arguments))
-        self._expire(self.reached[0])
-        return self._leave()
-
-    def _open(self, start: Time) -> Segment:
-        segment: Segment = [start, None, None]
-        self._segments.append(segment)
-        return segment
-
-    def _close(self, group: _Group, end: Time) -> None:
-        segment = group.segment
-        start = segment[0]
-        segment[2] = group.key + tuple([a.value(start) for a in group.accumulators])
-        segment[1] = end
-        group.segment = self._open(end)
-
-    def _expire(self, time: Time) -> None:
-        for end, (group, arguments) in self._expiry.expired(time):
-            if group.segment[0] < end:
-                self._close(group, end)
-            group.count -= 1
-            if not group.count:
-                group.segment[1] = end
-                del self._groups[group.key]
-                continue
-            for accumulator, value in zip(group.accumulators, arguments, strict=True):
-                if value is not None:
-                    accumulator.remove(value)
-
-    def _leave(self) -> Batch:
-        segments = self._segments
-        out: Batch = []
-        while segments and (end := segments[0][1]) is not None:
-            start, _, payload = segments.popleft()
-            if start < end:
-                out.append((start, end, payload))
-        return out
+        return self._loop(batch, self.reached[0], self._groups, self._queue, self._heap, self._segments)
 
     def progress(self) -> Time:
         """The start of the first segment that has not left; that of the input where there is none."""
-        return self._segments[0][0] if self._segments else self.reached[0]
+        if not self._groups:
+            return self.reached[0]
+        first = self._segments.first if self._keys else self._groups[()]
+        start: Time = first.start
+        return start
 
     def size(self) -> int:
         """Valid elements, open segments, and closed ones that wait."""
-        return len(self._expiry) + len(self._segments)
+        segments = len(self._segments) if self._keys else len(self._groups)
+        return len(self._queue) + len(self._heap) + segments
 
     def state(self) -> Iterable[Element]:
         """Valid elements, reduced to what is kept of them, and segments."""
-        for end, (group, arguments) in self._expiry:
-            yield group.segment[0], end, group.key + arguments
-        for start, end, payload in self._segments:
+        for end, group, *arguments in chain(self._queue, (entry for _, _, entry in self._heap)):
+            yield group.start, end, self._key(group) + tuple(arguments)
+        for segment in self._segments if self._keys else self._groups.values():
             # An open segment's end is not known yet; that of its elements bounds it.
-            yield start, start if end is None else end, payload
+            if not segment:
+                yield self.progress(), self.progress(), None
+            elif type(segment) is tuple:
+                yield segment
+            else:
+                yield segment.start, segment.start, None
+
+    def _key(self, group: Any) -> Payload:
+        return (group.key,) if self._keys == 1 else group.key

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.operators.expiry import Expiry
+from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
 from midstream.operators.output import OrderedOutput
+from midstream.plans import logical
 from midstream.plans.streams import Batch, Element, Payload, Time
 
 
@@ -65,3 +67,8 @@ class Distinct(Operator):
         progress = self.reached[0]
         yield from ((min(progress, end), end, payload) for payload, end in self._covered.items())
         yield from self._output
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Distinct: (Implementation("distinct", lambda node: Distinct()),),
+}

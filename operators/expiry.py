@@ -6,11 +6,73 @@ from collections import deque
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from midstream.plans.streams import Time
 
 T = TypeVar("T")
+
+
+class Expiring(Protocol[T]):
+    """Items with end timestamps, of which those that have ended are taken out, first ends first.
+
+    The two implementations are for the two expiration patterns (thesis, 11.3.3): ends that come in order, and
+    any ends.
+    """
+
+    @property
+    def next(self) -> Time | None:
+        """The earliest end; None where there is no item."""
+
+    def add(self, end: Time, item: T) -> None:
+        """Keep an item until `end`."""
+
+    def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
+        """Take out the items that end at or before a time, in order of their ends, ties as they came."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[tuple[Time, T]]: ...
+
+
+class FifoExpiry(Generic[T]):
+    """Items whose ends never decrease, as behind a time window: they leave as they came.
+
+    An end that decreases all the same waits for those before it; it is given out late, and none is lost.
+
+    Cost     O(1) to add and to take.
+
+    >>> expiry = FifoExpiry()
+    >>> for end in (5, 7, 9): expiry.add(end, f"until {end}")
+    >>> expiry.next, list(expiry.expired(7)), len(expiry)
+    (5, [(5, 'until 5'), (7, 'until 7')], 1)
+    """
+
+    __slots__ = ("_queue",)
+
+    def __init__(self) -> None:
+        self._queue: deque[tuple[Time, T]] = deque()
+
+    @property
+    def next(self) -> Time | None:
+        """The earliest end; None where there is no item."""
+        return self._queue[0][0] if self._queue else None
+
+    def add(self, end: Time, item: T) -> None:
+        """Keep an item until `end`."""
+        self._queue.append((end, item))
+
+    def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
+        """Take out the items that end at or before a time."""
+        queue = self._queue
+        while queue and queue[0][0] <= time:
+            yield queue.popleft()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def __iter__(self) -> Iterator[tuple[Time, T]]:
+        return iter(self._queue)
 
 
 class Expiry(Generic[T]):
@@ -31,7 +93,9 @@ class Expiry(Generic[T]):
     __slots__ = ("_arrivals", "_heap", "_queue", "next")
 
     def __init__(self) -> None:
-        self._queue: deque[tuple[Time, int, T]] = deque()
+        # What is in the heap ends before the last of the queue, and came after those of the queue that end
+        # with it. So the queue is not empty while the heap is not, and goes first where ends are equal.
+        self._queue: deque[tuple[Time, T]] = deque()
         self._heap: list[tuple[Time, int, T]] = []
         self._arrivals = count()
         self.next: Time | None = None
@@ -40,22 +104,25 @@ class Expiry(Generic[T]):
     def add(self, end: Time, item: T) -> None:
         """Keep an item until `end`."""
         queue = self._queue
-        if not queue or end >= queue[-1][0]:
-            queue.append((end, next(self._arrivals), item))
+        if not queue:
+            self.next = end
+            queue.append((end, item))
+        elif end >= queue[-1][0]:
+            queue.append((end, item))
         else:
             heappush(self._heap, (end, next(self._arrivals), item))
-        if self.next is None or end < self.next:
-            self.next = end
+            if self.next is None or end < self.next:
+                self.next = end
 
     def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
         """Take out the items that end at or before a time, in order of their ends."""
         queue, heap = self._queue, self._heap
-        while self.next is not None and self.next <= time:
-            if heap and (not queue or heap[0] < queue[0]):
-                end, _, item = heappop(heap)
+        while (end := self.next) is not None and end <= time:
+            if queue[0][0] == end:
+                item = queue.popleft()[1]
             else:
-                end, _, item = queue.popleft()
-            if heap and (not queue or heap[0] < queue[0]):
+                item = heappop(heap)[2]
+            if heap and heap[0][0] < queue[0][0]:
                 self.next = heap[0][0]
             else:
                 self.next = queue[0][0] if queue else None
@@ -66,7 +133,6 @@ class Expiry(Generic[T]):
 
     def __iter__(self) -> Iterator[tuple[Time, T]]:
         """The items that are kept, in no particular order."""
-        for end, _, item in self._queue:
-            yield end, item
+        yield from self._queue
         for end, _, item in self._heap:
             yield end, item

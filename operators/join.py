@@ -1,83 +1,37 @@
-"""Joins of interval streams: symmetric hashing for equi-joins, symmetric nested loops for any condition."""
+"""Joins of interval streams: symmetric hashing for equi-joins, symmetric nested loops for any condition, and
+the mixtures of both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from midstream.operators import band_join
+from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
-from midstream.operators.output import OrderedOutput
-from midstream.operators.sweepareas import HashSweepArea, ListSweepArea
-from midstream.plans.expressions import TRUE, Expression, evaluate, pair_scope
-from midstream.plans.schema import Schema
-from midstream.plans.streams import Batch, Element
+from midstream.operators.probes import SIDES, Pairing, Probe, hash_probe, pairing, scan
+from midstream.operators.queued_join import QueuedJoin
+from midstream.operators.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
+from midstream.operators.sweepareas import (
+    FifoHashSweepArea,
+    FifoListSweepArea,
+    HashSweepArea,
+    ListSweepArea,
+    SweepArea,
+)
+from midstream.plans import logical
+from midstream.plans.plan import Node
+from midstream.plans.properties import has_ordered_ends, join_keys
 
-SweepArea = HashSweepArea | ListSweepArea
-Probe = Callable[[Batch, Any], Batch]
-"""From a batch of one side and what the other side keeps to the pairs, in no particular order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Generated source: when `left` and `right` make a pair, and which payload the pair has."""
-
-    condition: str = "True"
-    payload: str = "left + right"
-    names: dict[str, Any] = field(default_factory=dict)
+__all__ = ["IMPLEMENTATIONS", "HashJoin", "NestedLoopsJoin", "Pairing", "pairing"]
 
 
-def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: Schema) -> Pairing:
-    """The pairing of a join whose payload is the listed columns of both sides."""
-    scope = pair_scope(left, right)
-    holds = "True" if condition == TRUE else condition.source(scope)
-    if tuple(columns) == left.names + right.names:
-        return Pairing(holds, names=scope.names)
-    return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)
+class _Sides(NamedTuple):
+    areas: Areas
+    probes: Probes
 
 
-class _Join(Operator):
-    """What both joins share.
-
-    An element probes the other side's SweepArea and is then kept in its own while a later element of the
-    other side can meet it.
-    """
-
-    ports: ClassVar[int] = 2
-
-    def __init__(self, areas: tuple[SweepArea, SweepArea], probes: tuple[Probe, Probe]) -> None:
-        super().__init__()
-        self._areas = areas
-        self._probes = probes
-        self._output = OrderedOutput()
-
-    def _process(self, port: int, batch: Batch) -> Batch:
-        other = 1 - port
-        area, opposite = self._areas[port], self._areas[other]
-        fresh: Batch = []
-        if batch:
-            fresh = self._probe(port, opposite, batch)
-            self._keep(port, area, batch)
-        opposite.purge(self.reached[port])
-        return self._output.release(fresh, min(self.reached))
-
-    def _probe(self, port: int, opposite: Any, batch: Batch) -> Batch:
-        raise NotImplementedError
-
-    def _keep(self, port: int, area: SweepArea, batch: Batch) -> None:
-        raise NotImplementedError
-
-    def size(self) -> int:
-        """Elements kept on both sides, and pairs that wait for their turn."""
-        return len(self._areas[0]) + len(self._areas[1]) + len(self._output)
-
-    def state(self) -> Iterable[Element]:
-        """The same."""
-        return chain(*self._areas, self._output)
-
-
-class HashJoin(_Join):
+class HashJoin(SweepJoin):
     """Pair the elements of two streams whose keys agree while both are valid.
 
         join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, key(l) = key(r), condition(l, r) }
@@ -91,7 +45,8 @@ class HashJoin(_Join):
     Raises   StreamOrderError when a port goes back in time.
     Source   thesis, Algorithm 6 with hash tables
 
-    A key that holds None equals no key, as in SQL.
+    A key that holds None equals no key, as in SQL. Where the ends of a port are known to be ordered, its
+    state is a queue (`is_fifo`).
 
     >>> join = HashJoin(left=[0], right=[0])
     >>> join.push(0, [(0, 10, ("a", 1))])
@@ -102,24 +57,17 @@ class HashJoin(_Join):
     [(4, 6, ('a', 1, 'a', 2))]
     """
 
-    def __init__(self, left: Sequence[int], right: Sequence[int], pairing: Pairing | None = None) -> None:
-        pairing = pairing or Pairing()
-        self._keys = (_key(left), _key(right))
-        sides = [("left", "right", list(left)), ("right", "left", list(right))]
-        probes = [_hash_probe(mine, other, keys, pairing) for mine, other, keys in sides]
-        super().__init__((HashSweepArea(), HashSweepArea()), (probes[0], probes[1]))
-
-    def _probe(self, port: int, opposite: Any, batch: Batch) -> Batch:
-        return self._probes[port](batch, opposite.buckets)
-
-    def _keep(self, port: int, area: SweepArea, batch: Batch) -> None:
-        key, other, insert = self._keys[port], self.reached[1 - port], area.insert
-        for element in batch:
-            if element[1] > other and (value := key(element[2])) is not None:
-                insert(value, element)
+    def __init__(
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        pairing: Pairing | None = None,
+        is_fifo: Fifo = (False, False),
+    ) -> None:
+        super().__init__(*_hashed(left, right, pairing or Pairing(), is_fifo))
 
 
-class NestedLoopsJoin(_Join):
+class NestedLoopsJoin(SweepJoin):
     """Pair the elements of two streams that satisfy any condition while both are valid.
 
         join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, condition(l, r) }
@@ -135,82 +83,94 @@ class NestedLoopsJoin(_Join):
     [(0, 6, (1, 3))]
     """
 
-    def __init__(self, pairing: Pairing | None = None) -> None:
-        pairing = pairing or Pairing()
-        probes = (_loop_probe("left", "right", pairing), _loop_probe("right", "left", pairing))
-        super().__init__((ListSweepArea(), ListSweepArea()), probes)
-
-    def _probe(self, port: int, opposite: Any, batch: Batch) -> Batch:
-        return self._probes[port](batch, opposite.elements)
-
-    def _keep(self, port: int, area: SweepArea, batch: Batch) -> None:
-        other, insert = self.reached[1 - port], area.insert
-        for element in batch:
-            if element[1] > other:
-                insert(None, element)
+    def __init__(self, pairing: Pairing | None = None, is_fifo: Fifo = (False, False)) -> None:
+        super().__init__(*_listed(pairing or Pairing(), is_fifo))
 
 
-_INTERSECTION = """
-            if start2 < end and start < end2{condition}:
-                out.append((
-                    start if start >= start2 else start2,
-                    end if end <= end2 else end2,
-                    {payload},
-                ))
-"""
-
-_HASH_PROBE = """
-def probe(batch, buckets):
-    out = []
-    find = buckets.get
-    for start, end, {mine} in batch:
-        bucket = find({key})
-        if bucket is None:
-            continue
-        for start2, end2, {other} in bucket.values():{intersection}
-    return out
-"""
-
-_LOOP_PROBE = """
-def probe(batch, elements):
-    out = []
-    for start, end, {mine} in batch:
-        for start2, end2, {other} in elements.values():{intersection}
-    return out
-"""
+def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _Sides:
+    keys = (left, right)
+    areas: list[SweepArea] = [
+        FifoHashSweepArea(columns) if fifo else HashSweepArea(columns)
+        for columns, fifo in zip(keys, is_fifo, strict=True)
+    ]
+    probes: list[Probe] = [
+        hash_probe(side, keys[port], pairing, is_fifo=is_fifo[1 - port]) for port, side in enumerate(SIDES)
+    ]
+    return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
 
 
-def _hash_probe(mine: str, other: str, keys: Sequence[int], pairing: Pairing) -> Probe:
-    parts = [f"{mine}[{i}]" for i in keys]
-    # One key column stands for itself; several make a tuple. A None in it finds no bucket, as none is kept
-    # under such a key.
-    key = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-    return _generate(_HASH_PROBE, pairing, mine=mine, other=other, key=key)
+def _listed(pairing: Pairing, is_fifo: Fifo) -> _Sides:
+    areas: list[SweepArea] = [FifoListSweepArea() if fifo else ListSweepArea() for fifo in is_fifo]
+    probes = [scan(side, pairing, is_fifo=is_fifo[1 - port]) for port, side in enumerate(SIDES)]
+    return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
 
 
-def _loop_probe(mine: str, other: str, pairing: Pairing) -> Probe:
-    return _generate(_LOOP_PROBE, pairing, mine=mine, other=other)
+def _has_keys(node: Node) -> str | None:
+    keys, _ = join_keys(join_of(node).condition, node.inputs[0].schema, node.inputs[1].schema)
+    return None if keys else "no column of the left side is to be equal to one of the right side"
 
 
-def _generate(template: str, pairing: Pairing, **parts: str) -> Probe:
-    condition = "" if pairing.condition == "True" else f" and {pairing.condition}"
-    intersection = _INTERSECTION.format(condition=condition, payload=pairing.payload)
-    names = dict(pairing.names)
-    exec(template.format(intersection=intersection, **parts), names)
-    probe: Probe = names["probe"]
-    return probe
+def _fifo(node: Node) -> Fifo:
+    return has_ordered_ends(node.inputs[0]), has_ordered_ends(node.inputs[1])
 
 
-def _key(columns: Sequence[int]) -> Callable[[Any], Hashable]:
-    """The key of a payload, or None where one of its columns is unknown."""
-    if len(columns) == 1:
-        function: Callable[[Any], Hashable] = evaluate(f"lambda row: row[{columns[0]}]", _no_scope())
-        return function
-    parts = ", ".join(f"row[{i}]" for i in columns)
-    unknown = " or ".join(f"row[{i}] is None" for i in columns)
-    function = evaluate(f"lambda row: None if {unknown} else ({parts})", _no_scope())
-    return function
+def _keys(node: Node) -> tuple[list[int], list[int]]:
+    left, right = (child.schema for child in node.inputs)
+    keys, _ = join_keys(join_of(node).condition, left, right)
+    return [left.index(mine) for mine, _ in keys], [right.index(theirs) for _, theirs in keys]
 
 
-def _no_scope() -> Any:
-    return pair_scope(Schema(()), Schema(()))
+def _whole(node: Node) -> Pairing:
+    """The pairing by the whole condition."""
+    operator = join_of(node)
+    return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+
+
+def _rest(node: Node) -> Pairing:
+    """The pairing by what the keys leave of the condition."""
+    operator = join_of(node)
+    left, right = (child.schema for child in node.inputs)
+    return pairing(join_keys(operator.condition, left, right)[1], operator.columns, left, right)
+
+
+def _by_hashing(node: Node) -> _Sides:
+    return _hashed(*_keys(node), _rest(node), _fifo(node))
+
+
+def _by_loops(node: Node) -> _Sides:
+    return _listed(_whole(node), _fifo(node))
+
+
+def _hash_join(node: Node) -> Operator:
+    return HashJoin(*_keys(node), _rest(node), _fifo(node))
+
+
+def _nested_loops_join(node: Node) -> Operator:
+    return NestedLoopsJoin(_whole(node), _fifo(node))
+
+
+def _hash_list_join(node: Node) -> Operator:
+    """The left side in a hash table, the right side in a list: for a right side that is tiny, or hardly
+    probed."""
+    hashed, listed = _by_hashing(node), _by_loops(node)
+    return SweepJoin((hashed.areas[0], listed.areas[1]), (listed.probes[0], hashed.probes[1]))
+
+
+def _list_hash_join(node: Node) -> Operator:
+    """The mixture the other way round."""
+    hashed, listed = _by_hashing(node), _by_loops(node)
+    return SweepJoin((listed.areas[0], hashed.areas[1]), (hashed.probes[0], listed.probes[1]))
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Join: (
+        Implementation("hash-join", _hash_join, _has_keys),
+        Implementation("band-join", band_join.make, band_join.obstacle),
+        Implementation("nested-loops-join", _nested_loops_join),
+        # What follows is never preferred: a plan names it.
+        Implementation("hash-list-join", _hash_list_join, _has_keys),
+        Implementation("list-hash-join", _list_hash_join, _has_keys),
+        Implementation("hash-join-queued", lambda node: QueuedJoin(*_by_hashing(node)), _has_keys),
+        Implementation("nested-loops-join-queued", lambda node: QueuedJoin(*_by_loops(node))),
+    ),
+}

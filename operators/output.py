@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
@@ -10,15 +11,22 @@ from operator import itemgetter
 from midstream.plans.streams import Batch, Element, Time
 
 _START = itemgetter(0)
+_ARRIVAL = itemgetter(1)
+
+
+def _descending(element: Element) -> Time:
+    return -element[0]
 
 
 class OrderedOutput:
     """Holds back each result until no earlier one can come.
 
+    What one call holds back is kept as one ordered run, its first result last; a heap tells which run has the
+    earliest.
+
     State    The results that start after the last bound.
-    Cost     O(log n) for a result that is held, O(1) for one that is not, plus sorting what one call
-             releases.
-    Source   procedure TRANSFER (thesis, 11.5.3), with a heap only for what must wait.
+    Cost     O(log n) per result; O(1) per result of a call that comes in order and is not held.
+    Source   procedure TRANSFER (thesis, 11.5.3), with a heap of runs, and only for what must wait.
 
     >>> output = OrderedOutput()
     >>> output.release([(5, 9, "b"), (3, 9, "a")], bound=4)
@@ -27,28 +35,64 @@ class OrderedOutput:
     [(5, 9, 'b')]
     """
 
-    __slots__ = ("_arrivals", "_held")
+    __slots__ = ("_arrivals", "_runs", "_size")
 
     def __init__(self) -> None:
-        self._held: list[tuple[Time, int, Element]] = []
+        self._runs: list[tuple[Time, int, Batch]] = []
         self._arrivals = count()
+        self._size = 0
 
     def release(self, fresh: Batch, bound: Time) -> Batch:
-        """Take new results; give out, in order, all that start at or before the bound."""
-        held = self._held
+        """Take new results; give out, in order, all that start at or before the bound.
+
+        The list that is given is not changed, and not given back.
+        """
+        fresh = sorted(fresh, key=_START) if len(fresh) > 1 else fresh[:]
+        runs = self._runs
+        if runs and runs[0][0] <= bound:
+            ready = self._due(bound)
+            if not fresh:
+                return ready
+        elif not fresh or fresh[-1][0] <= bound:
+            return fresh
+        else:
+            ready = []
+        cut = bisect_right(fresh, bound, key=_START)
+        if cut < len(fresh):
+            self._hold(fresh[: cut - 1 if cut else None : -1])
+            del fresh[cut:]
+        if ready and fresh:
+            ready += fresh
+            ready.sort(key=_START)
+            return ready
+        return ready or fresh
+
+    def _hold(self, run: Batch) -> None:
+        """Keep a run, whose first result is its last item."""
+        self._size += len(run)
+        heappush(self._runs, (run[-1][0], next(self._arrivals), run))
+
+    def _due(self, bound: Time) -> Batch:
+        """Take out what starts at or before the bound, in order, ties as they came."""
+        runs = self._runs
+        touched = []
+        while runs and runs[0][0] <= bound:
+            touched.append(heappop(runs))
+        touched.sort(key=_ARRIVAL)
         ready: Batch = []
-        while held and held[0][0] <= bound:
-            ready.append(heappop(held)[2])
-        for element in fresh:
-            if element[0] <= bound:
-                ready.append(element)
-            else:
-                heappush(held, (element[0], next(self._arrivals), element))
-        ready.sort(key=_START)
+        for _, number, run in touched:
+            later = bisect_left(run, -bound, key=_descending)
+            ready += run[: later - 1 if later else None : -1]
+            del run[later:]
+            if run:
+                heappush(runs, (run[-1][0], number, run))
+        self._size -= len(ready)
+        if len(touched) > 1:
+            ready.sort(key=_START)
         return ready
 
     def __len__(self) -> int:
-        return len(self._held)
+        return self._size
 
     def __iter__(self) -> Iterator[Element]:
-        return (element for _, _, element in self._held)
+        return (element for _, _, run in self._runs for element in run)

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from midstream.operators.chains import is_link
 from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_plan, running_operator
-from midstream.plans.errors import EndedError, PlanError
+from midstream.operators.routes import Tap, chains, compile_routes
+from midstream.plans.errors import EndedError, PlanError, UnknownStreamError
+from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """An operator to run after an event on some input, and which slots feed which of its ports."""
-
-    slot: int
-    operator: Operator
-    feeds: tuple[tuple[int, int], ...]
+Relations = Mapping[str, Iterable[Element]]
+"""The elements of each relation, ordered by start."""
 
 
 class PlanBox:
     """The operators of a plan above some of its nodes, connected.
 
     An event runs once through the operators that it can reach, inputs before consumers. Each passes on its
-    results together with its progress, so that a silent operator does not stop those behind it.
+    results together with its progress, so that a silent operator does not stop those behind it. The way of
+    an event is generated source (see routes).
+
+    Operators that already run may be adopted by giving them as `running`; then they go on with their state,
+    and whoever ran them must not do so any more.
 
     Input    One port for each of the given nodes; by default the plan's sources.
     Output   One for each of the plan's outputs, ordered by start.
     Cost     O(operators reached) per event, besides the operators' own.
+    Raises   PlanError where a source is not above the inputs; UnknownStreamError where the elements of a
+             relation are missing.
 
     >>> from midstream.plans.builder import stream
     >>> s = stream("s", x="integer")
@@ -41,82 +43,114 @@ class PlanBox:
     ([[(6, 8, (7,))]], 6)
     """
 
-    def __init__(self, plan: Plan, inputs: Sequence[Node] | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Sequence[Node] | None = None,
+        *,
+        relations: Relations | None = None,
+        running: Mapping[Node, Operator] | None = None,
+        reached: Sequence[Time] | None = None,
+        received: Sequence[int] | None = None,
+        taps: Mapping[Node, Tap] | None = None,
+    ) -> None:
         physical = physical_plan(plan)
         self.plan = physical
         """The physical plan."""
-        sources = tuple(node for node in physical.nodes if not node.inputs)
-        nodes = sources if inputs is None else tuple(physical_plan(Plan(node)).root for node in inputs)
-        upper = above(physical, nodes)
-        for node in upper:
-            if not node.inputs:
-                raise PlanError(f"{node.operator} is not above the inputs {', '.join(map(_label, nodes))}")
-        self.inputs = tuple(map(_label, nodes))
-        self.outputs = tuple(physical.outputs)
-        slots = {node: i for i, node in enumerate((*nodes, *upper))}
-        self._operators = {slots[node]: running_operator(node) for node in upper}
-        self._nodes = dict(zip(self._operators, upper, strict=True))
-        self._output_slots = tuple(slots[node] for node in physical.outputs.values())
-        self._reached: list[Time] = [BEGINNING] * len(nodes)
-        self._received = [0] * len(nodes)
-        self._emitted = 0
-        self._slots: list[tuple[Batch, Time]] = [([], BEGINNING)] * len(slots)
-        self._routes = tuple(self._route(port, upper, slots) for port in range(len(nodes)))
-        self._touched = tuple(
-            {port, *(step.slot for step in route)} for port, route in enumerate(self._routes)
+        sources = tuple(node for node in physical.nodes if not node.inputs and not _is_relation(node))
+        self.nodes: tuple[Node, ...] = (
+            sources if inputs is None else tuple(physical_plan(Plan(node)).root for node in inputs)
         )
+        """The nodes of the physical plan that are its inputs."""
+        upper = above(physical, self.nodes)
+        _require_all_above(upper, self.nodes)
+        self.inputs = tuple(map(label, self.nodes))
+        self.outputs = tuple(physical.outputs)
+        self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
+        """By port, how far it is."""
+        self._received = [0] * len(self.nodes) if received is None else list(received)
+        adopted = running or {}
+        self._operators = {
+            node: adopted[node] if node in adopted else running_operator(node)
+            for node in upper
+            if not _is_relation(node)
+        }
+        taps = taps or {}
+        self._chains = chains(physical, self._operators, {*taps, *physical.outputs.values()})
+        self.events = compile_routes(
+            physical, self.nodes, self._operators, self._chains, taps, self.reached, self._received
+        )
+        """By port, what happens on a batch and the progress behind it, without a question whether the port
+        has ended."""
+        self._load({} if relations is None else relations, adopted)
+        self._catch_up(adopted)
 
-    def _route(self, port: int, upper: tuple[Node, ...], slots: Mapping[Node, int]) -> tuple[_Step, ...]:
-        reached = {port}
-        steps = []
-        for node in upper:
-            feeds = tuple((slots[child], i) for i, child in enumerate(node.inputs) if slots[child] in reached)
-            if feeds:
-                reached.add(slots[node])
-                steps.append(_Step(slots[node], self._operators[slots[node]], feeds))
-        return tuple(steps)
+    def _load(self, relations: Relations, adopted: Mapping[Node, Operator]) -> None:
+        """Give every relation's elements to the new operators above it, once and for all."""
+        given: dict[Node, Batch] = {}
+        for node in self.plan.nodes:
+            operator = node.operator
+            if isinstance(operator, Relation):
+                if operator.relation not in relations:
+                    raise UnknownStreamError(
+                        f"relation {operator.relation}: found no elements, expected them under this name",
+                        stream=operator.relation,
+                    )
+                given[node] = list(relations[operator.relation])
+            elif node in self._operators and any(child in given for child in node.inputs):
+                is_new = node not in adopted
+                if all(child in given for child in node.inputs):
+                    # What is made of relations alone is needed again by what is new above it.
+                    maker = self._operators[node] if is_new else running_operator(node)
+                    given[node] = [
+                        element
+                        for port, child in enumerate(node.inputs)
+                        for element in maker.process(port, given[child], FOREVER)
+                    ]
+                elif is_new:
+                    for port, child in enumerate(node.inputs):
+                        if child in given:
+                            self._operators[node].process(port, given[child], FOREVER)
+
+    def _catch_up(self, adopted: Mapping[Node, Operator]) -> None:
+        """Tell new operators above running ones how far those are."""
+        for node, operator in self._operators.items():
+            if node not in adopted:
+                for port, child in enumerate(node.inputs):
+                    if (progress := self.progress_of(child)) > operator.reached[port]:
+                        operator.process(port, [], progress)
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
-        if not batch:
-            return [[] for _ in self.outputs]
-        if self._reached[port] == FOREVER:
-            raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
-        self._received[port] += len(batch)
-        return self._run(port, batch, batch[-1][0])
+        return self.process(port, batch, batch[-1][0]) if batch else [[] for _ in self.outputs]
 
     def advance(self, port: int, time: Time) -> list[Batch]:
         """A heartbeat on an input. One that tells nothing new is ignored."""
-        if time <= self._reached[port]:
+        if time <= self.reached[port]:
             return [[] for _ in self.outputs]
-        return self._run(port, [], time)
+        return self.process(port, [], time)
 
     def end(self, port: int) -> list[Batch]:
         """Nothing more will arrive on an input."""
         return self.advance(port, FOREVER)
 
-    def _run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        slots = self._slots
-        self._reached[port] = progress
-        slots[port] = (batch, progress)
-        for step in self._routes[port]:
-            operator = step.operator
-            out: Batch = []
-            for slot, to in step.feeds:
-                arrived, reached = slots[slot]
-                if arrived or reached > operator.reached[to]:
-                    made = operator.process(to, arrived, reached)
-                    out = out + made if out else made
-            slots[step.slot] = (out, operator.progress())
-        touched = self._touched[port]
-        results = [slots[slot][0] if slot in touched else [] for slot in self._output_slots]
-        self._emitted += sum(map(len, results))
-        return results
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """A batch, possibly empty, and the progress of its port behind it, in one event."""
+        if self.reached[port] == FOREVER:
+            raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
+        return self.events[port](batch, progress)
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""
-        slot = self._output_slots[output]
-        return self._reached[slot] if slot < len(self._reached) else self._operators[slot].progress()
+        return self.progress_of(self.plan.outputs[self.outputs[output]])
+
+    def progress_of(self, node: Node) -> Time:
+        """The same of any node of the physical plan that is an input or above one."""
+        if node in self.nodes:
+            return self.reached[self.nodes.index(node)]
+        if _is_relation(node):
+            return FOREVER
+        return self.progress_of(node.inputs[0]) if is_link(node) else self._operators[node].progress()
 
     def size(self) -> int:
         """How many elements its operators keep."""
@@ -129,14 +163,45 @@ class PlanBox:
 
     def counters(self) -> Mapping[str, int]:
         """`received`, `emitted`, and `intermediate`: what operators gave to operators."""
-        inner = (o.emitted for slot, o in self._operators.items() if slot not in self._output_slots)
-        return {"received": sum(self._received), "emitted": self._emitted, "intermediate": sum(inner)}
+        made = {node: operator.emitted for node, operator in self.operators().items()}
+        outputs = list(self.plan.outputs.values())
+        received = dict(zip(self.nodes, self._received, strict=True))
+        return {
+            "received": sum(self._received),
+            "emitted": sum(made.get(node, received.get(node, 0)) for node in outputs),
+            "intermediate": sum(count for node, count in made.items() if node not in outputs),
+        }
+
+    def made(self, node: Node) -> int:
+        """How many elements an input or an operator has given."""
+        if node in self.nodes:
+            return self._received[self.nodes.index(node)]
+        operators = self.operators()
+        return operators[node].emitted if node in operators else 0
+
+    def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
+        """Take note of how far the inputs are, while somebody else runs the operators."""
+        self.reached[:] = reached
+        self._received[:] = received
 
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, for those who want to look inside."""
-        return {self._nodes[slot]: operator for slot, operator in self._operators.items()}
+        for chain in self._chains.values():
+            chain.settle(self.progress_of(chain.links[0]))
+        return dict(self._operators)
 
 
-def _label(node: Node) -> str:
-    sources = [str(n.operator).removeprefix("source ") for n in node.walk() if not n.inputs]
-    return sources[0] if not node.inputs else f"{node.operator} of {', '.join(sources)}"
+def label(node: Node) -> str:
+    """A name for what a node gives."""
+    leaves = [str(n.operator).partition(" ")[2] for n in node.walk() if not n.inputs]
+    return leaves[0] if not node.inputs else f"{node.operator} of {', '.join(leaves)}"
+
+
+def _is_relation(node: Node) -> bool:
+    return isinstance(node.operator, Relation)
+
+
+def _require_all_above(upper: Sequence[Node], inputs: Sequence[Node]) -> None:
+    for node in upper:
+        if not node.inputs and not _is_relation(node):
+            raise PlanError(f"{node.operator} is not above the inputs {', '.join(map(label, inputs))}")

@@ -1,4 +1,4 @@
-"""Filter, map and time window: one result an element at most, at once, with nothing kept.
+"""Filter and map: one result an element at most, at once, with nothing kept.
 
 Their loops are generated, so that the condition or the new payload is computed in line.
 """
@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
+from midstream.plans import logical
 from midstream.plans.expressions import Expression, evaluate, row_scope, tuple_source
+from midstream.plans.plan import Node
+from midstream.plans.properties import logical as logical_operator
 from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Batch
+from midstream.plans.streams import Batch
 
 
 class _Stateless(Operator):
@@ -63,22 +67,19 @@ class Map(_Stateless):
         )
 
 
-class TimeWindow(_Stateless):
-    """Extend the validity of a chronon stream's elements to `size` chronons, for ever if None.
+def _filter(node: Node) -> Operator:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Filter)
+    return Filter(operator.condition, node.inputs[0].schema)
 
-        window(w, S)@t  =  sum of S@u for t - w < u <= t
 
-    Input    A chronon stream; the builder checks that, as the operator could not tell a wrong answer from a
-             right one.
-    Cost     O(1) per element.
-    Source   thesis, Algorithm 12
+def _map(node: Node) -> Operator:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Project)
+    return Map([expression for _, expression in operator.columns], node.inputs[0].schema)
 
-    >>> TimeWindow(50).push(0, [(1, 2, "b"), (3, 4, "a")])
-    [(1, 51, 'b'), (3, 53, 'a')]
-    """
 
-    def __init__(self, size: int | None) -> None:
-        if size is None:
-            super().__init__(lambda batch: [(start, FOREVER, row) for start, _, row in batch])
-        else:
-            super().__init__(lambda batch: [(start, start + size, row) for start, _, row in batch])
+IMPLEMENTATIONS: Table = {
+    logical.Filter: (Implementation("filter", _filter),),
+    logical.Project: (Implementation("map", _map),),
+}

@@ -1,18 +1,48 @@
 """SweepAreas: the state of a join's input, arranged for probing by payload and for purging by time (thesis,
-11.3)."""
+11.3).
+
+Each combines a primary structure, its `index`, which a probe reads, with a secondary one, in order of ends.
+Which to take follows from the condition of the join and from the expiration pattern of the input.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count
 from sys import getsizeof
+from typing import Any, Protocol
 
-from midstream.operators.expiry import Expiry
-from midstream.plans.streams import Element, Time
+from sortedcontainers import SortedList
+
+from midstream.operators.expiry import Expiring, Expiry, FifoExpiry
+from midstream.operators.probes import key_source
+from midstream.plans.streams import Batch, Element, Payload, Time
+
+
+class SweepArea(Protocol):
+    """The elements of one input of a join that a later element of the other may meet."""
+
+    @property
+    def index(self) -> Any:
+        """What a probe reads; not to be written from outside, nor to be kept."""
+
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, each until its end."""
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time: no later element can meet them."""
+
+    def __len__(self) -> int:
+        """How many are kept. Cost: O(1)."""
+
+    def __iter__(self) -> Iterator[Element]:
+        """The elements that are kept."""
+
 
 Bucket = dict[int, Element]
 """Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
-
 
 _SELDOM = 63
 """A bucket is looked at when its size is a multiple of 64."""
@@ -24,88 +54,270 @@ def _is_hollow(bucket: Bucket) -> bool:
     return getsizeof(bucket) > 256 * (len(bucket) + 64)
 
 
+class ListSweepArea:
+    """Elements in order of arrival; probing looks at all of them.
+
+    Cost     insert O(1) where ends are ordered, else O(log n); purge the same per purged element.
+
+    >>> area = ListSweepArea()
+    >>> area.insert([(0, 9, "a"), (2, 5, "b")], since=0)
+    >>> area.purge(5)
+    >>> list(area)
+    [(0, 9, 'a')]
+    """
+
+    __slots__ = ("_arrivals", "_expiry", "index")
+
+    def __init__(self) -> None:
+        self.index: Bucket = {}
+        """The elements."""
+        self._expiry: Expiry[int] = Expiry()
+        self._arrivals = count()
+
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time."""
+        index, arrivals, add = self.index, self._arrivals, self._expiry.add
+        for element in batch:
+            if element[1] > since:
+                number = next(arrivals)
+                index[number] = element
+                add(element[1], number)
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+        index = self.index
+        for _, number in self._expiry.expired(time):
+            del index[number]
+            if not len(index) & _SELDOM and _is_hollow(index):
+                self.index = index = dict(index)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.index.values())
+
+
+class FifoListSweepArea:
+    """The same for ends that never decrease: one queue is both structures.
+
+    Cost     insert and purge O(1) per element.
+    """
+
+    __slots__ = ("index",)
+
+    def __init__(self) -> None:
+        self.index: deque[Element] = deque()
+        """The elements."""
+
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time."""
+        self.index.extend([element for element in batch if element[1] > since])
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+        index = self.index
+        while index and index[0][1] <= time:
+            index.popleft()
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.index)
+
+
 class HashSweepArea:
-    """Elements in buckets by key, and in order of their ends.
+    """Elements in buckets by the columns of a key; those whose key is not known are not kept.
 
-    Cost     insert O(1) where ends are ordered, else O(log n); purge the same per purged element; a bucket is
-             found in O(1).
+    Cost     As ListSweepArea; a bucket is found in O(1).
 
-    >>> area = HashSweepArea()
-    >>> area.insert("a", (0, 5, ("a", 1)))
-    >>> area.insert("a", (2, 9, ("a", 2)))
-    >>> list(area.buckets["a"].values())
+    >>> area = HashSweepArea([0])
+    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2)), (3, 9, (None, 3))], since=0)
+    >>> list(area.index["a"].values())
     [(0, 5, ('a', 1)), (2, 9, ('a', 2))]
     >>> area.purge(5)
     >>> list(area)
     [(2, 9, ('a', 2))]
     """
 
-    __slots__ = ("_arrivals", "_expiry", "buckets")
+    __slots__ = ("_arrivals", "_expiry", "_key", "index")
 
-    def __init__(self) -> None:
-        self.buckets: dict[Hashable, Bucket] = {}
-        """The elements by key; to be read, not written, from outside."""
+    def __init__(self, columns: Sequence[int]) -> None:
+        self.index: dict[Hashable, Bucket] = {}
+        """The elements by key."""
+        self._key = _key(columns)
         self._expiry: Expiry[tuple[Hashable, int]] = Expiry()
         self._arrivals = count()
 
-    def insert(self, key: Hashable, element: Element) -> None:
-        """Keep an element until its end."""
-        number = next(self._arrivals)
-        bucket = self.buckets.get(key)
-        if bucket is None:
-            self.buckets[key] = {number: element}
-        else:
-            bucket[number] = element
-        self._expiry.add(element[1], (key, number))
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, and have a key."""
+        index, key_of, arrivals, add = self.index, self._key, self._arrivals, self._expiry.add
+        for element in batch:
+            if element[1] > since and (key := key_of(element[2])) is not None:
+                number = next(arrivals)
+                bucket = index.get(key)
+                if bucket is None:
+                    index[key] = {number: element}
+                else:
+                    bucket[number] = element
+                add(element[1], (key, number))
 
     def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time: no later element can meet them."""
-        buckets = self.buckets
+        """Forget the elements that end at or before a time."""
+        index = self.index
         for _, (key, number) in self._expiry.expired(time):
-            bucket = buckets[key]
+            bucket = index[key]
             del bucket[number]
             if not bucket:
-                del buckets[key]
+                del index[key]
             elif not len(bucket) & _SELDOM and _is_hollow(bucket):
-                buckets[key] = dict(bucket)
+                index[key] = dict(bucket)
 
     def __len__(self) -> int:
         return len(self._expiry)
 
     def __iter__(self) -> Iterator[Element]:
-        for bucket in self.buckets.values():
+        for bucket in self.index.values():
             yield from bucket.values()
 
 
-class ListSweepArea:
-    """Elements in order of arrival, and in order of their ends; probing looks at all of them.
+_LONG = 256
+"""From this length on, a bucket becomes a deque when its first element leaves: in a short list, moving the
+others up costs less."""
 
-    Cost     insert and purge as above.
+_FIFO_HASH = """
+def functions(index, queue, deque):
+    find, add, take = index.get, queue.append, queue.popleft
+
+    def insert(batch, since):
+        for element in batch:
+            start, end, row = element
+            if end > since:
+                key = {key}
+                if {known}:
+                    bucket = find(key)
+                    if bucket is None:
+                        index[key] = [element]
+                    else:
+                        bucket.append(element)
+                    add(element)
+
+    def purge(time):
+        while queue and queue[0][1] <= time:
+            row = take()[2]
+            key = {key}
+            bucket = index[key]
+            length = len(bucket)
+            if length == 1:
+                del index[key]
+            else:
+                if length >= {long} and type(bucket) is list:
+                    bucket = index[key] = deque(bucket)
+                del bucket[0]
+
+    return insert, purge
+"""
+
+
+class FifoHashSweepArea:
+    """The same for ends that never decrease: an element leaves from the front of its bucket, and the elements
+    themselves are the queue, so that nothing else is allocated.
+
+    Cost     insert and purge O(1) per element; a bucket is found in O(1).
+
+    >>> area = FifoHashSweepArea([0])
+    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2))], since=0)
+    >>> area.index
+    {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))]}
     """
 
-    __slots__ = ("_arrivals", "_expiry", "elements")
+    __slots__ = ("_queue", "index", "insert", "purge")
 
-    def __init__(self) -> None:
-        self.elements: Bucket = {}
-        """The elements; to be read, not written, from outside."""
-        self._expiry: Expiry[int] = Expiry()
+    insert: Callable[[Batch, Time], None]
+    """Keep those elements of a batch that end after a time, and have a key."""
+    purge: Callable[[Time], None]
+    """Forget the elements that end at or before a time."""
+
+    def __init__(self, columns: Sequence[int]) -> None:
+        self.index: dict[Hashable, list[Element] | deque[Element]] = {}
+        """The elements by key."""
+        self._queue: deque[Element] = deque()
+        self.insert, self.purge = _fifo_hash(tuple(columns))(self.index, self._queue, deque)
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self._queue)
+
+
+@lru_cache(maxsize=256)
+def _fifo_hash(columns: tuple[int, ...]) -> Callable[..., Any]:
+    names: dict[str, Any] = {}
+    known = " and ".join(f"row[{i}] is not None" for i in columns)
+    exec(_FIFO_HASH.format(key=key_source("row", columns), known=known, long=_LONG), names)
+    functions: Callable[..., Any] = names["functions"]
+    return functions
+
+
+Entry = tuple[Any, int, Element]
+"""An element behind its key; the number of its arrival separates equal keys."""
+
+
+class OrderedSweepArea:
+    """Elements in order of a key, so that those in a range of keys are found without looking at others.
+
+    An element whose key is not known, or is no number, is not kept: it is in no range.
+
+    Cost     O(log n) per element to insert and to purge; a range is found in O(log n).
+
+    >>> from midstream.plans.streams import FOREVER
+    >>> area = OrderedSweepArea(lambda row: row[0], is_fifo=True)
+    >>> area.insert([(0, 5, (30,)), (1, 6, (10,)), (2, 7, (20,)), (3, 8, (None,))], since=0)
+    >>> area.purge(5)
+    >>> [element for _, _, element in area.index.irange((10,), (20, FOREVER))]
+    [(1, 6, (10,)), (2, 7, (20,))]
+    """
+
+    __slots__ = ("_arrivals", "_expiry", "_key", "index")
+
+    def __init__(self, key: Callable[[Payload], Any], *, is_fifo: bool) -> None:
+        self.index: SortedList[Entry] = SortedList()
+        """The elements, each behind its key."""
+        self._key = key
+        self._expiry: Expiring[Entry] = FifoExpiry() if is_fifo else Expiry()
         self._arrivals = count()
 
-    def insert(self, key: Hashable, element: Element) -> None:
-        """Keep an element until its end. The key is not looked at."""
-        number = next(self._arrivals)
-        self.elements[number] = element
-        self._expiry.add(element[1], number)
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, and have a key."""
+        key_of, arrivals, add = self._key, self._arrivals, self._expiry.add
+        entries: list[Entry] = []
+        for element in batch:
+            # What is not equal to itself, NaN, has no place in an order.
+            if element[1] > since and (key := key_of(element[2])) is not None and key == key:
+                entry = (key, next(arrivals), element)
+                entries.append(entry)
+                add(element[1], entry)
+        self.index.update(entries)
 
     def purge(self, time: Time) -> None:
         """Forget the elements that end at or before a time."""
-        for _, number in self._expiry.expired(time):
-            del self.elements[number]
-            if not len(self.elements) & _SELDOM and _is_hollow(self.elements):
-                self.elements = dict(self.elements)
+        remove = self.index.remove
+        for _, entry in self._expiry.expired(time):
+            remove(entry)
 
     def __len__(self) -> int:
-        return len(self.elements)
+        return len(self.index)
 
     def __iter__(self) -> Iterator[Element]:
-        return iter(self.elements.values())
+        return (element for _, _, element in self.index)
+
+
+def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:
+    """The key of a payload, or None where one of its columns is unknown."""
+    key = key_source("row", columns)
+    if len(columns) > 1:
+        key = f"None if {' or '.join(f'row[{i}] is None' for i in columns)} else {key}"
+    function: Callable[[Payload], Hashable] = eval(f"lambda row: {key}", {})
+    return function

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
 from midstream.operators.output import OrderedOutput
+from midstream.plans import logical
 from midstream.plans.streams import Batch, Element
 
 
@@ -40,3 +42,8 @@ class Union(Operator):
     def state(self) -> Iterable[Element]:
         """The elements that wait."""
         return self._output
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Union: (Implementation("union", lambda node: Union(len(node.inputs))),),
+}

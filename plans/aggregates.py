@@ -1,11 +1,17 @@
 """Aggregate functions: what each means on a multiset of values.
 
-    count()     the number of rows               count(x)    the number of rows where x is known
-    sum(x)      min(x)      max(x)      avg(x)   over the rows where x is known; unknown where there is none
+    count()       the number of rows               count(x)       the number of rows where x is known
+    sum(x)        min(x)        max(x)             over the rows where x is known; unknown where there is none
+    avg(x)        median(x)     top_k(x, k)        the same
+    var_pop(x)    stddev_pop(x)                    the same
+    var_samp(x)   stddev_samp(x)                   unknown also where x is known in one row only
+    f(distinct x)                                  f of the different known values, each taken once
 
-Sums are exact: floats are added as the rational numbers that they are, and the result is rounded once. A sum
-therefore does not depend on the order in which plans deliver their rows, and removing a row from a sum leaves
-no trace of it.
+and any function that its user defines by merging partial results (`user_aggregate`).
+
+All are exact: floats are added as the rational numbers that they are, and the result is rounded once. It
+therefore does not depend on the order in which plans deliver their rows, and removing a row leaves no trace
+of it.
 """
 
 from __future__ import annotations
@@ -13,26 +19,93 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import reduce
 from typing import Any
 
-from midstream.plans.errors import ExpressionError
-from midstream.plans.expressions import Col, Expression, Kind, lift
-from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.errors import ExpressionError, PlanFormatError
+from midstream.plans.exact import (
+    exact_mean,
+    exact_median,
+    exact_sum,
+    exact_variance,
+    rounded,
+    rounded_root,
+)
+from midstream.plans.expressions import Col, Expression, Kind, expression_from_json, lift
+from midstream.plans.schema import Column, Schema, Type, parse_column
+
+
+@dataclass(frozen=True, slots=True)
+class UserAggregate:
+    """An aggregate function that its user defines, by how partial results come about.
+
+        f(x, y, …, z)  =  evaluate(merge(…merge(initialise(x), initialise(y))…, initialise(z)))
+
+    `merge` must be associative and commutative, as rows have no order. It must be exact as well if plans that
+    mean the same are to agree to the last digit: sums of floats are not associative. `inverse` takes a part
+    out again: `inverse(merge(a, b), b) == a`. With it a value that leaves costs one call; without, partial
+    results are kept so that it costs a logarithm of merges at most. No function may change its arguments.
+    Equal values may stand for one another: 1 for 1.0.
+
+    Called with an argument, it gives an aggregate of a query.
+
+    Source   thesis, section 11.5.7: initialiser, merger, evaluator
+
+    >>> product = UserAggregate("product", lambda x: x, lambda a, b: a * b, lambda a: a, type=Type.INTEGER)
+    >>> str(product("x")), apply_call(product("x"), [3, None, 7])
+    ('product(x)', 21)
+    """
+
+    name: str
+    initialise: Callable[[Any], Any]
+    merge: Callable[[Any, Any], Any]
+    evaluate: Callable[[Any], Any]
+    inverse: Callable[[Any, Any], Any] | None = None
+    type: Type = Type.ANY
+    nullable: bool = False
+    """Whether `evaluate` may give None. Over no known value the result is None in any case."""
+
+    def __call__(self, argument: Any, *, distinct: bool = False) -> AggregateCall:
+        """The function applied to an expression or a column."""
+        return AggregateCall(self, _argument(argument), distinct)
+
+    def of(self, values: Iterable[Any]) -> Any:
+        """The function of one or more values."""
+        return unified(self.evaluate(reduce(self.merge, map(self.initialise, values))))
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """An aggregate function applied to an expression; `argument` is None only in `count()`."""
+    """An aggregate function applied to an expression.
 
-    function: str
+    `argument` is None only in `count()`. `distinct` makes equal values count once; min and max do not care,
+    and drop it. `k` says how many values `top_k` gives.
+    """
+
+    function: str | UserAggregate
     argument: Expression | None = None
+    distinct: bool = False
+    k: int | None = None
 
     def __post_init__(self) -> None:
-        if self.function not in MEANING:
-            raise ExpressionError(f"found aggregate {self.function!r}, expected one of {', '.join(MEANING)}")
-        if self.argument is None and self.function != "count":
-            raise ExpressionError(f"{self.function}() needs an argument; only count() stands without")
+        if isinstance(self.function, str) and self.function not in FUNCTIONS:
+            raise ExpressionError(
+                f"found aggregate {self.function!r}, expected one of {', '.join(FUNCTIONS)}"
+            )
+        if self.argument is None and (self.function != "count" or self.distinct):
+            shown = f"{self.name}({'distinct' if self.distinct else ''})"
+            raise ExpressionError(f"{shown} needs an argument; only count() stands without")
+        if (self.k is not None) != (self.function == "top_k"):
+            raise ExpressionError(f"{self}: found k = {self.k}, expected one for top_k and for nothing else")
+        if self.k is not None and (type(self.k) is not int or self.k < 1):
+            raise ExpressionError(f"{self}: found k = {self.k!r}, expected a positive integer")
+        if self.function in ("min", "max"):
+            object.__setattr__(self, "distinct", False)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function if isinstance(self.function, str) else self.function.name
 
     def columns(self) -> frozenset[str]:
         """The columns that it reads."""
@@ -40,87 +113,194 @@ class AggregateCall:
 
     def column(self, name: str, schema: Schema) -> Column:
         """The column that it gives over rows of a schema."""
-        if self.function == "count":
-            if self.argument is not None:
-                self.argument.kind(schema)
+        if self.argument is None:
             return Column(name, Type.INTEGER)
-        assert self.argument is not None
         kind: Kind = self.argument.kind(schema)
-        if self.function in ("sum", "avg") and not kind.type.is_numeric:
+        if isinstance(self.function, UserAggregate):
+            return Column(name, self.function.type, kind.nullable or self.function.nullable)
+        if self.function in NUMERIC and not kind.type.is_numeric:
             raise ExpressionError(f"{self} is over {kind.type.value}, expected a number")
-        return Column(name, Type.FLOAT if self.function == "avg" else kind.type, kind.nullable)
+        return Column(name, *_result(self.function, kind))
+
+    def to_json(self) -> list[Any]:
+        """`[function, argument]`, with `{"distinct": true, "k": 3}` or what is needed of it behind.
+
+        Raises PlanFormatError for a user's function.
+        """
+        if isinstance(self.function, UserAggregate):
+            raise PlanFormatError(
+                f"{self} is made of Python callables, which have no serial form; use a built-in aggregate"
+            )
+        options: dict[str, Any] = {"distinct": True} if self.distinct else {}
+        if self.k is not None:
+            options["k"] = self.k
+        argument = None if self.argument is None else self.argument.to_json()
+        return [self.function, argument, options] if options else [self.function, argument]
 
     def __str__(self) -> str:
-        return f"{self.function}({self.argument if self.argument is not None else '*'})"
+        argument = "*" if self.argument is None else str(self.argument)
+        rest = "" if self.k is None else f", {self.k}"
+        return f"{self.name}({'distinct ' if self.distinct else ''}{argument}{rest})"
 
 
-def exact_sum(values: Iterable[int | float]) -> int | float:
-    """Their sum, rounded once; an integer where all are.
+def call_from_json(data: Any) -> AggregateCall:
+    """Read back what `AggregateCall.to_json` wrote. Raises PlanFormatError; ExpressionError where it is no
+    call.
 
-    >>> exact_sum([1e16, 1.0, -1e16]), exact_sum([1, 2])
-    (1.0, 3)
+    >>> str(call_from_json(["top_k", {"column": "x"}, {"k": 3}]))
+    'top_k(x, 3)'
     """
-    values = list(values)
-    if all(isinstance(value, int) for value in values):
-        return sum(values)
-    if special := _sum_of_infinite(values):
-        return special
-    return rounded(sum(map(Fraction, values), Fraction()))
+    distinct: Any = False
+    k: Any = None
+    match data:
+        case [str(function), argument]:
+            pass
+        case [str(function), argument, {**options}] if options and options.keys() <= {"distinct", "k"}:
+            distinct, k = options.get("distinct", False), options.get("k")
+        case _:
+            raise PlanFormatError(f"found {data!r}, expected an aggregate: [function, argument, options]")
+    if type(distinct) is not bool:
+        raise PlanFormatError(f"found distinct: {distinct!r}, expected true or false")
+    return AggregateCall(function, None if argument is None else expression_from_json(argument), distinct, k)
 
 
-def exact_mean(values: Iterable[int | float]) -> float:
-    """Their mean, rounded once."""
-    values = list(values)
-    if special := _sum_of_infinite(values):
-        return special
-    return rounded(sum(map(Fraction, values), Fraction()) / len(values))
+def _result(function: str, kind: Kind) -> tuple[Type, bool]:
+    """Type and nullability of a built-in function of an argument."""
+    match function:
+        case "count":
+            return Type.INTEGER, False
+        case "sum" | "min" | "max":
+            return kind.type, kind.nullable
+        case "top_k":
+            return Type.ANY, kind.nullable
+        case "var_samp" | "stddev_samp":
+            return Type.FLOAT, True
+        case _:
+            return Type.FLOAT, kind.nullable
 
 
-def _sum_of_infinite(values: Iterable[Any]) -> float:
-    """The sum of the values that are infinite or NaN; 0 where there are none."""
-    total = sum(float(value) for value in values if value != value or value in (math.inf, -math.inf))
-    # Infinities of both signs give NaN, always the same object, so that payloads that hold it are equal.
-    return total if total == total else math.nan
+def _variance(freedom: int) -> Callable[[list[Any]], float | None]:
+    def variance(values: list[Any]) -> float | None:
+        if len(values) <= freedom:
+            return None
+        exact = exact_variance(values, freedom)
+        return math.nan if exact is None else rounded(exact)
+
+    return variance
 
 
-def rounded(number: Fraction) -> float:
-    """The nearest float; infinite beyond the largest."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+def _deviation(freedom: int) -> Callable[[list[Any]], float | None]:
+    def deviation(values: list[Any]) -> float | None:
+        if len(values) <= freedom:
+            return None
+        exact = exact_variance(values, freedom)
+        return math.nan if exact is None else rounded_root(exact.numerator, exact.denominator)
+
+    return deviation
+
+
+def largest(values: list[Any]) -> Any:
+    """The largest; what is no number counts as larger than any, as it would depend on their order else."""
+    return math.nan if any(value != value for value in values) else max(values)
+
+
+def smallest(values: list[Any]) -> Any:
+    """The smallest, under the same order.
+
+    >>> smallest([math.nan, 2, 1]), largest([math.nan, 2, 1])
+    (1, nan)
+    """
+    return min((value for value in values if value == value), default=math.nan)
 
 
 MEANING: Mapping[str, Callable[[list[Any]], Any]] = {
     "count": len,
     "sum": exact_sum,
-    "min": min,
-    "max": max,
+    "min": smallest,
+    "max": largest,
     "avg": exact_mean,
+    "var_pop": _variance(0),
+    "var_samp": _variance(1),
+    "stddev_pop": _deviation(0),
+    "stddev_samp": _deviation(1),
+    "median": exact_median,
 }
-"""What each function gives on a non-empty list of known values."""
+"""What each function of one argument gives on a non-empty list of known values."""
+
+FUNCTIONS = (*MEANING, "top_k")
+"""The names of the built-in functions."""
+
+NUMERIC = frozenset(MEANING) - {"count", "min", "max"}
+"""The functions that need numbers."""
+
+
+def top(values: Iterable[Any], k: int) -> tuple[Any, ...]:
+    """The k largest values in descending order.
+
+    >>> top([3, 9, 4, 9], 3)
+    (9, 9, 4)
+    """
+    values = list(values)
+    numbers = sorted((value for value in values if value == value), reverse=True)
+    return (*[math.nan] * (len(values) - len(numbers)), *numbers)[:k]
+
+
+def different(values: Iterable[Any]) -> list[Any]:
+    """Equal values once. Of an integer and what equals it but is none, the latter: a sum of both is a float.
+
+    >>> different([2, 1, 2.0, 1])
+    [2.0, 1]
+    """
+    chosen: dict[Any, Any] = {}
+    for value in values:
+        if isinstance(chosen.setdefault(value, value), int):
+            chosen[value] = value
+    return list(chosen.values())
+
+
+def unified(value: Any) -> Any:
+    """The value; if it is no number, always the same object, so that payloads that hold it are equal."""
+    return value if value == value else math.nan
+
+
+def apply_call(call: AggregateCall, values: Iterable[Any]) -> Any:
+    """What a call gives on the values of its argument, of which some may be unknown.
+
+    >>> apply_call(count("x", distinct=True), [3, None, 3]), apply_call(top_k("x", 2), [3, None, 4, 5])
+    (1, (5, 4))
+    """
+    known = [unified(value) for value in values if value is not None]
+    if not known and call.function != "count":
+        return None
+    if call.distinct:
+        known = different(known)
+    if isinstance(call.function, UserAggregate):
+        return call.function.of(known)
+    return MEANING[call.function](known) if call.k is None else top(known, call.k)
 
 
 def aggregate(function: str, values: Iterable[Any]) -> Any:
-    """An aggregate function on values of which some may be unknown.
+    """A function of one argument on values of which some may be unknown.
 
     >>> aggregate("sum", [3, None, 4]), aggregate("count", [3, None]), aggregate("max", [None])
     (7, 1, None)
     """
-    known = [value for value in values if value is not None]
-    if not known and function != "count":
-        return None
-    return MEANING[function](known)
+    return apply_call(AggregateCall(function, Col("x")), values)
 
 
-def count(argument: Any = None) -> AggregateCall:
-    """The number of rows, or of rows where the argument is known."""
-    return AggregateCall("count", None if argument is None else _argument(argument))
+def count(argument: Any = None, *, distinct: bool = False) -> AggregateCall:
+    """The number of rows, or of rows where the argument is known; with `distinct`, of its values."""
+    return AggregateCall("count", None if argument is None else _argument(argument), distinct)
 
 
-def sum_(argument: Any) -> AggregateCall:
+def count_distinct(argument: Any) -> AggregateCall:
+    """The number of different known values."""
+    return count(argument, distinct=True)
+
+
+def sum_(argument: Any, *, distinct: bool = False) -> AggregateCall:
     """The exact sum."""
-    return AggregateCall("sum", _argument(argument))
+    return AggregateCall("sum", _argument(argument), distinct)
 
 
 def min_(argument: Any) -> AggregateCall:
@@ -133,9 +313,64 @@ def max_(argument: Any) -> AggregateCall:
     return AggregateCall("max", _argument(argument))
 
 
-def avg(argument: Any) -> AggregateCall:
+def avg(argument: Any, *, distinct: bool = False) -> AggregateCall:
     """The exact mean, rounded once to a float."""
-    return AggregateCall("avg", _argument(argument))
+    return AggregateCall("avg", _argument(argument), distinct)
+
+
+def var_pop(argument: Any, *, distinct: bool = False) -> AggregateCall:
+    """The variance of the values: the mean squared distance from their mean."""
+    return AggregateCall("var_pop", _argument(argument), distinct)
+
+
+def var_samp(argument: Any, *, distinct: bool = False) -> AggregateCall:
+    """The variance estimated from a sample: divided by one less than the number of values."""
+    return AggregateCall("var_samp", _argument(argument), distinct)
+
+
+def stddev_pop(argument: Any, *, distinct: bool = False) -> AggregateCall:
+    """The standard deviation of the values: the root of `var_pop`, rounded once."""
+    return AggregateCall("stddev_pop", _argument(argument), distinct)
+
+
+def stddev_samp(argument: Any, *, distinct: bool = False) -> AggregateCall:
+    """The standard deviation estimated from a sample: the root of `var_samp`, rounded once."""
+    return AggregateCall("stddev_samp", _argument(argument), distinct)
+
+
+variance = var_samp
+stddev = stddev_samp
+
+
+def median(argument: Any, *, distinct: bool = False) -> AggregateCall:
+    """The middle value, or the mean of the two in the middle."""
+    return AggregateCall("median", _argument(argument), distinct)
+
+
+def top_k(argument: Any, k: int, *, distinct: bool = False) -> AggregateCall:
+    """A tuple of the k largest values in descending order, fewer where there are fewer."""
+    return AggregateCall("top_k", _argument(argument), distinct, k)
+
+
+def user_aggregate(
+    name: str,
+    initialise: Callable[[Any], Any],
+    merge: Callable[[Any, Any], Any],
+    evaluate: Callable[[Any], Any],
+    inverse: Callable[[Any, Any], Any] | None = None,
+    type: str | Type = Type.ANY,
+    nullable: bool = False,
+) -> UserAggregate:
+    """An aggregate function of one's own, to be called with its argument; see `UserAggregate` for the laws.
+
+    >>> widest = user_aggregate("spread", lambda x: (x, x), lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+    ...                         lambda a: a[1] - a[0], type="integer")
+    >>> apply_call(widest("x"), [3, 9, 4])
+    6
+    """
+    declared = parse_column("result", type)
+    nullable = nullable or declared.nullable
+    return UserAggregate(name, initialise, merge, evaluate, inverse, declared.type, nullable)
 
 
 def _argument(argument: Any) -> Expression:

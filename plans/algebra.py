@@ -1,8 +1,8 @@
 """The logical algebra, executed snapshot by snapshot: the specification that everything else is tested
 against.
 
-Each function below is a definition of thesis chapter 8 read as a program: what is valid at one instant. It is
-slow, and it is meant to be obviously right.
+Each function below is a definition of thesis chapters 8, 17 and 20 read as a program: what is valid at one
+instant. It is slow, and it is meant to be obviously right.
 
     >>> from midstream.plans.builder import stream
     >>> s = stream("s", x="string")
@@ -19,12 +19,37 @@ from functools import cache
 from typing import Any
 
 from midstream.plans.aggregates import aggregate
+from midstream.plans.arrangements import Arrangement
+from midstream.plans.errors import TieError
 from midstream.plans.expressions import compile_row, compile_rows
-from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow, Union
+from midstream.plans.logical import (
+    Aggregate,
+    AntiJoin,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    MaxUnion,
+    Project,
+    Relation,
+    SemiJoin,
+    Source,
+    StrictDifference,
+    Union,
+)
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical
 from midstream.plans.snapshots import NormalForm, from_snapshots
-from midstream.plans.streams import FOREVER, Element, Payload
+from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
 
 Snapshot = Counter[Payload]
 Streams = Mapping[str, Iterable[Element]]
@@ -33,8 +58,10 @@ Streams = Mapping[str, Iterable[Element]]
 def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
-    The last instant of the result stands for all later ones. Cost: O(instants × window × elements ×
-    operators).
+    `streams` holds the elements of every source and every relation. The last instant of the result stands for
+    all later ones. Cost: O(instants × window × elements × operators).
+
+    Raises TieError where rows that a window counts have the same timestamp, and no order was declared.
     """
     inputs = {name: list(elements) for name, elements in streams.items()}
     instants = _instants(plan, inputs)
@@ -42,13 +69,52 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
 
     @cache
     def at(node: Node, instant: int) -> Snapshot:
+        if instant < origin:
+            return Counter()
         match logical(node):
-            case Source(stream):  # (6.2)
-                return Counter(e for t_s, t_e, e in inputs.get(stream, ()) if t_s <= instant < t_e)
-            case TimeWindow(size):  # (8.17); time begins at the origin
-                first = origin if size is None else max(instant - size + 1, origin)
-                return sum((at(node.inputs[0], t) for t in range(first, instant + 1)), Counter())
+            case Source(name) | Relation(name):  # (6.2)
+                return Counter(e for t_s, t_e, e in inputs.get(name, ()) if t_s <= instant < t_e)
+            case TimeWindow(size, slide):  # (8.17), (17.1); time begins at the origin
+                last = (instant + 1) // slide * slide - 1
+                first = origin if size is None else last - size + 1
+                return sum((at(node.inputs[0], t) for t in range(max(first, origin), last + 1)), Counter())
+            case CountWindow(size, slide):  # (8.18), (17.2)
+                return Counter(_last([e for t, e in rows(node) if t <= instant], size, slide))
+            case PartitionedWindow(keys, size, slide):  # (8.19)
+                columns = [node.schema.index(key) for key in keys]
+                groups: dict[Payload, list[Payload]] = {}
+                for t, e in rows(node):
+                    if t <= instant:
+                        groups.setdefault(tuple(e[i] for i in columns), []).append(e)
+                return Counter(e for group in groups.values() for e in _last(group, size, slide))
+            case Granularity(granule):  # (20.1), held until the next instant of the granularity
+                return at(node.inputs[0], instant // granule * granule)
+            case Istream():  # (17.3) with erratum 6
+                return at(node.inputs[0], instant) - at(node.inputs[0], instant - 1)
+            case Dstream():  # (17.4) with erratum 6
+                return at(node.inputs[0], instant - 1) - at(node.inputs[0], instant)
         return meaning(node)(*(at(child, instant) for child in node.inputs))
+
+    @cache
+    def rows(window: Node) -> list[tuple[int, Payload]]:
+        """The timestamped rows that a window counts, in order."""
+        arrived = arrivals(window.inputs[0])
+        if logical(window).ties == "error":
+            _refuse_ties(window, arrived)
+        return arrived
+
+    def arrivals(node: Node) -> list[tuple[int, Payload]]:
+        child = node.inputs[0] if node.inputs else node
+        match logical(node):
+            case Source(name, intervals=False):
+                return [(t, e) for t, _, e in inputs.get(name, ())]
+            case Filter(condition):
+                p = compile_row(condition, child.schema)
+                return [(t, e) for t, e in arrivals(child) if p(e)]
+            case Project(columns):
+                f = compile_rows([e for _, e in columns], child.schema)
+                return [(t, f(e)) for t, e in arrivals(child)]
+        return [(t, e) for t in instants for e in at(node, t).elements()]
 
     return {instant: at(plan.root, instant) for instant in instants}
 
@@ -79,6 +145,20 @@ def meaning(node: Node) -> Callable[..., Snapshot]:
             return lambda part: Counter(dict.fromkeys(part, 1))
         case Aggregate():
             return _aggregation(operator, node)
+        case Difference():
+            return lambda left, right: left - right
+        case StrictDifference():
+            return lambda left, right: Counter({e: n for e, n in left.items() if not right[e]})
+        case Intersection():
+            return lambda left, right: left & right
+        case MaxUnion():
+            return lambda left, right: left | right
+        case SemiJoin():
+            return _matching(node, True)
+        case AntiJoin():
+            return _matching(node, False)
+        case Arrangement():
+            return lambda part: part
     raise TypeError(f"{operator} is not snapshot-reducible")
 
 
@@ -98,6 +178,33 @@ def _map(f: Callable[[Payload], Payload]) -> Callable[[Snapshot], Snapshot]:  # 
 
 def _product(left: Snapshot, right: Snapshot) -> Snapshot:  # (8.4)
     return Counter({l + r: n * m for l, n in left.items() for r, m in right.items()})  # noqa: E741
+
+
+def _matching(node: Node, is_wanted: bool) -> Callable[[Snapshot, Snapshot], Snapshot]:  # (8.11), (8.16)
+    operator = logical(node)
+    assert isinstance(operator, SemiJoin | AntiJoin)
+    holds = compile_row(operator.condition, node.inputs[0].schema.concat(node.inputs[1].schema))
+    return lambda left, right: Counter(
+        {e: n for e, n in left.items() if any(holds(e + other) is True for other in right) is is_wanted}
+    )
+
+
+def _last(rows: list[Payload], size: int | None, slide: int) -> list[Payload]:
+    """What a window over so many rows contains."""
+    last = len(rows) // slide * slide
+    return rows[0 if size is None else max(last - size, 0) : last]
+
+
+def _refuse_ties(window: Node, rows: list[tuple[int, Payload]]) -> None:
+    """A count window over rows of one timestamp has no meaning (8.18): per group, each has its own."""
+    operator = logical(window)
+    keys = operator.keys if isinstance(operator, PartitionedWindow) else ()
+    columns = [window.schema.index(key) for key in keys]
+    seen: set[tuple[int, Payload]] = set()
+    for t, e in rows:
+        if (at := (t, tuple(e[i] for i in columns))) in seen:
+            raise TieError(f"{operator}: found two rows at {t}, expected one; the other is {e!r}")
+        seen.add(at)
 
 
 def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapshot]:  # (8.9), (8.15)
@@ -123,11 +230,20 @@ def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapsh
 def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
     """From the first start to one instant after the last change: finite ends, and all windows laid end to
     end."""
-    times = [
-        t for elements in inputs.values() for start, end, _ in elements for t in (start, end) if t != FOREVER
-    ]
-    if not times:
+    times = [t for elements in inputs.values() for start, end, _ in elements for t in (start, end)]
+    finite = [int(t) for t in times if t not in (BEGINNING, FOREVER)]
+    if not finite:
         return range(1)
-    windows = map(logical, plan.nodes)
-    reach = sum(o.size or 0 for o in windows if isinstance(o, TimeWindow))
-    return range(int(min(times)), int(max(times)) + reach + 1)
+    return range(min(finite), max(finite) + sum(_reach(node) for node in plan.nodes) + 1)
+
+
+def _reach(node: Node) -> int:
+    """By how much later than its input's an operator's last change can be."""
+    match logical(node):
+        case TimeWindow(size, slide):
+            return (size or 0) + slide
+        case Granularity(granule):
+            return granule
+        case Dstream():
+            return 1
+    return 0

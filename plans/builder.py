@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.plans.aggregates import AggregateCall, max_
+from midstream.plans.arrangements import Coalesce, Split
 from midstream.plans.errors import PlanError, SchemaError
 from midstream.plans.expressions import (
     Col,
@@ -34,19 +35,34 @@ from midstream.plans.expressions import (
 )
 from midstream.plans.logical import (
     Aggregate,
+    AntiJoin,
+    Difference,
     Distinct,
     Filter,
+    Intersection,
     Join,
     Logical,
+    MaxUnion,
     Project,
+    Relation,
+    SemiJoin,
     Source,
-    TimeWindow,
+    StrictDifference,
     Union,
 )
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema, Type, parse_column
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    Ties,
+    TimeWindow,
+)
 
-__all__ = ["Group", "Stream", "max_", "stream"]
+__all__ = ["Group", "Stream", "max_", "relation", "stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +85,55 @@ class Stream:
         """The finished plan, with this stream as its output."""
         return Plan(self.node)
 
-    def window(self, size: int | None) -> Stream:
-        """Keep each row valid for `size` chronons; None for ever."""
-        return self._then(TimeWindow(size))
+    def window(self, size: int | None, slide: int = 1) -> Stream:
+        """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once."""
+        return self._then(TimeWindow(size, slide))
+
+    def last(
+        self,
+        rows: int | None,
+        *,
+        by: Sequence[str] = (),
+        slide: int = 1,
+        ties: Ties = "error",
+        delay: int | None = None,
+    ) -> Stream:
+        """Keep the last `rows` rows valid, None for all; with `by`, those of each group of equal columns.
+
+        The window advances once every `slide` rows. Rows with the same timestamp are refused, unless
+        `ties="arrival"` declares that they count in order of arrival. `delay` bounds by how many chronons a
+        group without new rows may hold back the others.
+        """
+        if by:
+            return self._then(PartitionedWindow(tuple(by), rows, slide, ties, delay))
+        if delay is not None:
+            raise PlanError("found a delay without groups, expected `by`: there is nobody to wait for")
+        return self._then(CountWindow(rows, slide, ties))
+
+    def granularity(self, granule: int) -> Stream:
+        """Look at the rows at multiples of `granule` chronons only, and hold them until the next."""
+        return self._then(Granularity(granule))
+
+    def istream(self) -> Stream:
+        """The rows that appear, each for the chronon in which it does."""
+        return self._then(Istream())
+
+    def dstream(self) -> Stream:
+        """The rows that disappear, each for the first chronon in which it is gone."""
+        return self._then(Dstream())
+
+    def rstream(self) -> Stream:
+        """All rows, chronon by chronon."""
+        return self.split(1)
+
+    def split(self, length: int) -> Stream:
+        """Cut validity into pieces of at most `length` chronons; the meaning stays."""
+        return self._then(Split(length))
+
+    def coalesce(self, longest: int) -> Stream:
+        """Put validity together where it was cut, holding nothing back for longer than `longest` chronons;
+        the meaning stays."""
+        return self._then(Coalesce(longest))
 
     def filter(self, condition: Expression) -> Stream:
         """Keep the rows for which a condition is true."""
@@ -96,6 +158,32 @@ class Stream:
         """All rows of all streams."""
         return Stream(Node(Union(), (self.node, *(other.node for other in others))))
 
+    def difference(self, other: Stream) -> Stream:
+        """Take away one row for each equal row of the other stream that is valid together with it."""
+        return Stream(Node(Difference(), (self.node, other.node)))
+
+    def strict_difference(self, other: Stream) -> Stream:
+        """Take away all rows that equal one of the other stream that is valid together with them."""
+        return Stream(Node(StrictDifference(), (self.node, other.node)))
+
+    def intersection(self, other: Stream) -> Stream:
+        """The rows that both streams have, each as often as both have it."""
+        return Stream(Node(Intersection(), (self.node, other.node)))
+
+    def max_union(self, other: Stream) -> Stream:
+        """The rows of either stream, each as often as the one that has it more often."""
+        return Stream(Node(MaxUnion(), (self.node, other.node)))
+
+    def semi_join(self, other: Stream, on: Expression | Sequence[tuple[str, str]] | None = None) -> Stream:
+        """The rows for which the other stream has a matching row that is valid together with them; `on` as in
+        `join`."""
+        return Stream(Node(SemiJoin(_condition(on)), (self.node, other.node)))
+
+    def anti_join(self, other: Stream, on: Expression | Sequence[tuple[str, str]] | None = None) -> Stream:
+        """The rows for which the other stream has no matching row that is valid together with them; `on` as
+        in `join`."""
+        return Stream(Node(AntiJoin(_condition(on)), (self.node, other.node)))
+
     def join(
         self,
         other: Stream,
@@ -108,13 +196,8 @@ class Stream:
         equal; without it every pair counts. `columns` chooses and orders the output; by default the left
         columns, then the right ones.
         """
-        if on is None:
-            on = ()
-        conditions = (
-            conjuncts(on) if isinstance(on, Expression) else [equality(left, right) for left, right in on]
-        )
         names = tuple(columns) if columns is not None else self.schema.names + other.schema.names
-        return Stream(Node(Join(conjunction(map(_ordered, conditions)), names), (self.node, other.node)))
+        return Stream(Node(Join(_condition(on), names), (self.node, other.node)))
 
     def distinct(self) -> Stream:
         """Every valid row once."""
@@ -164,15 +247,40 @@ def stream(
     Rows are valid for the chronon of their timestamp, unless `intervals` says that elements bring their own
     intervals.
     """
+    return Stream(Node(Source(name, _columns(name, schema, types), intervals)))
+
+
+def relation(
+    name: str,
+    schema: Schema | Mapping[str, str | Type] | None = None,
+    /,
+    *,
+    temporal: bool = False,
+    **types: str,
+) -> Stream:
+    """A named relation with its columns, to join streams to.
+
+    Its rows are constant, unless it is `temporal` and its elements bring the intervals in which they are
+    valid.
+    """
+    return Stream(Node(Relation(name, _columns(name, schema, types), not temporal)))
+
+
+def _columns(name: str, schema: Schema | Mapping[str, str | Type] | None, types: Mapping[str, str]) -> Schema:
     if schema is not None and types:
         raise SchemaError(
             f"stream {name}: found columns both as a schema and as keywords, expected one of them"
         )
     if isinstance(schema, Schema):
-        columns = schema
-    else:
-        columns = Schema(tuple(parse_column(key, value) for key, value in (schema or types).items()))
-    return Stream(Node(Source(name, columns, intervals)))
+        return schema
+    return Schema(tuple(parse_column(key, value) for key, value in (schema or types).items()))
+
+
+def _condition(on: Expression | Sequence[tuple[str, str]] | None) -> Expression:
+    parts = (
+        conjuncts(on) if isinstance(on, Expression) else [equality(left, right) for left, right in on or ()]
+    )
+    return conjunction(map(_ordered, parts))
 
 
 def _ordered(condition: Expression) -> Expression:

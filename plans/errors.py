@@ -47,8 +47,23 @@ class StreamOrderError(MidstreamError):
     """
 
 
+class LateElementError(StreamOrderError):
+    """An element came later than the declared slack or delay of its stream allows.
+
+    Results that it belongs to may be out already. Declare a larger bound, or give a dead-letter sink for
+    those that are late all the same.
+    """
+
+
 class IntervalError(MidstreamError):
     """An element's validity is empty, is not made of integers, or is not a chronon where one was declared."""
+
+
+class TieError(MidstreamError):
+    """Rows that a window counts have the same timestamp, so that it is not defined which are the last.
+
+    Declare `ties="arrival"` on the window, where the order of arrival is meant.
+    """
 
 
 class EndedError(MidstreamError):

@@ -71,29 +71,25 @@ class Source(Logical):
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow(Logical):
-    """A row stays valid for `size` chronons from its timestamp on (8.17); for ever if `size` is None.
+class Relation(Logical):
+    """A named relation, whose rows are known before the streams begin (thesis, 17.4).
 
-    The input must be a chronon stream.
+    Its elements are temporal rows, valid in intervals of their own, or, where it `is_constant`, rows that are
+    valid always. Streams are joined to it; it never holds them up.
     """
 
-    is_snapshot_reducible: ClassVar[bool] = False
+    arity: ClassVar[int | None] = 0
 
-    size: int | None
+    relation: str
+    columns: Schema
+    is_constant: bool = True
 
-    def __post_init__(self) -> None:
-        if self.size is not None and (type(self.size) is not int or self.size <= 0):
-            raise PlanError(
-                f"found a window of {self.size!r}, expected a positive number of chronons, or None"
-            )
-
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "window"
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """As declared."""
+        return self.columns
 
     def __str__(self) -> str:
-        return f"window {'unbounded' if self.size is None else self.size}"
+        return f"relation {self.relation}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +131,7 @@ class Union(Logical):
     def schema(self, inputs: tuple[Schema, ...]) -> Schema:
         """That of the inputs, which agree in names and types; a column is nullable if it is in one of
         them."""
-        first = inputs[0]
-        for other in inputs[1:]:
-            if [(c.name, c.type) for c in first] != [(c.name, c.type) for c in other]:
-                raise PlanError(f"union: found inputs {first} and {other}, expected the same names and types")
-        return Schema(
-            tuple(
-                Column(column.name, column.type, any(schema.columns[i].nullable for schema in inputs))
-                for i, column in enumerate(first)
-            )
-        )
+        return _common_schema(self.name, inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +151,7 @@ class Join(Logical):
 
     def schema(self, inputs: tuple[Schema, ...]) -> Schema:
         """The listed columns of both sides."""
-        left, right = inputs
-        common = [name for name in left.names if name in right]
-        if common:
-            raise PlanError(
-                f"join: both sides have a column {common[0]}; rename one, for example with .alias()",
-                column=common[0],
-            )
-        both = left.concat(right)
+        both = _both(self.name, inputs)
         _check_condition(self.condition, both)
         return both.select(self.columns)
 
@@ -213,6 +193,123 @@ class Aggregate(Logical):
     def __str__(self) -> str:
         calls = ", ".join(f"{call} as {name}" for name, call in self.calls)
         return f"aggregate {calls}" + (f" by {', '.join(self.keys)}" if self.keys else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Multisets(Logical):
+    """What the operators on two multisets of equal rows have in common: for each row, its multiplicities n
+    and m in the inputs give the one in the output."""
+
+    arity: ClassVar[int | None] = 2
+    is_start_preserving: ClassVar[bool] = False
+    is_stateless: ClassVar[bool] = False
+
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """That of the left input; the other agrees in names and types."""
+        _common_schema(self.name, inputs)
+        return inputs[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(_Multisets):
+    """Each row n - m times, where that is positive (8.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrictDifference(_Multisets):
+    """Each row n times where m is 0, else not at all (8.14)."""
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "strict difference"
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection(_Multisets):
+    """Each row min(n, m) times (8.12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaxUnion(_Multisets):
+    """Each row max(n, m) times (8.13)."""
+
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """That of the inputs, as of a union."""
+        return _common_schema(self.name, inputs)
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "max union"
+
+
+@dataclass(frozen=True, slots=True)
+class _Matching(Logical):
+    """What semi-join and anti-join have in common.
+
+    `condition` reads the columns of both sides by name, so no name may occur on both.
+    """
+
+    arity: ClassVar[int | None] = 2
+    is_start_preserving: ClassVar[bool] = False
+    is_stateless: ClassVar[bool] = False
+
+    condition: Expression = TRUE
+
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """That of the left input."""
+        _check_condition(self.condition, _both(self.name, inputs))
+        return inputs[0]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.condition}"
+
+
+@dataclass(frozen=True, slots=True)
+class SemiJoin(_Matching):
+    """The left rows for which some right row satisfies the condition, each as often as it is there (8.11,
+    erratum 5)."""
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "semi-join"
+
+
+@dataclass(frozen=True, slots=True)
+class AntiJoin(_Matching):
+    """The left rows for which no right row satisfies the condition (8.16)."""
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "anti-join"
+
+
+def _both(name: str, inputs: tuple[Schema, ...]) -> Schema:
+    """The columns of both sides."""
+    left, right = inputs
+    common = [column for column in left.names if column in right]
+    if common:
+        raise PlanError(
+            f"{name}: both sides have a column {common[0]}; rename one, for example with .alias()",
+            column=common[0],
+        )
+    return left.concat(right)
+
+
+def _common_schema(name: str, inputs: tuple[Schema, ...]) -> Schema:
+    first = inputs[0]
+    for other in inputs[1:]:
+        if [(c.name, c.type) for c in first] != [(c.name, c.type) for c in other]:
+            raise PlanError(f"{name}: found inputs {first} and {other}, expected the same names and types")
+    return Schema(
+        tuple(
+            Column(column.name, column.type, any(schema.columns[i].nullable for schema in inputs))
+            for i, column in enumerate(first)
+        )
+    )
 
 
 def _check_condition(condition: Expression, schema: Schema) -> None:

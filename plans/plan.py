@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from midstream.plans.errors import PlanError
-from midstream.plans.logical import Logical, Source
+from midstream.plans.logical import Logical, Relation, Source
 from midstream.plans.physical import Physical
 from midstream.plans.schema import Schema
 
@@ -159,6 +159,11 @@ class Plan:
     def sources(self) -> tuple[Source, ...]:
         """The source operators, in order of first use."""
         return tuple(node.operator for node in self.nodes if isinstance(node.operator, Source))
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations, in order of first use."""
+        return tuple(node.operator for node in self.nodes if isinstance(node.operator, Relation))
 
     def consumers(self, node: Node) -> list[Node]:
         """The nodes that read a node, once per port."""

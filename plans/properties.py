@@ -3,15 +3,39 @@ for."""
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import lru_cache
 
 import networkx as nx
 
+from midstream.plans.arrangements import Arrangement, Coalesce, Split
 from midstream.plans.expressions import Col, Expression, column_equality, conjunction, conjuncts
-from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Logical, Project, Source, TimeWindow
+from midstream.plans.logical import (
+    Aggregate,
+    AntiJoin,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    Logical,
+    Project,
+    Relation,
+    SemiJoin,
+    Source,
+    StrictDifference,
+)
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
 
 
 def logical(node: Node) -> Logical:
@@ -20,8 +44,13 @@ def logical(node: Node) -> Logical:
 
 
 def logical_plan(plan: Plan) -> Plan:
-    """The plan without choices of implementations: what it computes, not how it runs."""
-    return plan.map(lambda node: Node(logical(node), node.inputs))
+    """The plan without choices of implementations and arrangements: what it computes, not how it runs."""
+
+    def meant(node: Node) -> Node:
+        operator = logical(node)
+        return node.inputs[0] if isinstance(operator, Arrangement) else Node(operator, node.inputs)
+
+    return plan.map(meant)
 
 
 @lru_cache(maxsize=4096)
@@ -31,10 +60,22 @@ def is_chronon_stream(node: Node) -> bool:
     match logical(node):
         case Source(intervals=intervals):
             return not intervals
-        case TimeWindow(size):
-            return size == 1
+        case Relation() | CountWindow() | PartitionedWindow():
+            return False
+        case TimeWindow(size, slide):
+            return size == slide == 1
+        case Granularity(granule):
+            return granule == 1 and inputs[0]
+        case Istream() | Dstream():
+            return True
+        case Split(length):
+            return length == 1 or inputs[0]
+        case Coalesce(longest):
+            return longest == 1 and inputs[0]
         case Join():
             return any(inputs)
+        case Difference() | StrictDifference() | Intersection() | SemiJoin() | AntiJoin():
+            return inputs[0]
         case _:
             return all(inputs)
 
@@ -43,11 +84,9 @@ def has_ordered_ends(node: Node) -> bool:
     """Whether the output's end timestamps never decrease (thesis, Table 12.1), so that state expires first
     in, first out."""
     match logical(node):
-        case Source(intervals=intervals):
-            return not intervals
-        case TimeWindow():
+        case TimeWindow() | CountWindow():
             return True
-        case Filter() | Project():
+        case Filter() | Project() | Granularity() | Split():
             return has_ordered_ends(node.inputs[0])
         case Aggregate(keys=()):
             return True
@@ -55,13 +94,25 @@ def has_ordered_ends(node: Node) -> bool:
             return is_chronon_stream(node)
 
 
-def input_nodes(plan: Plan) -> tuple[Node, ...]:
+def has_arrival_order(node: Node) -> bool:
+    """Whether the order of a subplan's output is that in which the rows of one stream arrived, so that it can
+    break ties."""
+    match logical(node):
+        case Source(intervals=intervals):
+            return not intervals
+        case Filter() | Project():
+            return has_arrival_order(node.inputs[0])
+        case _:
+            return False
+
+
+def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
     """Where the snapshot-reducible top of a plan begins: the first operators, seen from the outputs, that are
     not snapshot-reducible.
 
     These are the windows nearest to the outputs, or sources without a window above them. A migration
-    exchanges what lies above them and leaves them and all below alone (thesis, 10.4.1 and 29.6). In order of
-    first use from the sources.
+    exchanges what lies above them and leaves them and all below alone (thesis, 10.4.1 and 29.6). `also` names
+    nodes that are to be left alone too. In order of first use from the sources.
     """
     found: set[Node] = set()
     stack = list(plan.outputs.values())
@@ -71,7 +122,7 @@ def input_nodes(plan: Plan) -> tuple[Node, ...]:
         if node in seen:
             continue
         seen.add(node)
-        if logical(node).is_snapshot_reducible:
+        if logical(node).is_snapshot_reducible and node not in also:
             stack.extend(node.inputs)
         else:
             found.add(node)
@@ -117,14 +168,14 @@ def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
 
     operator = logical(node)
     match operator:
-        case Filter(condition) | Join(condition, _):
+        case Filter(condition) | Join(condition, _) | SemiJoin(condition):
             for part in conjuncts(condition):
                 if columns := column_equality(part):
                     union.union(*columns)
             for child in node.inputs:
                 for names in equal_columns(child):
                     union.union(*names)
-        case Distinct():
+        case Distinct() | Difference() | StrictDifference() | Intersection() | AntiJoin() | Arrangement():
             return equal_columns(node.inputs[0])
         case Aggregate(keys):
             for names in equal_columns(node.inputs[0]):

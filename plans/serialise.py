@@ -15,25 +15,55 @@ from collections.abc import Mapping
 from typing import Any
 
 from midstream.plans.aggregates import AggregateCall
+from midstream.plans.arrangements import Coalesce, Convert, Split
 from midstream.plans.errors import MidstreamError, PlanFormatError
 from midstream.plans.expressions import expression_from_json
 from midstream.plans.logical import (
     Aggregate,
+    AntiJoin,
+    Difference,
     Distinct,
     Filter,
+    Intersection,
     Join,
     Logical,
+    MaxUnion,
     Project,
+    Relation,
+    SemiJoin,
     Source,
-    TimeWindow,
+    StrictDifference,
     Union,
 )
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Operator, Plan
 from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
 
 FORMAT = "midstream-plan"
 VERSION = 1
+
+WITHOUT_PARAMETERS: Mapping[str, Logical] = {
+    operator.name: operator
+    for operator in (
+        Union(),
+        Distinct(),
+        Difference(),
+        StrictDifference(),
+        Intersection(),
+        MaxUnion(),
+        Istream(),
+        Dstream(),
+    )
+}
+"""The operators that their name tells all of."""
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
@@ -117,9 +147,23 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
     match operator:
         case Source(stream, columns, intervals):
             data |= {"stream": stream, "columns": schema_to_json(columns), "intervals": intervals}
-        case TimeWindow(size):
-            data |= {"size": size}
-        case Filter(condition):
+        case Relation(relation, columns, is_constant):
+            data |= {"relation": relation, "columns": schema_to_json(columns), "constant": is_constant}
+        case TimeWindow(size, slide):
+            data |= {"size": size, "slide": slide}
+        case CountWindow(rows, slide, ties):
+            data |= {"rows": rows, "slide": slide, "ties": ties}
+        case PartitionedWindow(keys, rows, slide, ties, delay):
+            data |= {"keys": list(keys), "rows": rows, "slide": slide, "ties": ties, "delay": delay}
+        case Granularity(granule):
+            data |= {"granule": granule}
+        case Split(length):
+            data |= {"length": length}
+        case Coalesce(longest):
+            data |= {"longest": longest}
+        case Convert(to):
+            data |= {"to": to}
+        case Filter(condition) | SemiJoin(condition) | AntiJoin(condition):
             data |= {"condition": condition.to_json()}
         case Project(columns):
             data |= {"columns": [[name, e.to_json()] for name, e in columns]}
@@ -145,18 +189,40 @@ def _logical_from_json(data: Mapping[str, Any]) -> Logical:
     match data["operator"]:
         case "source":
             return Source(str(data["stream"]), schema_from_json(data["columns"]), bool(data["intervals"]))
+        case "relation":
+            return Relation(str(data["relation"]), schema_from_json(data["columns"]), bool(data["constant"]))
         case "window":
-            return TimeWindow(data["size"])
+            return TimeWindow(data["size"], data.get("slide", 1))
+        case "count window":
+            return CountWindow(data["rows"], data.get("slide", 1), data.get("ties", "error"))
+        case "partitioned window":
+            return PartitionedWindow(
+                tuple(map(str, data["keys"])),
+                data["rows"],
+                data.get("slide", 1),
+                data.get("ties", "error"),
+                data.get("delay"),
+            )
+        case "granularity":
+            return Granularity(data["granule"])
+        case "split":
+            return Split(data["length"])
+        case "coalesce":
+            return Coalesce(data["longest"])
+        case "convert":
+            return Convert(data["to"])
+        case "semi-join":
+            return SemiJoin(expression_from_json(data["condition"]))
+        case "anti-join":
+            return AntiJoin(expression_from_json(data["condition"]))
         case "filter":
             return Filter(expression_from_json(data["condition"]))
         case "project":
             return Project(tuple((str(name), expression_from_json(e)) for name, e in data["columns"]))
-        case "union":
-            return Union()
+        case name if name in WITHOUT_PARAMETERS:
+            return WITHOUT_PARAMETERS[name]
         case "join":
             return Join(expression_from_json(data["condition"]), tuple(map(str, data["columns"])))
-        case "distinct":
-            return Distinct()
         case "aggregate":
             calls = (
                 (str(name), AggregateCall(function, None if e is None else expression_from_json(e)))

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from midstream.plans.errors import PlanError
 from midstream.plans.expressions import Col, column_equality, conjuncts
-from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
+from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Source
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical
 from midstream.plans.schema import Type, suggest
+from midstream.plans.windows import TimeWindow
 from midstream.scenarios.studies.declaration import RecordedStream
 
 

@@ -14,11 +14,11 @@ from midstream.plans.logical import (
     Logical,
     Project,
     Source,
-    TimeWindow,
     Union,
 )
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical
+from midstream.plans.windows import TimeWindow
 
 
 @dataclass(frozen=True)

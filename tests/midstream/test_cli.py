@@ -19,9 +19,10 @@ from typer.testing import CliRunner
 from midstream.cli import app, build
 from midstream.plans.errors import MissingExtra
 from midstream.plans.expressions import col
-from midstream.plans.logical import Filter, TimeWindow
+from midstream.plans.logical import Filter
 from midstream.plans.plan import Node
 from midstream.plans.serialise import dumps, plan_from_json
+from midstream.plans.windows import TimeWindow
 
 
 def invoke(*arguments: object, of: typer.Typer = app) -> Any:

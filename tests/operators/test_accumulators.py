@@ -4,17 +4,38 @@ hold."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import total_ordering
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.operators.accumulators import ACCUMULATORS, Maximum, Mean, Minimum, Sum
-from midstream.plans.aggregates import MEANING, aggregate
+from midstream.operators.accumulators import ACCUMULATORS, Maximum, Mean, Minimum, Sum, accumulator
+from midstream.operators.exact import ExactSum
+from midstream.operators.user_aggregates import PartialResults
+from midstream.plans.aggregates import (
+    MEANING,
+    AggregateCall,
+    UserAggregate,
+    aggregate,
+    apply_call,
+    avg,
+    count,
+    count_distinct,
+    median,
+    stddev_pop,
+    stddev_samp,
+    sum_,
+    top_k,
+    user_aggregate,
+    var_pop,
+    var_samp,
+)
+from midstream.plans.expressions import Col
 from midstream.plans.streams import FOREVER, Time
 
 FLOATS = st.one_of(
@@ -49,24 +70,25 @@ def histories(draw: st.DrawFn, values: st.SearchStrategy[Any], *, is_ordered: bo
     return rows
 
 
-def check(function: str, rows: Sequence[Row]) -> None:
+def check(call: str | AggregateCall, rows: Sequence[Row]) -> None:
     """Let values enter and leave as time goes by; ask at every instant, compare with the meaning."""
-    accumulator = ACCUMULATORS[function]()
+    call = call if isinstance(call, AggregateCall) else AggregateCall(call, Col("x"))
+    running = accumulator(call)
     horizon = max([end for _, end, _ in rows if end != FOREVER], default=0)
     for now in range(max(horizon, rows[-1][0]) + 1):
         for _, end, value in rows:
             if end == now:
-                accumulator.remove(value)
+                running.remove(value)
         for start, end, value in rows:
             if start == now:
-                accumulator.add(value, end)
-        expected = aggregate(function, [value for start, end, value in rows if start <= now < end])
-        found = accumulator.value(now)
-        assert same(found, expected), f"{function} at {now}: found {found!r}, expected {expected!r}"
+                running.add(value, end)
+        expected = apply_call(call, [value for start, end, value in rows if start <= now < end])
+        found = running.value(now)
+        assert same(found, expected), f"{call} at {now}: found {found!r}, expected {expected!r}"
     for _, end, value in rows:
         if end == FOREVER:
-            accumulator.remove(value)
-    assert accumulator.value(FOREVER) == aggregate(function, [])
+            running.remove(value)
+    assert running.value(FOREVER) == apply_call(call, [])
 
 
 def same(found: Any, expected: Any) -> bool:
@@ -74,7 +96,7 @@ def same(found: Any, expected: Any) -> bool:
     equal."""
     if isinstance(expected, float) and math.isnan(expected):
         return found is expected
-    return bool(found == expected) and (not isinstance(expected, float) or isinstance(found, float))
+    return bool(found == expected) and isinstance(found, float) == isinstance(expected, float)
 
 
 @pytest.mark.parametrize("function", ["count", "sum", "avg"])
@@ -101,7 +123,10 @@ def test_a_column_of_any_type_may_hold_any_number(function: str, rows: list[Row]
 @pytest.mark.parametrize("function", ["min", "max"])
 @given(
     rows=st.one_of(
-        histories(NUMBERS), histories(st.integers(0, 3)), histories(st.integers(0, 3), is_ordered=True)
+        histories(NUMBERS),
+        histories(st.integers(0, 3)),
+        histories(st.integers(0, 3), is_ordered=True),
+        histories(st.sampled_from([1, 2, math.nan])),
     )
 )
 def test_extremes_agree_with_their_meaning_at_every_instant(function: str, rows: list[Row]) -> None:
@@ -149,13 +174,13 @@ def test_a_mean_is_rounded_once(values: list[int | float]) -> None:
 def test_what_has_left_leaves_no_trace(values: list[Any], order: list[int], last: Any) -> None:
     """A running sum of floats drifts; this one is, after all others have left, the one value that stays."""
     total, mean = Sum(), Mean()
-    for accumulator in (total, mean):
-        accumulator.add(last, FOREVER)
+    for running in (total, mean):
+        running.add(last, FOREVER)
         for value in values:
-            accumulator.add(value, FOREVER)
+            running.add(value, FOREVER)
         for i in order:
             if i < len(values):
-                accumulator.remove(values[i])
+                running.remove(values[i])
     assert total.value(0) == last
     assert type(total.value(0)) is type(last)
     assert mean.value(0) == aggregate("avg", [last])
@@ -189,6 +214,191 @@ def test_an_extreme_keeps_only_what_may_still_be_one(kind: type[Maximum]) -> Non
     assert falling.value(10_500) == -sign * 501
     falling.add(sign, 20_000)
     assert len(falling._values) - falling._first == 1
+
+
+OF_NUMBERS = [
+    sum_("x", distinct=True),
+    avg("x", distinct=True),
+    count_distinct("x"),
+    var_pop("x"),
+    var_samp("x"),
+    stddev_pop("x"),
+    stddev_samp("x"),
+    stddev_samp("x", distinct=True),
+]
+ORDERED = [
+    median("x"),
+    median("x", distinct=True),
+    top_k("x", 1),
+    top_k("x", 3),
+    top_k("x", 2, distinct=True),
+]
+FEW = st.sampled_from([0, 1, 1.0, 2, 2.0, 0.5, 2.0**53, 2**53, 2**53 + 1, -3])
+"""Many that are equal, integers and floats among them, and such as no float can add up."""
+
+
+@pytest.mark.parametrize("call", [*OF_NUMBERS, count("x")], ids=str)
+@given(rows=st.one_of(histories(EXACT), histories(NUMBERS), histories(FEW)))
+@example(rows=[(0, 9, 2**53), (0, 5, 1), (0, 3, 1.0)])
+@example(rows=[(0, 9, 2.0**53), (0, 5, 1.0), (0, 7, 1), (1, 9, 2**53)])
+@example(rows=[(0, 9, 1e200), (0, 5, -1e200), (2, 3, 5e-324)])
+@example(rows=[(0, 9, math.inf), (1, 4, math.inf), (2, 3, math.nan), (2, 5, math.nan)])
+def test_functions_of_numbers_agree_with_their_meaning(call: AggregateCall, rows: list[Row]) -> None:
+    """Variances of what would overflow when squared, sums of integers and of floats that equal them."""
+    check(call, rows)
+
+
+@pytest.mark.parametrize("call", ORDERED, ids=str)
+@given(rows=st.one_of(histories(NUMBERS), histories(FEW), histories(st.one_of(FLOATS, st.just(math.nan)))))
+@example(rows=[(0, 9, 1.7976931348623157e308), (0, 9, 1.7976931348623157e308)])
+@example(rows=[(0, 9, 5e-324), (0, 9, 0.0)])
+@example(rows=[(0, 9, math.inf), (0, 9, -math.inf)])
+@example(rows=[(0, 9, 10**400), (0, 9, 0.5)])
+@example(rows=[(0, 9, math.nan), (0, 9, 1), (0, 5, math.nan)])
+def test_order_statistics_agree_with_their_meaning(call: AggregateCall, rows: list[Row]) -> None:
+    check(call, rows)
+
+
+@given(rows=histories(st.tuples(st.integers(0, 2), st.text(max_size=2))))
+def test_the_largest_need_an_order_and_no_arithmetic(rows: list[Row]) -> None:
+    check(top_k("x", 2), rows)
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@given(rows=histories(NUMBERS))
+def test_a_deviation_is_the_root_of_the_variance(distinct: bool, rows: list[Row]) -> None:
+    """Up to the rounding of both, where the variance is a float at all."""
+    values = [value for _, _, value in rows]
+    for root, square in ((stddev_pop, var_pop), (stddev_samp, var_samp)):
+        deviation, variance = (apply_call(make("x", distinct=distinct), values) for make in (root, square))
+        if variance is None or not math.isfinite(variance) or variance < 1e-300:
+            continue
+        assert math.isclose(deviation, math.sqrt(variance), rel_tol=1e-15)
+
+
+def _by_users(inverse: bool) -> list[UserAggregate]:
+    """Functions with which a value that is lost or merged twice shows."""
+    undo: dict[str, Callable[[Any, Any], Any]] = (
+        {"parity": lambda a, b: a ^ b, "total": lambda a, b: (a[0] - b[0], a[1] - b[1])} if inverse else {}
+    )
+    functions = [
+        user_aggregate("parity", lambda x: x % 2, lambda a, b: a ^ b, lambda a: a, undo.get("parity")),
+        user_aggregate(
+            "total", lambda x: (x, 1), lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a: a, undo.get("total")
+        ),
+    ]
+    if not inverse:
+        functions.append(
+            user_aggregate("bag", lambda x: (x,), lambda a, b: tuple(sorted(a + b)), lambda a: a)
+        )
+        functions.append(
+            user_aggregate("odd", lambda x: None, lambda a, b: None, lambda a: math.inf - math.inf)
+        )
+    return functions
+
+
+@pytest.mark.parametrize("function", [*_by_users(False), *_by_users(True)], ids=lambda f: f.name)
+@pytest.mark.parametrize("distinct", [False, True])
+@given(
+    rows=st.one_of(histories(st.integers(0, 3)), histories(st.integers(0, 9), is_ordered=True)),
+)
+def test_what_users_define_agrees_with_its_meaning(
+    function: UserAggregate, distinct: bool, rows: list[Row]
+) -> None:
+    """Also one whose partial results are None, and one whose result is no number."""
+    check(function("x", distinct=distinct), rows)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), max_size=40))
+def test_partial_results_come_and_go_in_any_order(steps: list[tuple[int, int]]) -> None:
+    """The total is what all that are in give, whatever free places they take."""
+    partials = PartialResults(lambda a, b: tuple(sorted(a + b)))
+    nothing = partials.total
+    places: dict[int, int] = {}
+    for step, (kind, number) in enumerate(steps):
+        if kind or not places:
+            places[partials.put((step,))] = step
+        else:
+            place = sorted(places)[number % len(places)]
+            partials.drop(place)
+            del places[place]
+        assert partials.total == (tuple(sorted(places.values())) if places else nothing)
+
+
+def merges(ends: Sequence[Time]) -> int:
+    """How often a user's function is merged while one value arrives an instant, asked for at each."""
+    calls = 0
+
+    def merge(a: int, b: int) -> int:
+        nonlocal calls
+        calls += 1
+        return max(a, b)
+
+    running = accumulator(user_aggregate("largest", lambda x: x, merge, lambda a: a)("x"))
+    for now, end in enumerate(ends):
+        running.value(now)
+        running.add(now % 7, end)
+    return calls
+
+
+def test_values_that_leave_are_not_paid_for_by_those_that_stay() -> None:
+    """Windows give ends in order: then a value is merged when it enters, when the stacks are turned over, and
+    twice for each question, whatever the window."""
+    for window in (100, 4_000):
+        assert merges([now + window for now in range(3 * window)]) <= 4 * 3 * window
+
+
+def test_values_that_leave_out_of_order_cost_a_logarithm() -> None:
+    for window in (100, 4_000):
+        jittery = [now + 1 + (now * 7919) % window for now in range(3 * window)]
+        assert merges(jittery) <= (4 + 2 * (1 + math.log2(window))) * 3 * window
+
+
+@total_ordering
+class Compared:
+    """A value that counts how often it is compared."""
+
+    comparisons = 0
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+
+    def __lt__(self, other: Any) -> bool:
+        Compared.comparisons += 1
+        return bool(self.rank < other.rank)
+
+
+@pytest.mark.parametrize("kept", [100, 10_000])
+def test_an_order_is_kept_by_bisection(kept: int) -> None:
+    """Finding a place costs a logarithm of comparisons; the two to remove are for what is no number, and for
+    the value that is found."""
+    running = accumulator(top_k("x", 3))
+    values = [Compared(i * 7919 % kept) for i in range(kept)]
+    for value in values:
+        running.add(value, FOREVER)
+    Compared.comparisons = 0
+    for value in values[:50]:
+        running.remove(value)
+        running.add(value, FOREVER)
+        assert running.value(0) is not None
+    assert Compared.comparisons <= 50 * 2 * (math.log2(kept) + 8)
+
+
+@given(st.lists(EXACT, max_size=12), st.lists(EXACT, min_size=1, max_size=5))
+def test_an_exact_sum_keeps_no_trace_of_what_was_taken_out(gone: list[Any], stay: list[Any]) -> None:
+    """Neither of the value nor of how finely it was divided."""
+    one, other = ExactSum(), ExactSum()
+    for value in gone + stay:
+        one.change(value, 1)
+    for value in gone:
+        one.change(value, -1)
+    for value in stay:
+        other.change(value, 1)
+    assert same(one.over(3, 7), other.over(3, 7))
+    assert Fraction(*one.ratio()) == Fraction(*other.ratio())
+    for value in stay:
+        one.change(value, -1)
+    assert (one.count, one.ratio(), one.special) == (0, (0, 1), None)
 
 
 def test_every_function_has_an_accumulator() -> None:

@@ -62,13 +62,16 @@ def test_an_operator_gives_the_same_elements_whatever_the_batches(case: Any, dat
     streams = data.draw(case.streams())
     events = data.draw(interleavings(streams))
     expected = Counter(results(case, at_once(streams)))
+    if case.heeds_heartbeats:
+        assert equivalent(expected.elements(), results(case, events))
+        expected = Counter(results(case, events))
     assert Counter(results(case, events)) == expected
     assert Counter(results(case, one_by_one(events))) == expected
 
 
 def test_an_operator_leaves_its_input_alone(case: Any) -> None:
     """A batch may be shared with other operators and with the sender."""
-    batch = [(0, 1 if case.has_chronons else 4, (1, 1)), (2, 3, (1, 2)), (2, 3, (1, 1))]
+    batch = [(0, 1 if case.has_chronons else 4, (1, 1)), (2, 3, (1, 2)), (3, 4, (1, 1))]
     before = list(batch)
     operator = case.operator()
     for port in range(len(case.sources)):

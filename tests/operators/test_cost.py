@@ -18,12 +18,19 @@ from typing import Any
 import pytest
 
 from midstream.operators.accumulators import ACCUMULATORS, Maximum, Minimum
-from midstream.operators.expiry import Expiry
+from midstream.operators.expiry import Expiry, FifoExpiry
 from midstream.operators.operator import Operator
 from midstream.operators.planner import running_operator
-from midstream.operators.sweepareas import HashSweepArea, ListSweepArea
+from midstream.operators.sweepareas import (
+    FifoHashSweepArea,
+    FifoListSweepArea,
+    HashSweepArea,
+    ListSweepArea,
+    OrderedSweepArea,
+)
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
 from midstream.plans.builder import Stream, stream
+from midstream.plans.expressions import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node
 from midstream.plans.streams import Element
@@ -167,8 +174,14 @@ def maker(query: Stream, implementation: str) -> Callable[[], Operator]:
 
 
 PAIRS = SOURCE.rename({"k": "k0", "v": "v0"}).join(SOURCE.rename({"k": "k1", "v": "v1"}), on=[("k0", "k1")])
+CHRONONS = stream("s", k="integer", v="integer").window(SMALL)
+WINDOWED = CHRONONS.rename({"k": "k0", "v": "v0"}).join(
+    CHRONONS.rename({"k": "k1", "v": "v1"}), on=[("k0", "k1")]
+)
 COSTS = {
     "hash-join": (maker(PAIRS, "hash-join"), _alone),
+    "hash-join behind windows": (maker(WINDOWED, "hash-join"), _alone),
+    "hash-join-queued": (maker(PAIRS, "hash-join-queued"), _alone),
     "distinct": (maker(SOURCE.distinct(), "distinct"), _alone),
     "aggregate over all": (maker(SOURCE.aggregate(**EVERY), "aggregate"), _few_groups),
     "aggregate over all, falling": (maker(SOURCE.aggregate(**EVERY), "aggregate"), _falling),
@@ -193,6 +206,41 @@ def test_ends_out_of_order_cost_a_logarithm(name: str) -> None:
     small = cost(*COSTS[name], SMALL, is_jittery=True)
     for window in (EARLY, MEDIUM):
         assert cost(*COSTS[name], window, is_jittery=True) <= LOGARITHM * small
+
+
+@pytest.mark.parametrize("is_jittery", [False, True], ids=["ends in order", "ends out of order"])
+def test_a_range_is_found_in_logarithmic_time(is_jittery: bool) -> None:
+    """A band in which one element is, among thousands; and one with a single end, that few are beyond."""
+    sides = SOURCE.rename({"k": "k0", "v": "v0"}), SOURCE.rename({"k": "k1", "v": "v1"})
+    for on in (
+        (col("k1") - 1 < col("k0")) & (col("k0") <= col("k1")),
+        (col("v0") < col("v1") + 2) & (col("v0") > col("v1") - 2),
+    ):
+        make = maker(sides[0].join(sides[1], on=on), "band-join")
+        small = cost(make, _alone, SMALL, is_jittery)
+        for window in (EARLY, MEDIUM):
+            assert cost(make, _alone, window, is_jittery) <= LOGARITHM * small
+
+
+def test_pairs_that_wait_cost_a_logarithm() -> None:
+    """One port runs ahead; the pairs with what the other port left wait, each until its turn comes."""
+
+    def held(ahead: int) -> float:
+        join = maker(PAIRS, "hash-join")()
+        kept = [(0, 3 * ahead, (number, number)) for number in range(ahead)]
+        join.process(0, kept, 0)
+        early = elements(range(ahead, 2 * ahead), ahead, lambda number, _: (number - ahead, 0), False, int)
+        join.process(1, early, early[-1][0])
+        assert len(list(join.state())) == 3 * ahead
+        steps = [Counted(number) for number in range(ahead, ahead + MEASURED)]
+        out: list[Element] = []
+        counted = operations(lambda: [out.extend(join.process(0, [], step)) for step in steps])
+        assert len(out) == MEASURED
+        return counted / MEASURED
+
+    small = held(SMALL)
+    assert held(EARLY) <= LOGARITHM * small
+    assert held(MEDIUM) <= LOGARITHM * small
 
 
 def test_results_that_wait_cost_a_logarithm() -> None:
@@ -221,24 +269,39 @@ def test_a_port_that_runs_ahead_costs_a_logarithm() -> None:
     assert held(MEDIUM) <= LOGARITHM * small
 
 
-@pytest.mark.parametrize("make", [HashSweepArea, ListSweepArea, Expiry], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("is_jittery", [False, True], ids=["ends in order", "ends out of order"])
-def test_purging_is_paid_by_what_is_purged(make: Callable[[], Any], is_jittery: bool) -> None:
+KEEPERS: dict[str, Callable[[], Any]] = {
+    "list": ListSweepArea,
+    "list, fifo": FifoListSweepArea,
+    "hash": lambda: HashSweepArea([0]),
+    "hash, fifo": lambda: FifoHashSweepArea([0]),
+    "ordered": lambda: OrderedSweepArea(lambda row: row[0], is_fifo=False),
+    "ordered, fifo": lambda: OrderedSweepArea(lambda row: row[0], is_fifo=True),
+    "expiry": Expiry,
+    "expiry, fifo": FifoExpiry,
+}
+"""What keeps items until their ends."""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_jittery"),
+    [(name, jitter) for name in KEEPERS for jitter in (False, True) if "fifo" not in name or not jitter],
+)
+def test_purging_is_paid_by_what_is_purged(name: str, is_jittery: bool) -> None:
     """Each element leaves once, whatever else is kept; to look for what has expired, and find nothing, costs
     the same whether ten or thousands of elements are kept."""
     total = 8_000
     for window in (10, total // 2):
-        kept = make()
+        kept = KEEPERS[name]()
         numbers = elements(range(total), window, _alone, is_jittery, int)
 
         def purge(time: int, kept: Any = kept) -> None:
-            if isinstance(kept, Expiry):
+            if isinstance(kept, Expiry | FifoExpiry):
                 assert all(end <= time for end, _ in kept.expired(time))
             else:
                 kept.purge(time)
 
         def insert(one: Element, kept: Any = kept) -> None:
-            kept.add(one[1], one) if isinstance(kept, Expiry) else kept.insert(one[2][0], one)
+            kept.add(one[1], one) if isinstance(kept, Expiry | FifoExpiry) else kept.insert([one], 0)
 
         for one in numbers[: total // 2]:
             insert(one)

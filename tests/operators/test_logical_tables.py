@@ -2,8 +2,7 @@
 
 The streams of Table 8.1 are taken instant by instant; a table maps an instant to the letters valid at it.
 
-Not covered: Table 8.7 (difference), Tables 8.11 and 8.12 (count-based window) and Table 8.13 (partitioned
-window), because these operators do not exist here yet. Table 8.8 (grouping) stands for itself through (8.15):
+Elsewhere: Table 8.7 (difference), and Tables 8.11 to 8.13 (count-based and partitioned window). Table 8.8 (grouping) stands for itself through (8.15):
 each of its substreams is a filter, and the sizes of all of them are one aggregation.
 """
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from midstream.operators.engine import run
+from midstream.operators.obstacles import is_relation
 from midstream.operators.planner import IMPLEMENTATIONS, physical_plan, running_operator
 from midstream.plans.algebra import specified
-from midstream.plans.builder import stream
-from midstream.plans.errors import PlanError
+from midstream.plans.arrangements import Split
+from midstream.plans.builder import Stream, relation, stream
+from midstream.plans.errors import PlanError, TieError
 from midstream.plans.expressions import col
 from midstream.plans.logical import Source
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical_plan
-from midstream.testing import plans
+from midstream.plans.snapshots import compare, normal_form
+from midstream.testing import elements, plans, rows
 
 L, R = stream("l", x="integer", y="integer"), stream("r", z="integer")
 
@@ -38,7 +46,7 @@ def test_choosing_changes_no_more_than_the_choice(plan: Plan) -> None:
 def test_a_join_hashes_where_it_can() -> None:
     assert chosen(L.join(R, on=[("x", "z")]).plan()) == ["hash-join"]
     assert chosen(L.join(R, on=col("x").eq(col("z")) & (col("y") < col("z"))).plan()) == ["hash-join"]
-    assert chosen(L.join(R, on=col("x") < col("z")).plan()) == ["nested-loops-join"]
+    assert chosen(L.join(R, on=col("x") < col("z")).plan()) == ["band-join"]
     assert chosen(L.join(R, on=col("x").eq(col("z")) | (col("y") < 1)).plan()) == ["nested-loops-join"]
     assert chosen(L.join(R, on=col("x").eq(col("y"))).plan()) == ["nested-loops-join"]
     assert chosen(L.join(R).plan()) == ["nested-loops-join"]
@@ -75,17 +83,12 @@ def test_a_choice_means_what_the_operator_means() -> None:
         ),
         (
             with_choice(L.join(R).plan(), "sort-merge-join"),
-            "expected one of hash-join, nested-loops-join",
+            "expected one of hash-join, band-join, nested-loops-join",
         ),
         (
-            stream("i", x="integer", intervals=True).window(5).plan(),
-            "window 5: its input, source i, is not a chronon stream, and a window over intervals has another",
+            with_choice(relation("p", x="integer").window(5).plan(), "time-window"),
+            "its input, relation p, reads relations alone, which have no time to begin with",
         ),
-        (
-            with_choice(stream("i", x="integer", intervals=True).window(5).plan(), "time-window"),
-            "its input, source i, is not a chronon stream",
-        ),
-        (L.window(3).union(L.window(3)).window(5).plan(), "window 5: its input, union, is not a chronon"),
         (
             Plan(Node(Physical("scan", L.node.operator))),
             "found implementation 'scan' for source l, expected none",
@@ -95,9 +98,7 @@ def test_a_choice_means_what_the_operator_means() -> None:
         "hash join without keys",
         "unfit",
         "unknown",
-        "window over intervals",
-        "the same, chosen",
-        "window of window",
+        "window over a relation",
         "source",
     ],
 )
@@ -106,19 +107,139 @@ def test_what_cannot_run_is_refused_with_the_reason(plan: Plan, message: str) ->
         physical_plan(plan)
 
 
-@pytest.mark.parametrize("above", ["join", "filter", "distinct", "union", "aggregate", "project"])
-def test_a_window_may_stand_over_whatever_gives_chronons(above: str) -> None:
-    """Not only over sources: a join with a chronon stream gives one, for example."""
-    intervals = stream("i", z="integer", intervals=True)
-    query = {
-        "join": L.join(intervals),
-        "filter": L.filter(col("x") > 1),
-        "distinct": L.distinct(),
-        "union": L.union(L),
-        "aggregate": L.group_by("x").aggregate(),
-        "project": L.select("x"),
-    }[above]
-    assert chosen(query.window(5).plan())[-1] == "time-window"
+I = stream("i", x="integer", intervals=True)  # noqa: E741
+P = relation("p", z="integer")
+
+WINDOWS = {
+    "time-window": lambda s: s.window(5),
+    "count-window": lambda s: s.last(3),
+    "partitioned-window": lambda s: s.last(3, by=["x"]),
+}
+
+windows = pytest.mark.parametrize("window", WINDOWS)
+
+
+@windows
+@pytest.mark.parametrize(
+    ("below", "names"),
+    {
+        "a source of intervals": (I, []),
+        "a filter of one": (I.filter(col("x") > 1), ["filter"]),
+        "a window": (L.window(3), ["time-window"]),
+        "a window of one that slides": (L.window(1, slide=2), ["time-window"]),
+        "a count-based window": (L.last(3), ["count-window"]),
+        "a union with intervals": (L.select("x").union(I), ["map", "union"]),
+        "a granularity of chronons": (L.granularity(2), ["granularity"]),
+        "longer pieces": (I.split(2), ["split"]),
+        "a coalesced one": (L.coalesce(2), ["coalesce"]),
+        "two of intervals joined": (
+            I.join(I.rename({"x": "y"}), on=[("x", "y")]),
+            ["map", "hash-join"],
+        ),
+    }.values(),
+)
+def test_what_is_no_chronon_stream_is_split_under_a_window(
+    window: str, below: Stream, names: list[str]
+) -> None:
+    """Thesis, 12.3.2: a window means something else over intervals than its operator makes of them."""
+    plan = WINDOWS[window](below).plan()
+    assert chosen(plan) == [*names, "split", window]
+    (split,) = physical_plan(plan).root.inputs
+    assert split.operator.logical == Split(1)
+    assert logical_plan(physical_plan(plan)) == logical_plan(plan), "a split does not change what is meant"
+
+
+@windows
+@pytest.mark.parametrize(
+    ("below", "names"),
+    {
+        "a source": (L, []),
+        "a filter": (L.filter(col("x") > 1), ["filter"]),
+        "a projection": (L.select("x"), ["map"]),
+        "a union": (L.union(R.rename({"z": "x"}).select("x", y=col("x"))), ["map", "map", "union"]),
+        "a join with chronons on one side": (
+            L.join(I.rename({"x": "z"}), on=[("x", "z")]),
+            ["map", "hash-join"],
+        ),
+        "a duplicate elimination": (L.distinct(), ["distinct"]),
+        "a grouping": (L.group_by("x").aggregate(), ["aggregate"]),
+        "pieces of one chronon": (I.split(1), ["split"]),
+        "shorter pieces than there are": (L.split(9), ["split"]),
+        "coalesced to nothing longer": (L.coalesce(1), ["coalesce"]),
+        "a now-window": (L.window(1), ["time-window"]),
+        "the finest granularity": (L.granularity(1), ["granularity"]),
+        "what appears": (I.istream(), ["istream"]),
+        "what disappears": (I.dstream(), ["dstream"]),
+    }.values(),
+)
+def test_no_split_is_placed_over_what_gives_chronons(window: str, below: Stream, names: list[str]) -> None:
+    """Thesis, 12.3.3 and Table 12.1."""
+    assert chosen(WINDOWS[window](below).plan()) == [*names, window]
+
+
+@given(data=st.data())
+def test_a_window_over_intervals_gives_what_it_means(data: st.DataObject) -> None:
+    window = WINDOWS[data.draw(st.sampled_from(["time-window", "count-window", "partitioned-window"]))]
+    below = data.draw(st.sampled_from([I, I.istream(), L.select("x").window(3), I.split(2), I.distinct()]))
+    plan = window(below.distinct() if below is not I else below).plan()
+    sources = {
+        source.stream: data.draw(
+            elements(rows(len(source.columns)), chronons=not source.intervals, forever=False)
+        )
+        for source in plan.sources
+    }
+    try:
+        expected = specified(plan, sources)
+    except TieError:
+        with pytest.raises(TieError):
+            run(plan, sources, 3)
+    else:
+        assert compare(expected, normal_form(run(plan, sources, 3)))
+
+
+TIMED = {
+    "time window": lambda s: s.window(5),
+    "count window": lambda s: s.last(3),
+    "count window that breaks ties": lambda s: s.last(3, ties="arrival"),
+    "partitioned window": lambda s: s.last(3, by=["z"]),
+    "granularity": lambda s: s.granularity(3),
+    "istream": lambda s: s.istream(),
+    "dstream": lambda s: s.dstream(),
+    "split": lambda s: s.split(1),
+    "coalesce": lambda s: s.coalesce(5),
+}
+"""What follows its input through time."""
+
+
+@pytest.mark.parametrize("follow", TIMED.values(), ids=TIMED)
+def test_nothing_follows_relations_through_time(follow: Callable[[Stream], Stream]) -> None:
+    temporal = relation("q", z="integer", temporal=True)
+    for below in (P, P.filter(col("z") > 1).select("z"), temporal, P.union(temporal).distinct()):
+        name = re.escape(str(below.node.operator))
+        with pytest.raises(PlanError, match=f"its input, {name}, reads relations alone, which have no time"):
+            physical_plan(follow(below).plan())
+    assert is_relation(P.union(temporal).node)
+    assert not is_relation(P.join(L).node)
+    assert not is_relation(L.node)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        L.select("x").union(L.select("x")),
+        L.distinct().select("x"),
+        L.window(1),
+        I,
+        L.group_by("x").aggregate(),
+        L.join(R),
+    ],
+)
+def test_arrival_breaks_ties_only_where_there_is_an_order_of_arrival(below: Stream) -> None:
+    for query in (below.last(2, ties="arrival"), below.last(2, by=["x"], ties="arrival")):
+        with pytest.raises(PlanError, match="does not keep the order in which rows arrive"):
+            physical_plan(query.plan())
+    assert "count-window" in chosen(below.last(2).plan()), "without ties there is nothing to break"
+    assert chosen(L.filter(col("x") > 1).select("x").last(2, ties="arrival").plan())[-1] == "count-window"
 
 
 def test_implementations_have_names_of_their_own() -> None:

@@ -1,111 +1,19 @@
-"""What operators keep their state in, against slow models: expiry, SweepAreas, the ordered output."""
+"""How much operators keep, and the ordered output against a slow model."""
 
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.operators.box import element_bytes, max_end, state_size
-from midstream.operators.expiry import Expiry
 from midstream.operators.output import OrderedOutput
 from midstream.operators.plan_box import PlanBox
-from midstream.operators.sweepareas import HashSweepArea, ListSweepArea
 from midstream.plans.builder import stream
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
-
-TIMES = st.one_of(st.integers(0, 20), st.integers(0, 20), st.just(FOREVER))
-
-
-@st.composite
-def steps(draw: st.DrawFn) -> list[tuple[Time, ...]]:
-    """Ends to add, in any order, and instants at which to take out what has expired."""
-    found: list[tuple[Time, ...]] = []
-    now = 0
-    for _ in range(draw(st.integers(1, 30))):
-        if draw(st.integers(0, 2)):
-            found.append((draw(TIMES),))
-        else:
-            now += draw(st.integers(0, 5))
-            found.append((now, now))
-    return found
-
-
-@given(steps())
-def test_what_expires_comes_out_in_order_of_its_end_and_arrival(plan: list[tuple[Time, ...]]) -> None:
-    expiry: Expiry[int] = Expiry()
-    model: list[tuple[Time, int]] = []
-    for number, step in enumerate(plan):
-        if len(step) == 1:
-            expiry.add(step[0], number)
-            model.append((step[0], number))
-        else:
-            expected = sorted(pair for pair in model if pair[0] <= step[0])
-            model = [pair for pair in model if pair[0] > step[0]]
-            assert list(expiry.expired(step[0])) == expected
-        assert expiry.next == min((end for end, _ in model), default=None)
-        assert len(expiry) == len(model)
-        assert sorted(expiry) == sorted(model)
-
-
-def test_what_is_added_while_others_are_taken_out_is_taken_out_as_well() -> None:
-    """An operator may keep something anew while it looks at what expires."""
-    expiry: Expiry[str] = Expiry()
-    expiry.add(3, "a")
-    expiry.add(9, "c")
-    taken = []
-    for end, item in expiry.expired(5):
-        taken.append((end, item))
-        if item == "a":
-            expiry.add(4, "b")
-    assert taken == [(3, "a"), (4, "b")]
-    assert list(expiry) == [(9, "c")]
-
-
-@pytest.mark.parametrize("make", [HashSweepArea, ListSweepArea], ids=lambda kind: kind.__name__)
-@given(plan=steps())
-def test_a_sweep_area_keeps_what_has_not_ended(make: Callable[[], Any], plan: list[tuple[Time, ...]]) -> None:
-    """Of each key, in order of arrival, which is the order in which a probe meets them."""
-    area = make()
-    model: list[Element] = []
-    for number, step in enumerate(plan):
-        if len(step) == 1:
-            element = (0, step[0], (number % 3, number))
-            area.insert(number % 3, element)
-            model.append(element)
-        else:
-            area.purge(step[0])
-            model = [element for element in model if element[1] > step[0]]
-        assert len(area) == len(model) == len(list(area))
-        if isinstance(area, HashSweepArea):
-            buckets = {key: list(bucket.values()) for key, bucket in area.buckets.items()}
-            assert buckets == {
-                key: kept for key in range(3) if (kept := [e for e in model if e[2][0] == key])
-            }
-        else:
-            assert list(area) == model
-
-
-@pytest.mark.parametrize("keys", [1, 2, 7])
-@pytest.mark.parametrize("make", [HashSweepArea, ListSweepArea], ids=lambda kind: kind.__name__)
-def test_a_burst_leaves_nothing_behind(make: Callable[[], Any], keys: int) -> None:
-    """A dict keeps the places of what was deleted, and iterating passes over them: one element that outlives
-    a million with its key would make every later probe cost a millisecond."""
-    area = make()
-    for number in range(20_000):
-        area.insert(number % keys, (0, 10, (number,)))
-    for key in range(keys):
-        area.insert(key, (0, FOREVER, (key,)))
-    area.purge(10)
-    buckets = list(area.buckets.values()) if isinstance(area, HashSweepArea) else [area.elements]
-    assert sum(map(len, buckets)) == keys
-    assert all(sys.getsizeof(bucket) < 300 * 128 for bucket in buckets)
+from midstream.plans.streams import BEGINNING, FOREVER, Element
 
 
 @given(

@@ -22,10 +22,11 @@ from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import EnumerationLimit
 from midstream.plans.expressions import Const, Expression, col, conjunction
-from midstream.plans.logical import Join, TimeWindow
+from midstream.plans.logical import Join
 from midstream.plans.plan import Plan
 from midstream.plans.properties import input_nodes
 from midstream.plans.snapshots import compare, normal_form
+from midstream.plans.windows import TimeWindow
 from midstream.testing import plans, streams_for
 
 FEWER = settings(max_examples=max(10, settings().max_examples // 3))

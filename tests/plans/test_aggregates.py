@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import statistics
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,22 +15,52 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midstream.plans.aggregates import (
+    FUNCTIONS,
+    MEANING,
     AggregateCall,
     aggregate,
+    apply_call,
     avg,
+    call_from_json,
     count,
-    exact_mean,
-    exact_sum,
+    count_distinct,
     max_,
+    median,
     min_,
+    stddev,
+    stddev_pop,
+    stddev_samp,
     sum_,
+    top_k,
+    user_aggregate,
+    var_pop,
+    var_samp,
+    variance,
 )
-from midstream.plans.errors import ExpressionError
-from midstream.plans.expressions import col
+from midstream.plans.errors import ExpressionError, PlanFormatError
+from midstream.plans.exact import exact_mean, exact_sum, exact_variance, rounded_root
+from midstream.plans.expressions import col, opaque
 from midstream.plans.schema import Column, Schema, Type
 
 FINITE = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 NUMBERS = st.one_of(FINITE, st.sampled_from([math.inf, -math.inf]))
+EQUAL = st.sampled_from([0, 1, 1.0, 2.0**53, 2**53, 2**53 + 1, -3, 0.5])
+"""Many that are equal, integers and floats, and such as no float can add up."""
+
+INDEFINITE = st.builds(lambda x: x - x if math.isinf(x) else x, st.sampled_from([1.0, 2.0, math.inf]))
+"""Some are no number, each another object."""
+
+BUILT_IN: list[Callable[..., AggregateCall]] = [
+    *(count, sum_, avg, var_pop, var_samp, stddev_pop, stddev_samp, median),
+    lambda x, distinct=False: top_k(x, 3, distinct=distinct),
+]
+"""The builders that can be told to count equal values once."""
+
+CALLS = [min_("x"), max_("x"), *(make("x", distinct=d) for make in BUILT_IN for d in (False, True))]
+
+SPREAD = user_aggregate(
+    "spread", lambda x: (x, x), lambda a, b: (min(a[0], b[0]), max(a[1], b[1])), lambda a: a[1] - a[0]
+)
 
 
 def nearest(found: float, true: Fraction) -> bool:
@@ -73,16 +105,18 @@ def test_a_sum_of_floats_agrees_with_the_standard_library(values: list[float]) -
     assert exact_sum(values) == expected
 
 
-@pytest.mark.parametrize("function", ["count", "sum", "min", "max", "avg"])
-@given(values=st.lists(st.one_of(st.none(), NUMBERS)), rng=st.randoms(use_true_random=False))
+@pytest.mark.parametrize("call", CALLS, ids=str)
+@given(
+    values=st.one_of(st.lists(st.one_of(st.none(), NUMBERS)), st.lists(EQUAL), st.lists(INDEFINITE)),
+    rng=st.randoms(use_true_random=False),
+)
 def test_no_aggregate_depends_on_the_order_of_its_values(
-    function: str, values: list[Any], rng: random.Random
+    call: AggregateCall, values: list[Any], rng: random.Random
 ) -> None:
-    """Plans that mean the same deliver them in different orders."""
+    """Plans that mean the same deliver them in different orders; payloads are compared in tuples."""
     shuffled = list(values)
     rng.shuffle(shuffled)
-    one, other = aggregate(function, values), aggregate(function, shuffled)
-    assert one == other or one is other
+    assert (apply_call(call, values),) == (apply_call(call, shuffled),)
 
 
 @pytest.mark.parametrize("function", ["sum", "avg"])
@@ -118,7 +152,17 @@ def test_a_count_of_nothing_is_zero_and_a_sum_of_nothing_unknown() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: AggregateCall("median", col("x")), "found aggregate 'median', expected one of count, sum"),
+        (lambda: AggregateCall("mode", col("x")), "found aggregate 'mode', expected one of count, sum"),
+        (lambda: count(distinct=True), r"count\(distinct\) needs an argument"),
+        (lambda: AggregateCall(SPREAD), r"spread\(\) needs an argument"),
+        (lambda: AggregateCall("top_k", col("x")), r"top_k\(x\): found k = None, expected one for top_k"),
+        (lambda: AggregateCall("sum", col("x"), k=3), r"sum\(x, 3\): found k = 3, expected one for top_k"),
+        (lambda: top_k("x", 0), r"top_k\(x, 0\): found k = 0, expected a positive integer"),
+        (lambda: top_k("x", True), "found k = True, expected a positive integer"),
+        (lambda: median("s").column("y", Schema.of(s="string")), r"median\(s\) is over string"),
+        (lambda: stddev("b").column("y", Schema.of(b="boolean")), r"stddev_samp\(b\) is over boolean"),
+        (lambda: top_k("z", 2).column("y", Schema.of(s="string")), "there is no column z"),
+        (lambda: SPREAD("z").column("y", Schema.of(s="string")), "there is no column z"),
         (lambda: AggregateCall("sum"), r"sum\(\) needs an argument; only count\(\) stands without"),
         (lambda: sum_("s").column("y", Schema.of(s="string")), r"sum\(s\) is over string, expected a number"),
         (lambda: avg("b").column("y", Schema.of(b="boolean")), r"avg\(b\) is over boolean"),
@@ -147,6 +191,21 @@ def test_a_call_that_does_not_fit_is_refused(make: Callable[[], Any], message: s
         (avg("i"), Type.FLOAT, False),
         (avg("n"), Type.FLOAT, True),
         (max_("b"), Type.BOOLEAN, False),
+        (count_distinct("n"), Type.INTEGER, False),
+        (sum_("n", distinct=True), Type.INTEGER, True),
+        (var_pop("i"), Type.FLOAT, False),
+        (stddev_pop("n"), Type.FLOAT, True),
+        (var_samp("i"), Type.FLOAT, True),
+        (stddev_samp("i"), Type.FLOAT, True),
+        (median("i"), Type.FLOAT, False),
+        (median("n"), Type.FLOAT, True),
+        (top_k("s", 2), Type.ANY, False),
+        (top_k("n", 2), Type.ANY, True),
+        (SPREAD("s"), Type.ANY, False),
+        (SPREAD("n"), Type.ANY, True),
+        (user_aggregate("u", *[abs] * 3, type="integer")("i"), Type.INTEGER, False),
+        (user_aggregate("u", *[abs] * 3, type="integer?")("i"), Type.INTEGER, True),
+        (user_aggregate("u", *[abs] * 3, type=Type.FLOAT, nullable=True)("i"), Type.FLOAT, True),
     ],
     ids=str,
 )
@@ -155,11 +214,185 @@ def test_a_call_says_which_column_it_gives(call: AggregateCall, type_: Type, nul
     assert call.column("y", schema) == Column("y", type_, nullable)
 
 
+@given(st.lists(FINITE, min_size=1, max_size=12))
+@example([1e308, -1e308])
+@example([1e9 + 1, 1e9 + 2, 1e9 + 3])
+def test_a_variance_is_the_true_one_rounded_once(values: list[Any]) -> None:
+    """The standard library computes with fractions when given some."""
+    numbers = list(map(Fraction, values))
+    found = aggregate("var_pop", values)
+    assert isinstance(found, float)
+    assert nearest(found, Fraction(statistics.pvariance(numbers)))
+    found = aggregate("var_samp", values)
+    assert found is None if len(values) == 1 else nearest(found, Fraction(statistics.variance(numbers)))
+
+
+@given(st.lists(FINITE, min_size=1, max_size=12))
+@example([1e308, -1e308])
+@example([5e-324, 0.0])
+@example([0.1, 0.1])
+def test_a_deviation_is_rounded_once(values: list[Any]) -> None:
+    """The neighbours of the float that was found are farther from the root: half-way marks are squared to
+    compare them with it."""
+    found = aggregate("stddev_pop", values)
+    square = exact_variance(values)
+    assert square is not None
+    assert is_root(found, square)
+
+
+@given(st.fractions(min_value=0), st.integers(-1100, 1100))
+@example((2**53 + 1) ** 2 + Fraction(1, 10**40), 0)  # a little more than half-way between two floats
+def test_a_root_is_rounded_once(number: Fraction, exponent: int) -> None:
+    number *= Fraction(4) ** exponent
+    assert is_root(rounded_root(number.numerator, number.denominator), number)
+
+
+def is_root(found: float, square: Fraction) -> bool:
+    """Whether a float is the one nearest to a root."""
+    if math.isinf(found):
+        return square > Fraction(math.nextafter(math.inf, 0)) ** 2
+    below, above = (math.nextafter(found, to) for to in (0.0, math.inf))
+    low = (Fraction(found) + Fraction(below)) / 2
+    high = (Fraction(found) + Fraction(above)) / 2 if math.isfinite(above) else Fraction(found) * 2
+    return low**2 <= square <= high**2
+
+
+@given(st.lists(FINITE, min_size=1))
+def test_a_median_has_as_many_values_below_as_above(values: list[Any]) -> None:
+    found = aggregate("median", values)
+    assert isinstance(found, float)
+    assert nearest(found, Fraction(statistics.median(map(Fraction, values))))
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5))), st.integers(1, 4))
+def test_the_largest_come_first(values: list[int | None], k: int) -> None:
+    """With duplicates, as many as there are; each once where they are to be distinct."""
+    known = sorted((value for value in values if value is not None), reverse=True)
+    assert apply_call(top_k("x", k), values) == (tuple(known[:k]) if known else None)
+    distinct = sorted(set(known), reverse=True)
+    assert apply_call(top_k("x", k, distinct=True), values) == (tuple(distinct[:k]) if known else None)
+
+
+@pytest.mark.parametrize("make", BUILT_IN)
+@given(values=st.lists(st.one_of(st.none(), st.integers(-3, 3))))
+def test_distinct_means_each_value_once(make: Callable[..., AggregateCall], values: list[int | None]) -> None:
+    assert apply_call(make("x", distinct=True), values) == apply_call(make("x"), list(dict.fromkeys(values)))
+
+
+def test_a_sum_of_distinct_values_is_a_float_where_one_is() -> None:
+    """2**53 + 1 is an integer and no float; which of two equal values is taken must not show."""
+    for values in ([2**53, 1, 1.0], [2**53, 1.0, 1]):
+        found = apply_call(sum_("x", distinct=True), values)
+        assert (type(found), found) == (float, 2.0**53)
+    assert apply_call(sum_("x", distinct=True), [2**53, 1, 1]) == 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "expected"),
+    [
+        ("var_pop", [math.inf, 1], math.nan),
+        ("var_samp", [math.nan, 1], math.nan),
+        ("var_samp", [math.inf], None),
+        ("stddev_pop", [-math.inf], math.nan),
+        ("stddev_samp", [math.inf, -math.inf], math.nan),
+        ("median", [math.inf, -math.inf], math.nan),
+        ("median", [math.nan, 1, 2], math.nan),
+        ("median", [math.inf, 1], math.inf),
+        ("median", [math.inf, 1, 2], 2.0),
+    ],
+)
+def test_spread_and_median_of_what_is_infinite(function: str, values: list[Any], expected: Any) -> None:
+    found = aggregate(function, values)
+    assert found is expected or found == expected
+    assert isinstance(found, float) or found is None
+
+
+def test_what_is_no_number_is_larger_than_any_and_always_the_same() -> None:
+    """Else an extreme would depend on the order of its values, as no comparison with it holds."""
+    for values in ([1, math.inf - math.inf, 3], [math.inf - math.inf, 3, 1]):
+        assert apply_call(top_k("x", 2), values) == (math.nan, 3)
+        assert (aggregate("max", values), aggregate("min", values)) == (math.nan, 1)
+    assert (aggregate("min", [math.inf - math.inf]),) == (math.nan,)
+    assert apply_call(count_distinct("x"), [math.inf - math.inf, math.inf - math.inf]) == 1
+
+
+def test_what_users_define_is_merged() -> None:
+    assert apply_call(SPREAD("x"), [3, None, 9, 4]) == 6
+    assert apply_call(SPREAD("x"), [None]) is None
+    product = user_aggregate("product", lambda x: x, lambda a, b: a * b, lambda a: a)
+    assert apply_call(product("x"), [3, 3, 2]) == 18
+    assert apply_call(product("x", distinct=True), [3, 3, 2]) == 6
+
+
+def test_a_users_result_that_is_no_number_is_always_the_same() -> None:
+    lost = user_aggregate("lost", float, lambda a, b: a + b, lambda a: float("nan"))
+    assert (apply_call(lost("x"), [1]),) == (math.nan,)
+
+
+def test_builders_name_functions() -> None:
+    assert (variance("x"), stddev("x")) == (var_samp("x"), stddev_samp("x"))
+    assert count_distinct("x") == count("x", distinct=True) == AggregateCall("count", col("x"), True)
+    assert {call.name for call in CALLS} == set(FUNCTIONS) == {*MEANING, "top_k"}
+
+
+def test_an_extreme_does_not_care_how_often_a_value_occurs() -> None:
+    """So plans that differ in no more than that are equal."""
+    for function in ("min", "max"):
+        assert AggregateCall(function, col("x"), distinct=True) == AggregateCall(function, col("x"))
+
+
+def test_calls_are_equal_by_what_they_compute() -> None:
+    calls = [count(), count("x"), *CALLS, top_k("x", 2), SPREAD("x"), SPREAD("x", distinct=True), SPREAD("y")]
+    other = user_aggregate("spread", lambda x: x, max, lambda a: a)
+    assert len({*calls, *CALLS, SPREAD(col("x")), other("x")}) == len({*map(str, calls)}) + 1
+
+
+@pytest.mark.parametrize("call", [count(), count("x"), count(col("x") * 2, distinct=True), *CALLS], ids=str)
+def test_a_call_is_read_back_from_its_serial_form(call: AggregateCall) -> None:
+    assert call_from_json(json.loads(json.dumps(call.to_json()))) == call
+
+
+def test_the_serial_form_of_a_plain_call_has_two_parts() -> None:
+    """As it always had; what older files hold is read."""
+    assert count().to_json() == ["count", None]
+    assert sum_("x").to_json() == ["sum", {"column": "x"}]
+    assert top_k("x", 3, distinct=True).to_json() == ["top_k", {"column": "x"}, {"distinct": True, "k": 3}]
+    assert call_from_json(["max", {"column": "x"}]) == max_("x")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (["sum"], "expected an aggregate"),
+        ("sum", "expected an aggregate"),
+        ([3, None], "expected an aggregate"),
+        (["sum", {"column": "x"}, {}], "expected an aggregate"),
+        (["sum", {"column": "x"}, {"all": True}], "expected an aggregate"),
+        (["sum", {"column": "x"}, {"distinct": 1}], "found distinct: 1, expected true or false"),
+        (["sum", {"column": 3}], "expected an expression"),
+    ],
+)
+def test_what_is_no_call_is_not_read(data: Any, message: str) -> None:
+    with pytest.raises(PlanFormatError, match=message):
+        call_from_json(data)
+
+
+def test_python_callables_have_no_serial_form() -> None:
+    with pytest.raises(PlanFormatError, match=r"spread\(x\) is made of Python callables"):
+        SPREAD("x").to_json()
+    with pytest.raises(PlanFormatError, match="Python callable"):
+        sum_(opaque(abs, reads=["x"])).to_json()
+
+
 def test_a_call_is_written_as_it_is_read() -> None:
-    assert [str(c) for c in (count(), count("x"), sum_(col("x") + 1))] == [
+    calls = (count(), count("x"), sum_(col("x") + 1), count_distinct("x"), top_k("x", 3), SPREAD("x"))
+    assert list(map(str, calls)) == [
         "count(*)",
         "count(x)",
         "sum(x + 1)",
+        "count(distinct x)",
+        "top_k(x, 3)",
+        "spread(x)",
     ]
     assert sum_(col("x") + col("y")).columns() == {"x", "y"}
     assert count().columns() == frozenset()

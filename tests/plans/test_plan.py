@@ -25,13 +25,13 @@ from midstream.plans.logical import (
     Logical,
     Project,
     Source,
-    TimeWindow,
     Union,
 )
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
 from midstream.plans.serialise import dumps, loads
+from midstream.plans.windows import TimeWindow
 from midstream.testing import plans
 
 S = stream("s", x="integer", y="integer")

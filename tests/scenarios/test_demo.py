@@ -16,10 +16,11 @@ from midstream.migration.report import MigrationReport
 from midstream.operators.engine import Engine, interleave, run
 from midstream.plans.errors import InputFileError, MigrationRefused
 from midstream.plans.expressions import col
-from midstream.plans.logical import Filter, Source, TimeWindow
+from midstream.plans.logical import Filter, Source
 from midstream.plans.plan import Node, Plan
 from midstream.plans.serialise import dumps, plan_from_json
 from midstream.plans.snapshots import Equivalence, equivalent
+from midstream.plans.windows import TimeWindow
 from midstream.scenarios.demo import (
     Demonstration,
     Intermediate,

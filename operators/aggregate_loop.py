@@ -1,0 +1,167 @@
+"""The inner loop of aggregation, generated for the keys and functions at hand."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from itertools import chain, count
+from textwrap import indent
+from typing import Any
+
+from midstream.operators.aggregate_pieces import NAMES, GroupState
+from midstream.plans.aggregates import AggregateCall
+from midstream.plans.errors import ExpressionError
+from midstream.plans.expressions import Col, row_scope
+from midstream.plans.schema import Schema
+from midstream.plans.streams import Batch, Time
+
+Entry = tuple[Any, ...]
+"""A valid row: its end, its group, and the values of the arguments."""
+
+_LOOP = """
+class Group:
+    __slots__ = ("key", "rows", "start", "place", {slots})
+
+    def __init__(self, key, start, place):
+        self.key = key
+        self.rows = 0
+        self.start = start
+        self.place = place
+        {first_values}
+
+
+def process(batch, progress, groups, queue, heap, segments):
+    if not batch or batch[-1][0] < progress:
+        # What ends up to the progress leaves last, as it would before a row that starts there.
+        batch = chain(batch, ((progress, None, None),))
+    {prepare}
+    for start, end, row in batch:
+        while True:
+            if heap:
+                entry = earliest(queue, heap, start)
+                if entry is None:
+                    break
+            elif queue and queue[0][0] <= start:
+                entry = queue.popleft()
+            else:
+                break
+            until, group, {arguments} = entry
+            is_last = group.rows == 1
+            if group.start < until:
+                {close_until}
+                if not is_last:
+                    group.start = until
+                    {reopen}
+            elif is_last:
+                {close_empty}
+            if is_last:
+                del groups[group.key]
+            group.rows -= 1
+            {remove}
+        if end is None:
+            break
+        {compute}
+        key = {key}
+        group = groups.get(key)
+        if group is None:
+            {open}
+        elif group.start < start:
+            {close_start}
+            group.start = start
+            {reopen}
+        group.rows += 1
+        entry = (end, group, {arguments})
+        {add}
+        if not queue or end >= queue[-1][0]:
+            queue.append(entry)
+            {add_in_order}
+        else:
+            heappush(heap, (end, next(arrivals), entry))
+            {add_late}
+    return {result}
+"""
+"""A segment closes where a row of its group starts or ends: its value is taken, then the row enters or
+leaves, and the next segment opens, unless the group has no more rows."""
+
+_SCALAR = {
+    "prepare": "out = []",
+    "open": "group = groups[key] = Group(key, start, 0)",
+    "reopen": "pass",
+    "close": "out.append((group.start, {time}, {payload}))",
+    "close_empty": "pass",
+    "result": "out",
+}
+"""There is at most one open segment, so that what closes can leave at once."""
+
+_GROUPED = {
+    "prepare": "items, taken = segments.items, segments.taken",
+    "open": """
+group = groups[key] = Group(key, start, taken + len(items))
+items.append(group)""",
+    "reopen": """
+group.place = taken + len(items)
+items.append(group)""",
+    "close": "items[group.place - taken] = (group.start, {time}, {payload})",
+    "close_empty": "items[group.place - taken] = ()",
+    "result": "segments.take()",
+}
+"""A closed segment waits in the place where it was opened until those before it are closed as well."""
+
+
+def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> Callable[..., Batch]:
+    """The loop: from a batch, the progress behind it and the operator's state to results."""
+    state = GroupState(schema)
+    scope = row_scope(schema, "row")
+    for expression in (*map(Col, keys), *(call.argument for call in calls if call.argument is not None)):
+        expression.kind(schema)
+    key_parts = [Col(key).source(scope) for key in keys]
+    key = key_parts[0] if len(keys) == 1 else f"({''.join(f'{part}, ' for part in key_parts)})"
+    group_key = ["group.key"] if len(keys) == 1 else [f"group.key[{i}]" for i in range(len(keys))]
+    values = [state.value(i, call) for i, call in enumerate(calls)]
+    payload = f"({''.join(f'{part}, ' for part in (*group_key, *values))})"
+    style = _GROUPED if keys else _SCALAR
+    slots = state.slots
+    source = _filled(
+        _LOOP,
+        slots="".join(f'"{name}", ' for name in slots),
+        first_values="\n".join(f"self.{name} = {first}" for name, first in slots.items()) or "pass",
+        arguments="".join(f"a{a}, " for a in range(len(state.arguments))),
+        compute=state.compute(scope),
+        key=key,
+        close_until=style["close"].format(time="until", payload=payload),
+        close_start=style["close"].format(time="start", payload=payload),
+        **{name: style[name] for name in ("prepare", "open", "reopen", "close_empty", "result")},
+        **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
+    )
+    own = {"arrivals": count(), "chain": chain, "earliest": _earliest, "heappush": heappush}
+    names = {**NAMES, **own, **scope.names, **state.names}
+    try:
+        exec(source, names)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
+    process: Callable[..., Batch] = names["process"]
+    return process
+
+
+def _filled(template: str, **parts: str) -> str:
+    """The template with its parts put in, each line as far to the right as the place where it goes."""
+    lines = []
+    for line in template.splitlines():
+        name = line.strip()[1:-1]
+        if line.strip() == f"{{{name}}}" and name in parts:
+            lines.append(indent(parts[name].strip(), line[: line.index("{")]))
+        else:
+            lines.append(line.format(**parts) if "{" in line else line)
+    return "\n".join(lines)
+
+
+def _earliest(queue: deque[Entry], heap: list[tuple[Time, int, Entry]], time: Time) -> Entry | None:
+    """Take out the row that ends first, if that is by a time.
+
+    Of those that end together, those in the queue arrived first: what comes to the heap ends before the last
+    of the queue, so the queue has no place for its like until it has left.
+    """
+    if queue and queue[0][0] <= heap[0][0]:
+        return queue.popleft() if queue[0][0] <= time else None
+    return heappop(heap)[2] if heap[0][0] <= time else None

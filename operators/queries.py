@@ -1,0 +1,87 @@
+"""A query in an engine: its plan, its sinks, and where the part of it begins that can be exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field
+
+from midstream.operators.box import Box
+from midstream.plans.logical import Relation, Source
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import input_nodes, logical, logical_plan
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
+
+Sink = Callable[[Batch], object]
+
+
+@dataclass(slots=True)
+class Query:
+    """A query that runs."""
+
+    name: str
+    plan: Plan
+    """As it was given, or the one to which a migration under way is moving."""
+    physical: Plan
+    """As it runs."""
+    complete_from: Time
+    """From this instant on its results are those of a query that has run from the beginning; FOREVER where
+    that will never be so."""
+    sinks: dict[str, list[Sink]] = field(init=False)
+    """By output."""
+    box: Box | None = None
+    """What runs the exchangeable part during a migration; None while the operators of all queries run
+    together."""
+    forks: dict[Node, Node] = field(default_factory=dict)
+    """Where that box begins: by the logical node the physical one."""
+    results: int = 0
+    """How many results were given out."""
+    made: int = 0
+    """How many elements its outputs' operators had given when results were last counted."""
+
+    def __post_init__(self) -> None:
+        self.sinks = {output: [] for output in self.plan.outputs}
+
+
+def meant(node: Node) -> Node:
+    """The logical node that a physical one carries out."""
+    return logical_plan(Plan(node)).root
+
+
+def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
+    """The windows of a physical plan, sources without a window, and nodes that are `shared`, as far as they
+    are the first that are met from the outputs; by the logical node that each carries out."""
+    return {meant(node): node for node in input_nodes(physical, shared)}
+
+
+def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:
+    """Before which instant a subplan that starts to run now may lack what came before: where the last of it
+    ends.
+
+    `ends` tells of a stream where the last element so far ends, BEGINNING where there was none.
+    """
+    operator = logical(node)
+    if isinstance(operator, Source):
+        return ends(operator)
+    if isinstance(operator, Relation):
+        return BEGINNING
+    latest = max(missed_until(child, ends) for child in node.inputs)
+    if latest in (BEGINNING, FOREVER):
+        return latest
+    match operator:
+        case TimeWindow(size, slide):
+            return FOREVER if size is None else latest - 1 + size + slide - 1
+        case CountWindow() | PartitionedWindow():
+            return FOREVER  # the rows are counted from the first one on
+        case Granularity(granule):
+            return -(-latest // granule) * granule
+        case Istream() | Dstream():
+            return latest + 1
+    return latest

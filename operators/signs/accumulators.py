@@ -1,0 +1,140 @@
+"""Running aggregate functions whose values leave when they say so: when a value enters, its end is not
+known."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+from sortedcontainers import SortedList
+
+from midstream.operators.accumulator import Accumulator
+from midstream.operators.accumulators import accumulator
+from midstream.operators.user_aggregates import PartialResults
+from midstream.plans.aggregates import AggregateCall, UserAggregate, unified
+from midstream.plans.streams import Time
+
+
+class _Extreme(Accumulator):
+    """One end of the values in order. What is no number counts where nothing else is there.
+
+    Cost     O(log n) comparisons to add and remove, O(1) for the value.
+    """
+
+    __slots__ = ("_no_numbers", "_values")
+
+    def __init__(self) -> None:
+        self._values: SortedList[Any] = SortedList()
+        self._no_numbers = 0
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        if value == value:
+            self._values.add(value)
+        else:
+            self._no_numbers += 1
+
+    def remove(self, value: Any) -> None:
+        """One of the values that equal it leaves."""
+        if value == value:
+            self._values.remove(value)
+        else:
+            self._no_numbers -= 1
+
+    def value(self, at: Time) -> Any:
+        """The extreme; None of nothing."""
+        if self._values:
+            return self._extreme()
+        return math.nan if self._no_numbers else None
+
+    @abstractmethod
+    def _extreme(self) -> Any: ...
+
+
+class Largest(_Extreme):
+    """The largest value.
+
+    >>> largest = Largest()
+    >>> for value in (3, 7, 5): largest.add(value, math.inf)
+    >>> largest.remove(7)
+    >>> largest.value(0)
+    5
+    """
+
+    __slots__ = ()
+
+    def _extreme(self) -> Any:
+        return self._values[-1]
+
+
+class Smallest(_Extreme):
+    """The smallest value; see Largest."""
+
+    __slots__ = ()
+
+    def _extreme(self) -> Any:
+        return self._values[0]
+
+
+class MergedBySign(Accumulator):
+    """A user's aggregate function without inverse.
+
+    State    A partial result per value, and a tree over them.
+    Cost     O(log n) merges to add and remove.
+
+    >>> widest = MergedBySign(UserAggregate("widest", abs, max, lambda x: x))
+    >>> for value in (3, -7, 3, 5): widest.add(value, math.inf)
+    >>> widest.remove(-7)
+    >>> widest.value(0)
+    5
+    """
+
+    __slots__ = ("_count", "_function", "_partials", "_places")
+
+    def __init__(self, function: UserAggregate) -> None:
+        self._function = function
+        self._count = 0
+        self._partials = PartialResults(function.merge)
+        self._places: dict[Any, list[int]] = {}
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._count += 1
+        self._places.setdefault(value, []).append(self._partials.put(self._function.initialise(value)))
+
+    def remove(self, value: Any) -> None:
+        """One of the values that equal it leaves."""
+        self._count -= 1
+        places = self._places[value]
+        self._partials.drop(places.pop())
+        if not places:
+            del self._places[value]
+
+    def value(self, at: Time) -> Any:
+        """The function of the values that are in; None of nothing."""
+        return unified(self._function.evaluate(self._partials.total)) if self._count else None
+
+
+def accumulator_by_sign(call: AggregateCall) -> Accumulator:
+    """A new accumulator for a call, which does not look at ends. Values enter with FOREVER as theirs.
+
+    >>> from midstream.plans.aggregates import max_, sum_
+    >>> type(accumulator_by_sign(max_("x"))).__name__, type(accumulator_by_sign(sum_("x"))).__name__
+    ('Largest', 'Sum')
+    """
+    function = call.function
+    if function == "max":
+        return Largest()
+    if function == "min":
+        return Smallest()
+    if isinstance(function, UserAggregate) and function.inverse is None and not call.distinct:
+        return MergedBySign(function)
+    return accumulator(call)
+
+
+def keeps_values(call: AggregateCall) -> bool:
+    """Whether what a call keeps grows with the number of values."""
+    if isinstance(call.function, UserAggregate):
+        return call.distinct or call.function.inverse is None
+    return call.distinct or call.function in ("min", "max", "median", "top_k")

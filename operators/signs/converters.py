@@ -1,0 +1,173 @@
+"""From intervals to signs and back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from midstream.operators.expiry import Expiry
+from midstream.operators.implementation import Implementation, Table
+from midstream.operators.operator import Operator
+from midstream.operators.signs.alignment import Alignment, Changes
+from midstream.plans.arrangements import Convert
+from midstream.plans.errors import IntervalError
+from midstream.plans.plan import Node
+from midstream.plans.properties import logical as logical_operator
+from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+
+
+class IntervalsToSigns(Operator):
+    """Say of every element when its validity begins, and, once that time has come, that it ends.
+
+        (s, e, p)  →  (s, 1, p), (e, -1, p)        no negative where e is FOREVER
+
+    Output   Positives leave at once, negatives when the progress reaches their time.
+    State    The negatives that wait.
+    Cost     O(1) per element where ends are ordered, else O(log n).
+    Source   thesis, 14.1 and 17.3
+
+    >>> convert = IntervalsToSigns()
+    >>> convert.push(0, [(1, 8, "c"), (5, 11, "a"), (9, 10, "a")])
+    [(1, 1, 'c'), (5, 1, 'a'), (8, -1, 'c'), (9, 1, 'a')]
+    >>> convert.end(0)
+    [(10, -1, 'a'), (11, -1, 'a')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._negatives: Expiry[Payload] = Expiry()
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        negatives = self._negatives
+        out: Batch = []
+        for start, end, payload in batch:
+            if negatives.next is not None and negatives.next <= start:
+                out += [(time, -1, gone) for time, gone in negatives.expired(start)]
+            out.append((start, 1, payload))
+            if end != FOREVER:
+                negatives.add(end, payload)
+        out += [(time, -1, gone) for time, gone in negatives.expired(self.reached[0])]
+        return out
+
+    def size(self) -> int:
+        """The negatives that wait."""
+        return len(self._negatives)
+
+    def state(self) -> Iterable[Element]:
+        """The same: what is valid from now until then."""
+        return ((self.reached[0], end, payload) for end, payload in self._negatives)
+
+
+Record = list[Any]
+"""A result under construction: `[start, end or None, payload]`."""
+
+
+class SignsToIntervals(Operator):
+    """Put the beginning and the end of validity together.
+
+        (s, 1, p), (e, -1, p)  →  (s, e, p)        the oldest s that is open when p ends at e
+
+    Positives and negatives of a payload at one instant cancel out, in whatever order they arrive: its
+    validity goes on. So an instant is looked at when it is over.
+
+    Output   Ordered by start. A result leaves when its end is known and no earlier one is open.
+    State    What is open, the results behind the first of them, and the elements of the instant that is not
+             over.
+    Cost     O(1) amortised per element.
+    Raises   IntervalError where something ends that is not valid.
+    Source   thesis, 17.3
+
+    >>> convert = SignsToIntervals()
+    >>> convert.push(0, [(1, 1, "c"), (5, 1, "a"), (8, -1, "c"), (8, 1, "a"), (9, -1, "a")])
+    [(1, 8, 'c')]
+    >>> convert.push(0, [(9, 1, "a"), (11, -1, "a"), (12, 1, "b")])
+    [(5, 11, 'a')]
+    >>> convert.end(0)
+    [(8, inf, 'a'), (12, inf, 'b')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inputs = Alignment(1)
+        self._open: dict[Payload, deque[Record]] = {}
+        self._records: deque[Record] = deque()
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        self._inputs.put(port, batch)
+        progress = self.reached[0]
+        for time, (changes,) in self._inputs.instants(progress):
+            self._settle(time, changes)
+        if progress == FOREVER:
+            for record in chain.from_iterable(self._open.values()):
+                record[1] = FOREVER
+            self._open.clear()
+        return self._leave()
+
+    def _settle(self, time: Time, changes: Changes) -> None:
+        for payload, change in changes.items():
+            if change > 0:
+                begun: list[Record] = [[time, None, payload] for _ in range(change)]
+                self._open.setdefault(payload, deque()).extend(begun)
+                self._records.extend(begun)
+            else:
+                self._close(time, payload, -change)
+
+    def _close(self, time: Time, payload: Payload, count: int) -> None:
+        oldest = self._open.get(payload, ())
+        if len(oldest) < count:
+            raise IntervalError(
+                f"{self.name}: {payload!r} ends {count} times at {time}, expected {len(oldest)} or fewer, as "
+                "no more are valid",
+                operator=self.name,
+                payload=payload,
+                time=time,
+            )
+        assert isinstance(oldest, deque)
+        for _ in range(count):
+            oldest.popleft()[1] = time
+        if not oldest:
+            del self._open[payload]
+
+    def _leave(self) -> Batch:
+        records = self._records
+        out: Batch = []
+        while records and records[0][1] is not None:
+            start, end, payload = records.popleft()
+            out.append((start, end, payload))
+        return out
+
+    def progress(self) -> Time:
+        """The start of the first result that has not left; that of the input where there is none."""
+        first: Time = self._records[0][0] if self._records else self.reached[0]
+        return first
+
+    def size(self) -> int:
+        """What is open, results that wait, and elements that wait."""
+        return len(self._records) + len(self._inputs)
+
+    def state(self) -> Iterable[Element]:
+        """The same."""
+        for start, end, payload in self._records:
+            yield start, FOREVER if end is None else end, payload
+        yield from self._inputs
+
+
+def _gives(form: str) -> Any:
+    def obstacle(node: Node) -> str | None:
+        operator = logical_operator(node)
+        assert isinstance(operator, Convert)
+        return None if operator.to == form else f"it gives {form}, not {operator.to}"
+
+    return obstacle
+
+
+IMPLEMENTATIONS: Table = {
+    Convert: (
+        Implementation("intervals-to-signs", lambda node: IntervalsToSigns(), _gives("signs"), gives="signs"),
+        Implementation(
+            "signs-to-intervals", lambda node: SignsToIntervals(), _gives("intervals"), takes="signs"
+        ),
+    ),
+}

@@ -1,0 +1,62 @@
+"""Duplicate elimination over signed streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.operators.implementation import Implementation, Table
+from midstream.operators.operator import Operator
+from midstream.plans import logical
+from midstream.plans.streams import FOREVER, Batch, Element, Payload
+
+
+class SignedDistinct(Operator):
+    """Let through the first positive of a payload, and the negative of the last.
+
+        distinct(S)@t  =  { e | e in S@t }        (each once)
+
+    State    Per valid payload, how often it is valid.
+    Cost     O(1) per element.
+    Source   thesis, 14.2.3
+
+    >>> distinct = SignedDistinct()
+    >>> distinct.push(0, [(5, 1, "a"), (9, 1, "a"), (10, -1, "a"), (12, -1, "a")])
+    [(5, 1, 'a'), (12, -1, 'a')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: dict[Payload, int] = {}
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        counts = self._counts
+        out: Batch = []
+        for element in batch:
+            _, sign, payload = element
+            before = counts.get(payload, 0)
+            after = before + int(sign)
+            if after:
+                counts[payload] = after
+            else:
+                del counts[payload]
+            if not before or not after:
+                out.append(element)
+        if self.reached[0] == FOREVER:
+            # What is valid now stays so: nothing will be asked of it.
+            counts.clear()
+        return out
+
+    def size(self) -> int:
+        """The valid payloads."""
+        return len(self._counts)
+
+    def state(self) -> Iterable[Element]:
+        """The same; until when they are valid is not known."""
+        return ((self.reached[0], FOREVER, payload) for payload in self._counts)
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Distinct: (
+        Implementation("signed-distinct", lambda node: SignedDistinct(), takes="signs", gives="signs"),
+    ),
+}

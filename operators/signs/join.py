@@ -1,0 +1,137 @@
+"""Joins of signed streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import ClassVar
+
+from midstream.operators.implementation import Implementation, Table
+from midstream.operators.join import Pairing, pairing
+from midstream.operators.operator import Operator
+from midstream.operators.signs.alignment import Alignment
+from midstream.operators.signs.buckets import Bucket, Buckets, key_function
+from midstream.plans import logical
+from midstream.plans.plan import Node
+from midstream.plans.properties import join_keys
+from midstream.plans.properties import logical as logical_operator
+from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+
+Probe = Callable[[Time, Time, Payload, Bucket, Batch], None]
+"""Adds the pairs of a payload with those of a bucket to a batch."""
+
+
+class SignedJoin(Operator):
+    """Pair what begins or ends on one side with what is valid on the other.
+
+        join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, key(l) = key(r), condition(l, r) }
+
+    A positive makes positive pairs, a negative takes them back. Without keys, all of the other side is looked
+    at: a nested-loops join.
+
+    Input    Two ports; what is ahead waits, so that elements meet in order of time.
+    Output   A pair begins and ends when its later half arrives: nothing more has to be known.
+    State    The valid payloads of both sides, those of one no longer when the other has ended; and the
+             elements that wait.
+    Cost     O(1 + payloads of equal key) per element, of which there are two for each interval.
+    Source   thesis, 14.2.3 and 14.3.2
+
+    >>> join = SignedJoin(left=[0], right=[0])
+    >>> join.push(0, [(0, 1, ("a", 1)), (10, -1, ("a", 1))])
+    []
+    >>> join.push(1, [(4, 1, ("a", 2)), (5, 1, ("b", 3)), (6, -1, ("a", 2))])
+    [(4, 1, ('a', 1, 'a', 2)), (6, -1, ('a', 1, 'a', 2))]
+    """
+
+    ports: ClassVar[int] = 2
+
+    def __init__(self, left: Sequence[int], right: Sequence[int], pairing: Pairing | None = None) -> None:
+        super().__init__()
+        self._inputs = Alignment(2)
+        self._keys = (key_function(left), key_function(right))
+        self._sides = (Buckets(), Buckets())
+        self._is_met = [True, True]
+        """Per side, whether the other one may still bring something, if only negatives."""
+        pairs = pairing or Pairing()
+        self._probes = (_probe("left", "right", pairs), _probe("right", "left", pairs))
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        self._inputs.put(port, batch)
+        keys, sides, probes = self._keys, self._sides, self._probes
+        out: Batch = []
+        for side, (time, sign, payload) in self._inputs.until(min(self.reached)):
+            key = keys[side](payload)
+            if key is not None:
+                if bucket := sides[1 - side].of(key):
+                    probes[side](time, sign, payload, bucket, out)
+                if self._is_met[side]:
+                    sides[side].change(key, payload, int(sign))
+        for side in (0, 1):
+            if self.reached[1 - side] == FOREVER and not self._inputs.waiting(1 - side):
+                self._is_met[side] = False
+                sides[side].clear()
+        return out
+
+    def size(self) -> int:
+        """Valid payloads, and elements that wait."""
+        return len(self._sides[0]) + len(self._sides[1]) + len(self._inputs)
+
+    def state(self) -> Iterable[Element]:
+        """The same; until when a payload is valid is not known."""
+        now = min(self.reached)
+        valid = ((now, FOREVER, payload) for payload in chain(*self._sides))
+        return chain(valid, self._inputs)
+
+
+_PROBE = """
+def probe(time, sign, {mine}, bucket, out):
+    for {other}, count in bucket.items():
+        if {condition}:
+            element = (time, sign, {payload})
+            if count == 1:
+                out.append(element)
+            else:
+                out += [element] * count
+"""
+
+
+def _probe(mine: str, other: str, pairing: Pairing) -> Probe:
+    names = dict(pairing.names)
+    exec(_PROBE.format(mine=mine, other=other, condition=pairing.condition, payload=pairing.payload), names)
+    probe: Probe = names["probe"]
+    return probe
+
+
+def _join(node: Node) -> logical.Join:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Join)
+    return operator
+
+
+def _has_keys(node: Node) -> str | None:
+    keys, _ = join_keys(_join(node).condition, node.inputs[0].schema, node.inputs[1].schema)
+    return None if keys else "no column of the left side is to be equal to one of the right side"
+
+
+def _hash_join(node: Node) -> Operator:
+    left, right = (child.schema for child in node.inputs)
+    operator = _join(node)
+    keys, rest = join_keys(operator.condition, left, right)
+    return SignedJoin(
+        left=[left.index(mine) for mine, _ in keys],
+        right=[right.index(theirs) for _, theirs in keys],
+        pairing=pairing(rest, operator.columns, left, right),
+    )
+
+
+def _nested_loops_join(node: Node) -> Operator:
+    left, right = (child.schema for child in node.inputs)
+    return SignedJoin([], [], pairing(_join(node).condition, _join(node).columns, left, right))
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Join: (
+        Implementation("signed-hash-join", _hash_join, _has_keys, takes="signs", gives="signs"),
+        Implementation("signed-nested-loops-join", _nested_loops_join, takes="signs", gives="signs"),
+    ),
+}

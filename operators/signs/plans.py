@@ -1,0 +1,72 @@
+"""Plans of the positive-negative approach, and which implementations there are for them."""
+
+from __future__ import annotations
+
+from midstream.operators.implementation import Table
+from midstream.operators.signs import (
+    aggregate,
+    converters,
+    distinct,
+    join,
+    matching,
+    multisets,
+    stateless,
+    windows,
+)
+from midstream.plans.logical import Relation, Source
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Plan
+from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
+
+IMPLEMENTATIONS: Table = {
+    **windows.IMPLEMENTATIONS,
+    **stateless.IMPLEMENTATIONS,
+    **join.IMPLEMENTATIONS,
+    **distinct.IMPLEMENTATIONS,
+    **aggregate.IMPLEMENTATIONS,
+    **multisets.IMPLEMENTATIONS,
+    **matching.IMPLEMENTATIONS,
+    **converters.IMPLEMENTATIONS,
+}
+"""The operators on signed streams, and the converters."""
+
+
+def signed_plan(plan: Plan) -> Plan:
+    """The plan with a signed implementation chosen for every operator that has one.
+
+    What is below a window, and choices that were made, stay: signs begin at the windows, which take raw
+    streams. Converters are put in when the plan becomes physical: above sources without a window, around what
+    has no signed implementation, and at the outputs.
+
+    Source   thesis, 14.1 and 17.3
+
+    >>> from midstream.operators.planner import physical_plan
+    >>> from midstream.plans.builder import stream
+    >>> bids = stream("bids", item="integer", price="integer").window(60)
+    >>> print(physical_plan(signed_plan(bids.filter(bids["price"] > 10).select("item").distinct().plan())))
+    signs-to-intervals to intervals
+    └─ signed-distinct
+       └─ signed-map item
+          └─ signed-filter price > 10
+             └─ signed-time-window 60
+                └─ source bids
+    """
+    kinds = TimeWindow | CountWindow | PartitionedWindow
+    raw = [child for node in plan.nodes if isinstance(node.operator, kinds) for child in node.inputs]
+    below = {node for child in raw for node in child.walk()}
+    changed: dict[Node, Node] = {}
+    for node in plan.nodes:
+        fitted = node.with_inputs(tuple(changed[child] for child in node.inputs))
+        changed[node] = fitted if node in below else _signed(fitted)
+    return Plan({name: changed[root] for name, root in plan.outputs.items()})
+
+
+def _signed(node: Node) -> Node:
+    operator = node.operator
+    if isinstance(operator, Physical | Source | Relation):
+        return node
+    for candidate in IMPLEMENTATIONS.get(type(operator), ()):
+        chosen = Node(Physical(candidate.name, operator), node.inputs)
+        if candidate.gives == "signs" and candidate.obstacle(chosen) is None:
+            return chosen
+    return node

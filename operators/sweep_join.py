@@ -1,0 +1,65 @@
+"""What all joins share: a SweepArea and a probe for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import ClassVar
+
+from midstream.operators.operator import Operator
+from midstream.operators.output import OrderedOutput
+from midstream.operators.probes import Probe
+from midstream.operators.sweepareas import SweepArea
+from midstream.plans import logical
+from midstream.plans.plan import Node
+from midstream.plans.properties import logical as logical_operator
+from midstream.plans.streams import Batch, Element
+
+Areas = tuple[SweepArea, SweepArea]
+Probes = tuple[Probe, Probe]
+Fifo = tuple[bool, bool]
+"""By port, whether the ends of the input never decrease, so that its state expires first in, first out."""
+
+
+class SweepJoin(Operator):
+    """A join whose elements probe the other side's SweepArea, and are then kept in their own while a later
+    element of the other side can meet them.
+
+    The probe of a port must read what the area of the other port is.
+
+    Source   thesis, Algorithm 6
+    """
+
+    ports: ClassVar[int] = 2
+
+    def __init__(self, areas: Areas, probes: Probes) -> None:
+        super().__init__()
+        self._areas = areas
+        self._probes = probes
+        self._output = OrderedOutput()
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        reached = self.reached
+        here, there = reached[port], reached[1 - port]
+        opposite = self._areas[1 - port]
+        fresh: Batch = []
+        if batch:
+            fresh = self._probes[port](batch, opposite.index)
+            self._areas[port].insert(batch, there)
+        opposite.purge(here)
+        return self._output.release(fresh, here if here < there else there)
+
+    def size(self) -> int:
+        """Elements kept on both sides, and pairs that wait for their turn."""
+        return len(self._areas[0]) + len(self._areas[1]) + len(self._output)
+
+    def state(self) -> Iterable[Element]:
+        """The same."""
+        return chain(*self._areas, self._output)
+
+
+def join_of(node: Node) -> logical.Join:
+    """The join that a node is."""
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Join)
+    return operator

@@ -1,0 +1,222 @@
+"""`midstream bench`: how fast operators are beside hand-written loops and other libraries."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from midstream.plans.errors import InputFileError
+from midstream.scenarios.bench.item import Item, Workload, workload
+from midstream.scenarios.bench.items import ITEMS
+from midstream.scenarios.bench.options import (
+    BenchmarkError,
+    checked_folder,
+    checked_picture,
+    chosen_items,
+    numbers,
+    positive,
+)
+from midstream.scenarios.bench.peers import INSTALL, PEERS, installed
+
+app = typer.Typer(
+    help="How fast operators are, beside hand-written loops and other libraries.",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+)
+
+ELEMENTS, REPETITIONS = 100_000, 3
+QUICK_ELEMENTS, QUICK_REPETITIONS = 20_000, 2
+
+WINDOWS_LONG = 3
+"""When windows are given, streams are so many times as long as the longest, so that it also slides."""
+
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, beside what is printed.")]
+CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
+SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
+
+
+@app.callback()
+def bench(
+    context: typer.Context,
+    items: Annotated[
+        str | None,
+        typer.Option(help=f"What to measure, by default all: {', '.join(item.name for item in ITEMS)}."),
+    ] = None,
+    batch_sizes: Annotated[
+        str, typer.Option(help="How many elements of a stream arrive at once.")
+    ] = "1,64,1024",
+    elements: Annotated[
+        int | None, typer.Option(help=f"How many elements an item's streams have in all. [{ELEMENTS}]")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help=f"How often everything is measured. [{REPETITIONS}]")
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            help="Windows, in elements of a stream, to compare instead of each item's own: 1000,100000."
+        ),
+    ] = None,
+    seed: SEED = 1,
+    peers: Annotated[
+        bool, typer.Option("--peers/--no-peers", help="Measure Bytewax and streamz too.")
+    ] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few elements and repetitions: a first look.")
+    ] = False,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+    chart: CHART = None,
+) -> None:
+    """Measure operators beside a hand-written Python loop for the same work, and beside Bytewax and streamz.
+
+    All results are compared. Exit status: 0 if they are the same, 1 if not, 2 for bad input.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_options_before(context)
+        return
+    chosen = chosen_items(items, ITEMS)
+    sizes = numbers("--batch-sizes", batch_sizes)
+    windows = (None,) if window is None else numbers("--window", window)
+    count = None if elements is None else positive("--elements", elements)
+    times = QUICK_REPETITIONS if quick else REPETITIONS
+    times = times if repetitions is None else positive("--repetitions", repetitions)
+    _check_files(output, chart)
+    versions = installed() if peers else dict.fromkeys(PEERS)
+    taking_part = [name for name, version in versions.items() if version is not None]
+
+    from midstream.scenarios.bench.measuring import measure, runs
+    from midstream.scenarios.bench.report import Benchmark, show
+
+    plan = [
+        (item, size, count or _default_elements(item, windows, quick))
+        for item, size in _wanted(chosen, windows)
+    ]
+    total, done = len(plan) * runs(sizes, taking_part, times), 0
+    results = []
+    with progress_bar("runs") as advance:
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            advance(done, total)
+
+        for item, size, length in plan:
+            work: Workload = workload(item, length, seed, size)
+            results.append(measure(work, seed, sizes, taking_part, times, step))
+    reasons = _left_out(versions, peers, sizes)
+    benchmark = Benchmark(seed, times, versions, reasons, tuple(results))
+    if chart is not None:
+        from midstream.scenarios.bench.chart import draw
+
+        draw(benchmark, chart)
+    _write(benchmark.as_dict(), as_json, output)
+    if not as_json:
+        show(benchmark, Console())
+    if not benchmark.is_equal:
+        raise typer.Exit(1)
+
+
+@app.command()
+def memory(
+    elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
+    seed: SEED = 1,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+    chart: CHART = None,
+) -> None:
+    """Watch memory during a long run with fixed windows.
+
+    Exit status: 0 if the second half needs no more than the first, 1 if it does, 2 for bad input.
+    """
+    from midstream.scenarios.bench.memory import SHORTEST, show_memory, watch
+
+    if elements < SHORTEST:
+        raise BenchmarkError(
+            f"--elements: found {elements}, expected {SHORTEST} or more, so that windows slide in each half",
+            found=elements,
+        )
+    _check_files(output, chart)
+    with progress_bar("elements") as advance:
+        run = watch(elements, seed, advance)
+    if chart is not None:
+        from midstream.scenarios.bench.chart import draw_memory
+
+        draw_memory(run, chart)
+    _write(run.as_dict(), as_json, output)
+    if not as_json:
+        show_memory(run, Console())
+    if not run.is_flat:
+        raise typer.Exit(1)
+
+
+def _refuse_options_before(context: typer.Context) -> None:
+    """Options that stand before `memory` would have no effect."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise BenchmarkError(
+                f"found an option ({name.replace('_', '-')}) before {context.invoked_subcommand}, "
+                f"expected its options behind it",
+                found=name,
+            )
+
+
+def _left_out(
+    versions: Mapping[str, str | None], are_wanted: bool, batch_sizes: tuple[int, ...]
+) -> dict[str, str]:
+    """Why peers are not measured, or not at every batch size."""
+    absent = INSTALL if are_wanted else "not asked for"
+    reasons = {name: absent for name, version in versions.items() if version is None}
+    if "streamz" not in reasons and batch_sizes != (1,):
+        reasons["streamz"] = "passes single elements on, so it is measured at batch size 1 only"
+    return reasons
+
+
+def _wanted(items: tuple[Item, ...], windows: tuple[int | None, ...]) -> Iterator[tuple[Item, int | None]]:
+    """Each item with each window; without windows of its own, once."""
+    for item in items:
+        for window in windows if item.window is not None else (None,):
+            yield item, window
+
+
+def _default_elements(item: Item, windows: tuple[int | None, ...], quick: bool) -> int:
+    count = QUICK_ELEMENTS if quick else ELEMENTS
+    return max(count, WINDOWS_LONG * len(item.streams) * max(window or 0 for window in windows))
+
+
+def _check_files(output: Path | None, chart: Path | None) -> None:
+    if output is not None:
+        checked_folder(output)
+    if chart is not None:
+        checked_picture(chart)
+
+
+def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> None:
+    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    if as_json:
+        typer.echo(text)
+    if output is not None:
+        try:
+            output.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputFileError(f"{output}: {error.strerror or error}", path=output) from error
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total)."""
+    from rich.progress import Progress
+
+    # Console.is_terminal would be true wherever colours are asked for.
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

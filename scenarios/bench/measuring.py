@@ -1,0 +1,178 @@
+"""Repeated measurements of all contenders for a workload, in turn, and the comparison of their results."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from operator import le
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from midstream.plans.snapshots import equivalent
+from midstream.plans.streams import Element
+from midstream.scenarios.bench.contenders import BY_HAND, Contender, contenders, reference
+from midstream.scenarios.bench.item import Workload, workload
+
+WARM_UP = 20
+"""The warm-up runs on this fraction of the elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median of some repetitions, with the least and the largest."""
+
+    median: float
+    least: float
+    most: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Spread:
+        """That of the values.
+
+        >>> Spread.of([3, 1, 2])
+        Spread(median=2, least=1, most=3)
+        """
+        return Spread(median(values), min(values), max(values))
+
+    def as_dict(self) -> dict[str, float]:
+        """Plain data for JSON."""
+        return {"median": self.median, "min": self.least, "max": self.most}
+
+
+@dataclass(slots=True)
+class Measured:
+    """What one contender did: seconds of each repetition, and how its results compare.
+
+    `problem` says what is wrong with the results, if anything is.
+    """
+
+    name: str
+    batch_size: int
+    seconds: list[float] = field(default_factory=list)
+    results: int = 0
+    is_ordered: bool = True
+    problem: str | None = None
+    checksum: int | None = None
+
+    def check(self, results: list[Element], expected: Sequence[Element], keeps_order: bool) -> None:
+        """Compare with what is expected; `expected` is sorted. From the second time on, only with the first:
+        by number and by the sum of all hashes."""
+        checksum = sum(map(hash, results))
+        if self.checksum is not None:
+            if (checksum, len(results)) != (self.checksum, self.results):
+                self.problem = self.problem or "the results differ from repetition to repetition"
+            return
+        self.checksum, self.results = checksum, len(results)
+        starts = [element[0] for element in results]
+        self.is_ordered = all(map(le, starts, starts[1:]))
+        if sorted(results) != expected and not (verdict := equivalent(expected, results)):
+            self.problem = f"by hand on the left, this on the right: {verdict}"
+        elif keeps_order and not self.is_ordered:
+            self.problem = "the results are not in order of time"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What was measured of one item with one window."""
+
+    workload: Workload
+    measured: tuple[Measured, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all contenders gave the same."""
+        return all(one.problem is None for one in self.measured)
+
+    def rate(self, one: Measured) -> Spread:
+        """Elements per second."""
+        return Spread.of([self.workload.elements / seconds for seconds in one.seconds])
+
+    def of_by_hand(self, one: Measured) -> Spread:
+        """Speed relative to the hand-written loop of the same batch size, repetition by repetition."""
+        by_hand = next(m for m in self.measured if (m.name, m.batch_size) == (BY_HAND, one.batch_size))
+        return Spread.of([a / b for a, b in zip(by_hand.seconds, one.seconds, strict=True)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "item": self.workload.item.name,
+            "title": self.workload.item.title,
+            "window": self.workload.window if self.workload.item.window else None,
+            "elements": self.workload.elements,
+            "results": self.measured[0].results,
+            "equal": self.is_equal,
+            "measured": [
+                {
+                    "contender": one.name,
+                    "batch_size": one.batch_size,
+                    "seconds": one.seconds,
+                    "elements_per_second": self.rate(one).as_dict(),
+                    "of_by_hand": self.of_by_hand(one).as_dict(),
+                    "results": one.results,
+                    "ordered": one.is_ordered,
+                    "problem": one.problem,
+                }
+                for one in self.measured
+            ],
+        }
+
+
+Progress = Callable[[], object]
+"""Told after each run."""
+
+
+def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -> int:
+    """How many runs the measurement of one workload is, warm-up included."""
+    each = 2 + ("bytewax" in peers)
+    single = 1 in batch_sizes and "streamz" in peers
+    return (repetitions + 1) * (len(batch_sizes) * each + single)
+
+
+def measure(
+    work: Workload,
+    seed: int,
+    batch_sizes: Sequence[int],
+    peers: Collection[str],
+    repetitions: int,
+    progress: Progress = lambda: None,
+) -> ItemResult:
+    """Run all contenders in turn, again and again, so that what else the machine does hits all alike.
+
+    First each runs once on a twentieth of the elements, unmeasured.
+    """
+    small = workload(work.item, work.elements // WARM_UP, seed, work.window)
+    for contender in contenders(small, batch_sizes, peers):
+        contender.run()
+        progress()
+    racing = contenders(work, batch_sizes, peers)
+    expected = sorted(reference(work))
+    measured = tuple(Measured(one.name, one.batch_size) for one in racing)
+    with _frozen_heap():
+        for _ in range(repetitions):
+            for contender, result in zip(racing, measured, strict=True):
+                _repeat(contender, result, expected)
+                progress()
+    return ItemResult(work, measured)
+
+
+def _repeat(contender: Contender, result: Measured, expected: Sequence[Element]) -> None:
+    gc.collect()
+    started = perf_counter()
+    found = contender.run()
+    result.seconds.append(perf_counter() - started)
+    result.check(contender.convert(found), expected, contender.keeps_order)
+
+
+@contextmanager
+def _frozen_heap() -> Iterator[None]:
+    """Keep the inputs and the expected results out of garbage collection, which else would go through them
+    in the middle of each run."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,74 @@
+"""What a benchmark was asked for, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from midstream.plans.errors import InputFileError, MidstreamError, MissingExtra
+from midstream.plans.schema import suggest
+from midstream.scenarios.bench.item import Item
+
+PICTURES = (".png", ".svg")
+
+
+class BenchmarkError(MidstreamError):
+    """A benchmark was asked for that cannot be run. The message names the option and what it takes."""
+
+
+def chosen_items(names: str | None, items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items that a list of names, separated by commas, stands for; all by default."""
+    if names is None:
+        return tuple(items)
+    known = {item.name: item for item in items}
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise BenchmarkError(
+                f"--items: found {name!r}{suggest(name, tuple(known))}, expected some of {', '.join(known)}",
+                found=name,
+            )
+    return tuple(known[name] for name in dict.fromkeys(wanted))
+
+
+def numbers(option: str, text: str) -> tuple[int, ...]:
+    """Positive integers separated by commas, each once.
+
+    >>> numbers("--batch-sizes", "1, 64,64")
+    (1, 64)
+    """
+    parts = [part.strip().replace("_", "") for part in text.split(",")]
+    for part in parts:
+        if not (part.isascii() and part.isdigit() and int(part) > 0):
+            raise BenchmarkError(
+                f"{option}: found {part!r}, expected positive integers, as in 1,64", found=part
+            )
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def positive(option: str, number: int) -> int:
+    """The number, if it is positive."""
+    if number < 1:
+        raise BenchmarkError(f"{option}: found {number}, expected a positive integer", found=number)
+    return number
+
+
+def checked_picture(file: Path) -> None:
+    """Raise unless a chart can be drawn to the file: found out before anything is measured."""
+    if file.suffix not in PICTURES:
+        raise InputFileError(f"{file}: expected a chart's name to end in {' or '.join(PICTURES)}", path=file)
+    checked_folder(file)
+    if find_spec("matplotlib") is None:
+        raise MissingExtra(
+            'found no matplotlib, which charts need; install: pip install "midstream[plot]"',
+            missing=["matplotlib"],
+        )
+
+
+def checked_folder(file: Path) -> None:
+    """Raise unless the folder of a file to be written is there."""
+    if not file.parent.is_dir():
+        raise InputFileError(f"{file}: there is no folder {file.parent}", path=file)
+    if file.is_dir():
+        raise InputFileError(f"{file}: this is a folder, expected a file", path=file)

@@ -11,8 +11,12 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.box import Box, StateSize, max_end, state_size
 from midstream.operators.engine import interleave, run
+from midstream.operators.input_manager import DeadLetter
+from midstream.operators.metadata import Metadata
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import physical_plan
+from midstream.operators.queries import Query
+from midstream.operators.relations import constant
 from midstream.optimizer import (
     Choice,
     Statistics,
@@ -21,15 +25,33 @@ from midstream.optimizer import (
     optimize,
     price,
 )
-from midstream.plans.aggregates import avg, count, max_, min_, sum_
+from midstream.plans.aggregates import (
+    UserAggregate,
+    avg,
+    count,
+    count_distinct,
+    max_,
+    median,
+    min_,
+    stddev,
+    stddev_pop,
+    stddev_samp,
+    sum_,
+    top_k,
+    user_aggregate,
+    var_pop,
+    var_samp,
+    variance,
+)
 from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import Stream, stream
+from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import (
     EndedError,
     EnumerationLimit,
     ExpressionError,
     InputFileError,
     IntervalError,
+    LateElementError,
     MidstreamError,
     MigrationRefused,
     MissingExtra,
@@ -38,6 +60,7 @@ from midstream.plans.errors import (
     SchemaError,
     StatisticsError,
     StreamOrderError,
+    TieError,
     UnknownStreamError,
 )
 from midstream.plans.expressions import col, greatest, least, opaque
@@ -56,12 +79,15 @@ __all__ = [
     "Box",
     "Choice",
     "Column",
+    "DeadLetter",
     "EndedError",
     "Engine",
     "EnumerationLimit",
     "ExpressionError",
     "InputFileError",
     "IntervalError",
+    "LateElementError",
+    "Metadata",
     "MidstreamError",
     "Migration",
     "MigrationRefused",
@@ -72,6 +98,7 @@ __all__ = [
     "PlanBox",
     "PlanError",
     "PlanFormatError",
+    "Query",
     "Schema",
     "SchemaError",
     "StateSize",
@@ -80,12 +107,16 @@ __all__ = [
     "Stream",
     "StreamOrderError",
     "StreamStatistics",
+    "TieError",
     "Type",
     "UnknownStreamError",
+    "UserAggregate",
     "avg",
     "chronons",
     "col",
+    "constant",
     "count",
+    "count_distinct",
     "dumps",
     "enumerate_plans",
     "equivalent",
@@ -95,18 +126,28 @@ __all__ = [
     "loads",
     "max_",
     "max_end",
+    "median",
     "min_",
     "normal_form",
     "opaque",
     "optimize",
     "physical_plan",
     "price",
+    "relation",
     "report",
     "run",
     "snapshot",
     "snapshots",
     "specified",
     "state_size",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
     "stream",
     "sum_",
+    "top_k",
+    "user_aggregate",
+    "var_pop",
+    "var_samp",
+    "variance",
 ]

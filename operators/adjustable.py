@@ -44,6 +44,11 @@ class Adjustable(Operator, Generic[T]):
         """What a setting does to a batch."""
 
     @property
+    def is_changing(self) -> bool:
+        """Whether a change lies ahead."""
+        return self._ahead < len(self.history)
+
+    @property
     def setting(self) -> T:
         """What is in force at the progress of the input."""
         return self.history[self._ahead - 1][1]

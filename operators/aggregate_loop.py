@@ -113,8 +113,8 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     """The loop: from a batch, the progress behind it and the operator's state to results."""
     state = GroupState(schema)
     scope = row_scope(schema, "row")
-    for expression in (*map(Col, keys), *(call.argument for call in calls if call.argument is not None)):
-        expression.kind(schema)
+    for name in keys:
+        Col(name).kind(schema)
     key_parts = [Col(key).source(scope) for key in keys]
     key = key_parts[0] if len(keys) == 1 else f"({''.join(f'{part}, ' for part in key_parts)})"
     group_key = ["group.key"] if len(keys) == 1 else [f"group.key[{i}]" for i in range(len(keys))]

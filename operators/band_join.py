@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from midstream.operators.operator import Operator
+from midstream.operators.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.probes import SIDES, Pairing, Probe, Side, generate, pairing
 from midstream.operators.ranges import (
     Comparison,
@@ -15,7 +16,6 @@ from midstream.operators.ranges import (
     why_no_range,
 )
 from midstream.operators.sweep_join import Fifo, SweepJoin, join_of
-from midstream.operators.sweepareas import OrderedSweepArea
 from midstream.plans.expressions import Expression, Kind, Scope, compile_row
 from midstream.plans.plan import Node
 from midstream.plans.properties import has_ordered_ends
@@ -82,14 +82,15 @@ def _range_probe(
         bound, name = comparison.right.whole, f"bound{number}"
         of_row = scope.bind(compile_row(bound, mine))
         guards.append(f"for {name} in ({of_row}({side.mine}),){_is_known(name, bound.kind(mine))}")
+        is_closed = comparison.operator in (">=", "<=")
         if comparison.left.shift and is_exact(comparison, scope.schema):
             name = f"{name} - {comparison.left.shift}"
         elif comparison.left.shift:
             widened = scope.bind(at_least if comparison.is_lower else at_most)
             name = f"{widened}({name}, {scope.bind(comparison.left.shift)})"
-        # Entries of the very key are above a lower bound without the second part, below an upper one with it.
-        has_second = comparison.operator in (">", "<=")
-        ends[comparison.is_lower].append(f"({name}, {scope.bind(FOREVER)})" if has_second else f"({name},)")
+            is_closed = True
+        is_above = is_closed != comparison.is_lower
+        ends[comparison.is_lower].append(f"({name}, {scope.bind(FOREVER)})" if is_above else f"({name},)")
     lower, upper = _tightest("max", ends[True]), _tightest("min", ends[False])
     candidates = f"for _, _, (start2, end2, {side.other}) in among({lower}, {upper})"
     return generate(

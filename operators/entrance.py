@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-from midstream.operators.input_manager import DeadLetters, InputManager, dead_letter
-from midstream.plans.errors import IntervalError, MidstreamError, SchemaError
+from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.expressions import Scope, evaluate
 from midstream.plans.logical import Source
 from midstream.plans.schema import PYTHON_TYPES, Column, Schema
@@ -51,7 +51,7 @@ class Entrance:
     @property
     def max_end(self) -> Time:
         """The largest end of an element that was let in."""
-        return max(self._max_end, *map(_END, self._last)) if self._last else self._max_end
+        return max(self._max_end, self._last[-1][1]) if self._last else self._max_end
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Elements arrived; gives what is ready, in order, and the progress."""
@@ -64,10 +64,10 @@ class Entrance:
             batch = self._sift(batch)
         ready = self.manager.push(batch)
         # In a chronon stream that is in order, later elements end no earlier than these.
-        if self.source.intervals or ready[0] is not batch:
-            self._max_end = max(self._max_end, *map(_END, batch))
-        elif batch:
+        if not self.source.intervals and ready[0] is batch:
             self._last = batch
+        elif batch:
+            self._max_end = max(self._max_end, max(map(_END, batch)))
         return ready
 
     def _sift(self, batch: list[Any]) -> Batch:
@@ -117,6 +117,53 @@ class Entrance:
             self.source.columns.check(payloads)
         except SchemaError as error:
             raise SchemaError(f"stream {stream}: {error}", stream=stream) from error
+
+
+class Entrances(Mapping[str, Entrance]):
+    """The entrances of all streams, by name. They stay when queries go, so that a stream cannot go back in
+    time for the next one."""
+
+    def __init__(
+        self,
+        slack: Mapping[str, Time] | None = None,
+        delay: Mapping[str, int] | None = None,
+        dead_letters: Callable[[list[DeadLetter]], object] | None = None,
+    ) -> None:
+        self.letters = None if dead_letters is None else DeadLetters(dead_letters)
+        self._slack = dict(slack or {})
+        self._delay = dict(delay or {})
+        self._entrances: dict[str, Entrance] = {}
+
+    def enter(self, sources: Iterable[Source], query: str) -> None:
+        """Have an entrance for each stream. Raises PlanError where one is known with another declaration."""
+        for source in sources:
+            known = self._entrances.get(source.stream)
+            if known is None:
+                slack, delay = self._slack.get(source.stream), self._delay.get(source.stream)
+                self._entrances[source.stream] = Entrance(source, slack, delay, self.letters)
+            elif known.source != source:
+                raise PlanError(
+                    f"query {query}: found stream {_declared(source)}, expected it as it is known: "
+                    f"{_declared(known.source)}",
+                    stream=source.stream,
+                )
+
+    def max_end(self, source: Source) -> Time:
+        """The largest end of an element of a stream so far."""
+        return self._entrances[source.stream].max_end
+
+    def __getitem__(self, stream: str) -> Entrance:
+        return self._entrances[stream]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entrances)
+
+    def __len__(self) -> int:
+        return len(self._entrances)
+
+
+def _declared(source: Source) -> str:
+    return f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"
 
 
 def _soundness(source: Source) -> Callable[[list[Any]], bool]:

@@ -118,10 +118,7 @@ class Expiry(Generic[T]):
         """Take out the items that end at or before a time, in order of their ends."""
         queue, heap = self._queue, self._heap
         while (end := self.next) is not None and end <= time:
-            if queue[0][0] == end:
-                item = queue.popleft()[1]
-            else:
-                item = heappop(heap)[2]
+            item = queue.popleft()[1] if queue[0][0] == end else heappop(heap)[2]
             if heap and heap[0][0] < queue[0][0]:
                 self.next = heap[0][0]
             else:

@@ -240,7 +240,7 @@ class InputManager:
             name: bound for name, bound in (("slack", slack), ("delay", delay)) if bound is not None
         }
         self._slack: Time = 0 if slack is None else slack
-        self._delay = delay
+        self.delay = delay
         self._letters = letters
         self._waiting = _Waiting()
 
@@ -274,12 +274,12 @@ class InputManager:
         """It is `now` in application time: all that starts before `now - delay` has arrived. The same as a
         heartbeat there, so a time that goes back is ignored."""
         self._check("time", now)
-        if self._delay is None:
+        if self.delay is None:
             raise IntervalError(
                 f"stream {self.stream}: found time {now}, expected none where no delay is declared",
                 stream=self.stream,
             )
-        return self._reach(now - self._delay)
+        return self._reach(now - self.delay)
 
     def end(self) -> tuple[Batch, Time]:
         """Nothing more will come; all that waits is ready. Ending twice is allowed."""

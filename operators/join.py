@@ -8,17 +8,12 @@ from typing import NamedTuple
 
 from midstream.operators import band_join
 from midstream.operators.implementation import Implementation, Table
+from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.operator import Operator
 from midstream.operators.probes import SIDES, Pairing, Probe, hash_probe, pairing, scan
 from midstream.operators.queued_join import QueuedJoin
 from midstream.operators.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
-from midstream.operators.sweepareas import (
-    FifoHashSweepArea,
-    FifoListSweepArea,
-    HashSweepArea,
-    ListSweepArea,
-    SweepArea,
-)
+from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
 from midstream.plans import logical
 from midstream.plans.plan import Node
 from midstream.plans.properties import has_ordered_ends, join_keys

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from midstream.operators.chains import is_link
+from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_plan, running_operator
 from midstream.operators.routes import Tap, chains, compile_routes
@@ -53,6 +53,7 @@ class PlanBox:
         reached: Sequence[Time] | None = None,
         received: Sequence[int] | None = None,
         taps: Mapping[Node, Tap] | None = None,
+        gauge: Callable[[Node, Operator], Gauge | None] = lambda node, operator: None,
     ) -> None:
         physical = physical_plan(plan)
         self.plan = physical
@@ -76,9 +77,12 @@ class PlanBox:
             if not _is_relation(node)
         }
         taps = taps or {}
-        self._chains = chains(physical, self._operators, {*taps, *physical.outputs.values()})
+        gauges = {node: found for node, one in self._operators.items() if (found := gauge(node, one))}
+        seen = {*taps, *gauges, *physical.outputs.values()}
+        self._chains = chains(physical, self._operators, seen)
+        self._links = {link for chain in self._chains.values() for link in chain.links}
         self.events = compile_routes(
-            physical, self.nodes, self._operators, self._chains, taps, self.reached, self._received
+            physical, self.nodes, self._operators, self._chains, taps, gauges, self.reached, self._received
         )
         """By port, what happens on a batch and the progress behind it, without a question whether the port
         has ended."""
@@ -150,7 +154,7 @@ class PlanBox:
             return self.reached[self.nodes.index(node)]
         if _is_relation(node):
             return FOREVER
-        return self.progress_of(node.inputs[0]) if is_link(node) else self._operators[node].progress()
+        return self.progress_of(node.inputs[0]) if node in self._links else self._operators[node].progress()
 
     def size(self) -> int:
         """How many elements its operators keep."""

@@ -27,7 +27,7 @@ class QueuedJoin(SweepJoin):
     Source   thesis, 14.3.4, with Algorithm 6
 
     >>> from midstream.operators.probes import SIDES, Pairing, scan
-    >>> from midstream.operators.sweepareas import FifoListSweepArea
+    >>> from midstream.operators.list_sweepareas import FifoListSweepArea
     >>> areas = (FifoListSweepArea(), FifoListSweepArea())
     >>> join = QueuedJoin(areas, tuple(scan(side, Pairing(), is_fifo=True) for side in SIDES))
     >>> join.push(0, [(0, 9, ("a",)), (5, 9, ("b",))]), join.size()

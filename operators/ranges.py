@@ -167,6 +167,6 @@ def _term(expression: Expression, schema: Schema) -> Term:
 def _is_shift(shift: Any, key: Expression, schema: Schema) -> bool:
     return (
         type(shift) in (int, float)
-        and abs(shift) <= _LARGEST_SHIFT
+        and 0 < abs(shift) <= _LARGEST_SHIFT
         and key.kind(schema).type in (Type.INTEGER, Type.FLOAT)
     )

@@ -18,7 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from midstream.operators.adjustable import Adjustable
 from midstream.operators.chains import compile_chain, is_filter, is_link
+from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import Batch, Time
@@ -62,8 +64,9 @@ def chains(plan: Plan, operators: Mapping[Node, Operator], apart: set[Node]) -> 
     """The chains of a plan, each under its last link. `apart` are nodes whose results somebody wants to
     see."""
     links: dict[Node, list[Node]] = {}
-    for node in operators:
-        if is_link(node):
+    for node, operator in operators.items():
+        # While a setting is to change, the operator has to see to that itself.
+        if is_link(node) and not (isinstance(operator, Adjustable) and operator.is_changing):
             before = links.get(node.inputs[0], [])
             is_alone = len(plan.consumers(node.inputs[0])) == 1 and node.inputs[0] not in apart
             if before and is_alone and not (is_filter(node) and any(map(is_filter, before))):
@@ -79,12 +82,13 @@ def compile_routes(
     operators: Mapping[Node, Operator],
     linked: Mapping[Node, Chain],
     taps: Mapping[Node, Tap],
+    gauges: Mapping[Node, Gauge],
     reached: list[Time],
     received: list[int],
 ) -> list[Event]:
     """The event of each input. It notes in `reached` and `received` how far the inputs are, and how much they
     gave."""
-    routes = [_Route(plan, port, inputs, operators, linked, taps) for port in range(len(inputs))]
+    routes = [_Route(plan, port, inputs, operators, linked, taps, gauges) for port in range(len(inputs))]
     return [_compile(route, {"reached": reached, "received": received}) for route in routes]
 
 
@@ -99,6 +103,7 @@ class _Route:
         operators: Mapping[Node, Operator],
         linked: Mapping[Node, Chain],
         taps: Mapping[Node, Tap],
+        gauges: Mapping[Node, Gauge],
     ) -> None:
         self.port = port
         self.names: dict[str, Any] = {}
@@ -106,6 +111,7 @@ class _Route:
         self._numbers = {node: i for i, node in enumerate((*inputs, *operators))}
         self._operators = operators
         self._taps = taps
+        self._gauges = gauges
         self._reached = {inputs[port]}
         self.lines += [f"reached[{port}] = p{port}", f"received[{port}] += len(b{port})"]
         self._tap(inputs[port])
@@ -123,7 +129,8 @@ class _Route:
         if below not in self._reached:
             return
         source, i = self._numbers[below], self._numbers[node]
-        self.names |= {f"run{i}": chain.run, f"chain{i}": chain}
+        gauge = self._gauges.get(node)
+        self.names |= {f"run{i}": gauge.run(chain.run) if gauge else chain.run, f"chain{i}": chain}
         self.lines += [f"b{i}, p{i} = b{source}, p{source}", f"if b{source}:"]
         if chain.has_filter:
             self.lines.append(f"    chain{i}.taken += len(b{source})")
@@ -135,8 +142,9 @@ class _Route:
         if not feeds:
             return
         operator, i = self._operators[node], self._numbers[node]
+        gauge = self._gauges.get(node)
         self.names |= {
-            f"process{i}": operator.process,
+            f"process{i}": gauge.process(operator.process) if gauge else operator.process,
             f"reached{i}": operator.reached,
             f"progress{i}": operator.progress,
         }

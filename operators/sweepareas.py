@@ -14,9 +14,7 @@ from itertools import count
 from sys import getsizeof
 from typing import Any, Protocol
 
-from sortedcontainers import SortedList
-
-from midstream.operators.expiry import Expiring, Expiry, FifoExpiry
+from midstream.operators.expiry import Expiry
 from midstream.operators.probes import key_source
 from midstream.plans.streams import Batch, Element, Payload, Time
 
@@ -44,87 +42,14 @@ class SweepArea(Protocol):
 Bucket = dict[int, Element]
 """Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
 
-_SELDOM = 63
+SELDOM = 63
 """A bucket is looked at when its size is a multiple of 64."""
 
 
-def _is_hollow(bucket: Bucket) -> bool:
+def is_hollow(bucket: Bucket) -> bool:
     """Whether most of a bucket is empty places. A dict keeps the place of what has left until it grows again;
     after a burst, whoever iterates would pass over all of them, for ever."""
     return getsizeof(bucket) > 256 * (len(bucket) + 64)
-
-
-class ListSweepArea:
-    """Elements in order of arrival; probing looks at all of them.
-
-    Cost     insert O(1) where ends are ordered, else O(log n); purge the same per purged element.
-
-    >>> area = ListSweepArea()
-    >>> area.insert([(0, 9, "a"), (2, 5, "b")], since=0)
-    >>> area.purge(5)
-    >>> list(area)
-    [(0, 9, 'a')]
-    """
-
-    __slots__ = ("_arrivals", "_expiry", "index")
-
-    def __init__(self) -> None:
-        self.index: Bucket = {}
-        """The elements."""
-        self._expiry: Expiry[int] = Expiry()
-        self._arrivals = count()
-
-    def insert(self, batch: Batch, since: Time) -> None:
-        """Keep those elements of a batch that end after a time."""
-        index, arrivals, add = self.index, self._arrivals, self._expiry.add
-        for element in batch:
-            if element[1] > since:
-                number = next(arrivals)
-                index[number] = element
-                add(element[1], number)
-
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-        index = self.index
-        for _, number in self._expiry.expired(time):
-            del index[number]
-            if not len(index) & _SELDOM and _is_hollow(index):
-                self.index = index = dict(index)
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def __iter__(self) -> Iterator[Element]:
-        return iter(self.index.values())
-
-
-class FifoListSweepArea:
-    """The same for ends that never decrease: one queue is both structures.
-
-    Cost     insert and purge O(1) per element.
-    """
-
-    __slots__ = ("index",)
-
-    def __init__(self) -> None:
-        self.index: deque[Element] = deque()
-        """The elements."""
-
-    def insert(self, batch: Batch, since: Time) -> None:
-        """Keep those elements of a batch that end after a time."""
-        self.index.extend([element for element in batch if element[1] > since])
-
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-        index = self.index
-        while index and index[0][1] <= time:
-            index.popleft()
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def __iter__(self) -> Iterator[Element]:
-        return iter(self.index)
 
 
 class HashSweepArea:
@@ -171,7 +96,7 @@ class HashSweepArea:
             del bucket[number]
             if not bucket:
                 del index[key]
-            elif not len(bucket) & _SELDOM and _is_hollow(bucket):
+            elif not len(bucket) & SELDOM and is_hollow(bucket):
                 index[key] = dict(bucket)
 
     def __len__(self) -> int:
@@ -259,59 +184,6 @@ def _fifo_hash(columns: tuple[int, ...]) -> Callable[..., Any]:
     exec(_FIFO_HASH.format(key=key_source("row", columns), known=known, long=_LONG), names)
     functions: Callable[..., Any] = names["functions"]
     return functions
-
-
-Entry = tuple[Any, int, Element]
-"""An element behind its key; the number of its arrival separates equal keys."""
-
-
-class OrderedSweepArea:
-    """Elements in order of a key, so that those in a range of keys are found without looking at others.
-
-    An element whose key is not known, or is no number, is not kept: it is in no range.
-
-    Cost     O(log n) per element to insert and to purge; a range is found in O(log n).
-
-    >>> from midstream.plans.streams import FOREVER
-    >>> area = OrderedSweepArea(lambda row: row[0], is_fifo=True)
-    >>> area.insert([(0, 5, (30,)), (1, 6, (10,)), (2, 7, (20,)), (3, 8, (None,))], since=0)
-    >>> area.purge(5)
-    >>> [element for _, _, element in area.index.irange((10,), (20, FOREVER))]
-    [(1, 6, (10,)), (2, 7, (20,))]
-    """
-
-    __slots__ = ("_arrivals", "_expiry", "_key", "index")
-
-    def __init__(self, key: Callable[[Payload], Any], *, is_fifo: bool) -> None:
-        self.index: SortedList[Entry] = SortedList()
-        """The elements, each behind its key."""
-        self._key = key
-        self._expiry: Expiring[Entry] = FifoExpiry() if is_fifo else Expiry()
-        self._arrivals = count()
-
-    def insert(self, batch: Batch, since: Time) -> None:
-        """Keep those elements of a batch that end after a time, and have a key."""
-        key_of, arrivals, add = self._key, self._arrivals, self._expiry.add
-        entries: list[Entry] = []
-        for element in batch:
-            # What is not equal to itself, NaN, has no place in an order.
-            if element[1] > since and (key := key_of(element[2])) is not None and key == key:
-                entry = (key, next(arrivals), element)
-                entries.append(entry)
-                add(element[1], entry)
-        self.index.update(entries)
-
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-        remove = self.index.remove
-        for _, entry in self._expiry.expired(time):
-            remove(entry)
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def __iter__(self) -> Iterator[Element]:
-        return (element for _, _, element in self.index)
 
 
 def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:

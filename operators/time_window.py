@@ -47,9 +47,8 @@ class TimeWindow(Adjustable[int | None]):
 
             S@u counts in the sum above where T - w(u) < u, and w(u) is the size in force at u
 
-        Elements before keep the size that they have been given, even if they could have been valid for
-        longer, or are so for longer now. A later call makes void what earlier ones announced for its time or
-        after.
+        Elements before keep the size that they have, so that for a while a window holds rows by both sizes. A
+        later call makes void what earlier ones announced for its time or after.
 
         Raises   PlanError for a size that is none, or where elements as late as `at` have been given out.
 

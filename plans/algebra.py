@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from midstream.plans.aggregates import aggregate
+from midstream.plans.aggregates import apply_call
 from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import TieError
 from midstream.plans.expressions import compile_row, compile_rows
@@ -211,7 +211,7 @@ def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapsh
     schema = node.inputs[0].schema
     keys = [schema.index(key) for key in operator.keys]
     arguments = [
-        (call.function, (lambda e: ()) if call.argument is None else compile_row(call.argument, schema))
+        (call, (lambda e: ()) if call.argument is None else compile_row(call.argument, schema))
         for _, call in operator.calls
     ]
 
@@ -220,7 +220,7 @@ def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapsh
         for e in part.elements():
             groups.setdefault(tuple(e[i] for i in keys), []).append(e)
         return Counter(
-            key + tuple(aggregate(function, map(argument, rows)) for function, argument in arguments)
+            key + tuple(apply_call(call, map(argument, rows)) for call, argument in arguments)
             for key, rows in groups.items()
         )
 
@@ -241,7 +241,7 @@ def _reach(node: Node) -> int:
     """By how much later than its input's an operator's last change can be."""
     match logical(node):
         case TimeWindow(size, slide):
-            return (size or 0) + slide
+            return (size or 0) + slide - 1
         case Granularity(granule):
             return granule
         case Dstream():

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from midstream.plans.aggregates import AggregateCall
+from midstream.plans.aggregates import call_from_json
 from midstream.plans.arrangements import Coalesce, Convert, Split
 from midstream.plans.errors import MidstreamError, PlanFormatError
 from midstream.plans.expressions import expression_from_json
@@ -172,10 +172,7 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
         case Aggregate(keys, calls):
             data |= {
                 "keys": list(keys),
-                "calls": [
-                    [name, c.function, None if c.argument is None else c.argument.to_json()]
-                    for name, c in calls
-                ],
+                "calls": [[name, *call.to_json()] for name, call in calls],
             }
     return data
 
@@ -224,10 +221,7 @@ def _logical_from_json(data: Mapping[str, Any]) -> Logical:
         case "join":
             return Join(expression_from_json(data["condition"]), tuple(map(str, data["columns"])))
         case "aggregate":
-            calls = (
-                (str(name), AggregateCall(function, None if e is None else expression_from_json(e)))
-                for name, function, e in data["calls"]
-            )
+            calls = ((str(name), call_from_json(call)) for name, *call in data["calls"])
             return Aggregate(tuple(map(str, data["keys"])), tuple(calls))
         case other:
             raise PlanFormatError(f"found operator {other!r}, expected a known one")

@@ -118,10 +118,12 @@ def test_an_argument_that_nests_too_deeply_is_refused() -> None:
         Aggregate([], [sum_(deep)], Schema.of(v="integer"))
 
 
-def test_an_argument_that_does_not_fit_is_refused() -> None:
+def test_a_column_that_is_not_there_is_refused() -> None:
     """Also where its value need not be computed, as rows are counted that cannot be unknown."""
     with pytest.raises(ExpressionError, match="there is no column w"):
         Aggregate([], [count("w")], SCHEMA)
+    with pytest.raises(ExpressionError, match="there is no column w"):
+        Aggregate(["w"], [count()], SCHEMA)
 
 
 def test_segments_that_have_left_are_let_go() -> None:

@@ -19,15 +19,11 @@ import pytest
 
 from midstream.operators.accumulators import ACCUMULATORS, Maximum, Minimum
 from midstream.operators.expiry import Expiry, FifoExpiry
+from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.operator import Operator
+from midstream.operators.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.planner import running_operator
-from midstream.operators.sweepareas import (
-    FifoHashSweepArea,
-    FifoListSweepArea,
-    HashSweepArea,
-    ListSweepArea,
-    OrderedSweepArea,
-)
+from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
 from midstream.plans.builder import Stream, stream
 from midstream.plans.expressions import col

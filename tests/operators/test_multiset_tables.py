@@ -40,7 +40,7 @@ MATCH = OTHER.rename({"x": "y"})
 EQUAL = [("x", "y")]
 
 NO_B: Table = {1: "c", 2: "aaa", 3: "aaa", 6: "bb"}
-"""What has no equal in the other stream; the only instant besides at which it matters is 5, where b has one."""
+"""What has no equal in the other stream; at 5, b has one."""
 
 DERIVED: dict[str, tuple[Stream, Table]] = {
     "8.7 difference": (ONE.difference(OTHER), {1: "c", 2: "aaa", 3: "aaa", 4: "aa", 5: "b", 6: "bb"}),

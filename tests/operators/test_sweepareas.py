@@ -14,14 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from midstream.operators.expiry import Expiring, Expiry, FifoExpiry
-from midstream.operators.sweepareas import (
-    FifoHashSweepArea,
-    FifoListSweepArea,
-    HashSweepArea,
-    ListSweepArea,
-    OrderedSweepArea,
-    SweepArea,
-)
+from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
+from midstream.operators.ordered_sweeparea import OrderedSweepArea
+from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
 from midstream.plans.streams import FOREVER, Element, Time
 
 LENGTHS = st.one_of(st.integers(1, 20), st.just(FOREVER))

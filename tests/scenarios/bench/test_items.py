@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -176,20 +179,26 @@ def test_hand_written_loops_come_first_of_each_size(item: Item) -> None:
     ]
 
 
-def test_state_is_purged(item: Item) -> None:
+@pytest.mark.parametrize("form", ["batches", "elements"])
+def test_state_is_purged(item: Item, form: str) -> None:
     """What a loop keeps after many windows is no more than after few."""
     if item.window is None:
         pytest.skip("nothing is kept")
 
     def kept(elements: int) -> int:
         work = workload(item, elements, seed=1, window=20)
+        tagged = feed(work.streams)
         sizes: list[int] = []
 
-        def watched() -> Iterator[Tagged]:
-            yield from feed(work.streams)
-            sizes.append(size_of_callers_state())
+        def watched(arriving: Iterable[Any]) -> Iterator[Any]:
+            yield from arriving
+            sizes.append(size_of_loop_state(form))
 
-        item.element_loop(watched(), work.span, lambda result: None)
+        if form == "batches":
+            arriving = watched(chunks(tagged, len(work.streams), 4))
+            item.batch_loop(arriving, work.span, lambda results: None)
+        else:
+            item.element_loop(watched(tagged), work.span, lambda result: None)
         return sizes[0]
 
     few, many = kept(400), kept(4000)
@@ -197,20 +206,18 @@ def test_state_is_purged(item: Item) -> None:
     assert many < 3 * few
 
 
-def size_of_callers_state() -> int:
+def size_of_loop_state(form: str) -> int:
     """The number of entries in the containers of the loop that is running."""
-    import inspect
-
     frame = inspect.currentframe()
-    while frame is not None and not frame.f_code.co_name.endswith("_elements"):
+    while frame is not None and not frame.f_code.co_name.endswith(f"_{form}"):
         frame = frame.f_back
     assert frame is not None
-    return sum(_entries(value) for name, value in frame.f_locals.items() if name not in {"feed", "emit"})
+    return sum(_entries(value) for name, value in frame.f_locals.items() if name not in {"feed", "chunks"})
 
 
 def _entries(value: object) -> int:
     if isinstance(value, dict):
-        return len(value)
+        return sum(len(kept) if isinstance(kept, list) else 1 for kept in value.values())
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, tuple)):
         return sum(map(_entries, value))
-    return len(value) if hasattr(value, "popleft") else 0
+    return len(value) if isinstance(value, deque) else 0

@@ -54,6 +54,15 @@ def test_the_plan_means_what_is_specified(monkeypatch: pytest.MonkeyPatch) -> No
     assert compare(specified(plan, streams), normal_form(found))
 
 
+def test_the_plan_has_the_operators_that_are_named() -> None:
+    assert {node.operator.name for node in watched_plan().nodes} >= {
+        "filter",
+        "join",
+        "distinct",
+        "aggregate",
+    }
+
+
 def test_what_grows_is_called_growing() -> None:
     def samples(*values: int, resident: bool = True) -> tuple[Sample, ...]:
         return tuple(Sample(i, 10 * value if resident else None, value) for i, value in enumerate(values))
@@ -63,6 +72,7 @@ def test_what_grows_is_called_growing() -> None:
     growing = MemoryRun(4, 0, 1, samples(1, 100, 100, 106))
     assert not growing.is_flat
     assert not growing.state.is_flat
+    assert not MemoryRun(4, 0, 1, samples(1, 100, 100, 106, resident=False)).is_flat
     unknown = MemoryRun(4, 0, 1, samples(1, 100, 100, 100, resident=False))
     assert unknown.is_flat
     assert unknown.memory is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -61,6 +62,17 @@ def test_values_and_their_chronons(value: Any, expected: int) -> None:
 def test_what_is_no_instant_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"^an integer, or a date or a date with a time"):
         chronon(value, as_clock("s"))
+
+
+def test_without_a_time_zone_is_in_utc_wherever_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert chronon(datetime(1970, 1, 1, 1), as_clock("h")) == 1
+        assert chronon("1970-01-02", as_clock("h")) == 24
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_finer_than_nanoseconds_is_refused() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.plans.errors import InputFileError, IntervalError, MissingExtra, SchemaError
-from midstream.plans.schema import Schema
+from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.streams import BEGINNING, FOREVER, Element
-from midstream.scenarios.relations import DatabaseError, content, load_csv, load_parquet, load_sql
+from midstream.scenarios.relations import (
+    DatabaseError,
+    content,
+    load_csv,
+    load_parquet,
+    load_sql,
+    sql_reading,
+)
 from midstream.scenarios.studies.time_units import Clock
 
 SCHEMA = Schema.of(number="integer", share="float?", text="string", flag="boolean")
@@ -358,6 +367,14 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
         load_sql("nonsense://", SCHEMA, table="t")
 
 
+def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+    with pytest.raises(
+        MissingExtra, match=r"psycopg2.* databases of type postgresql\+psycopg2 need; install it"
+    ):
+        load_sql("postgresql+psycopg2://host/name", SCHEMA, table="t")
+
+
 def test_a_password_is_not_shown() -> None:
     engine = sa.create_engine("sqlite://")
     engine.dialect.name = "other"
@@ -393,3 +410,48 @@ def test_rows_are_taken_as_they_stream_in() -> None:
     with pytest.raises(Enough):
         load_sql(engine, schema, query=f"{numbers} SELECT made(i) AS x FROM n", progress=stop)
     assert content.CHUNK <= len(made) < 2 * content.CHUNK
+
+
+def test_databases_are_asked_to_stream() -> None:
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    asked: list[object] = []
+    sa.event.listen(
+        engine, "before_cursor_execute", lambda *a: asked.append(a[4].execution_options.get("yield_per"))
+    )
+    load_sql(engine, Schema.of(x="integer"), query="SELECT 1 AS x")
+    assert asked == [content.CHUNK]
+
+
+def test_json_of_sqlite_is_read(tmp_path: Path) -> None:
+    file = database(
+        tmp_path, """CREATE TABLE t (x JSON); INSERT INTO t VALUES ('"a"'), ('7'), (NULL), ('true')"""
+    )
+    assert [row for _, _, row in load_sql(file, Schema.of(x="any?"), table="t")] == [
+        ("a",),
+        (7,),
+        (None,),
+        (True,),
+    ]
+    file = database(tmp_path, "INSERT INTO t VALUES ('{')")
+    with pytest.raises(SchemaError, match=r"table t, row 5, column x: found '\{', expected JSON"):
+        load_sql(file, Schema.of(x="any?"), table="t")
+
+
+@pytest.mark.parametrize(
+    ("type_", "found", "expected"),
+    [
+        ("integer", Decimal("7.0"), 7),
+        ("integer", Decimal("7.5"), Decimal("7.5")),
+        ("integer", Decimal("NaN"), None),
+        ("float", Decimal("7.5"), 7.5),
+        ("boolean", 0, False),
+        ("boolean", 2, 2),
+        ("string", 7, 7),
+    ],
+)
+def test_values_that_other_drivers_give(type_: str, found: object, expected: object) -> None:
+    column = Column("x", Type(type_))
+    origin = content.Origin("t", "row", SchemaError)
+    (value,) = sql_reading._converted([1], "x", column, [found], False, origin)
+    assert type(value) is type(found if expected is None else expected)
+    assert expected is None or value == expected

@@ -11,6 +11,7 @@ from midstream.operators.operator import Operator
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
 from midstream.plans.expressions import col
 from midstream.plans.streams import BEGINNING, Element, Time
+from operator_cases.aggregate_functions import aggregate_cases
 from operator_cases.base import PLAIN, SMALL, UNKNOWN, Case, Histories, source, valid
 
 FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1e16, -1e16, 5e-324, float("inf"), float("-inf")])
@@ -66,4 +67,7 @@ def cases() -> list[Case]:
     return [
         AggregateCase(f"aggregate {title}", "aggregate", query.plan(), payloads, is_eager=False)
         for title, (query, payloads) in plans.items()
+    ] + [
+        AggregateCase(f"aggregate {title}", "aggregate", plan, payloads, is_eager=False)
+        for title, plan, payloads in aggregate_cases()
     ]

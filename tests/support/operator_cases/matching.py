@@ -10,7 +10,7 @@ from midstream.plans.expressions import TRUE, Expression, col, compile_pair
 from midstream.plans.plan import Plan
 from midstream.plans.properties import join_keys
 from midstream.plans.schema import Schema
-from midstream.plans.streams import BEGINNING, Element, Time
+from midstream.plans.streams import Element, Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
 
 

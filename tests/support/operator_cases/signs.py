@@ -372,8 +372,8 @@ class ToIntervalsCase(SignedCase):
         return now if now in (BEGINNING, FOREVER) else min([now, *self.open(histories[0], now)])
 
     def open(self, history: Sequence[Element], now: Time) -> list[Time]:
-        """Since when there is what is valid at the last instant before now: of equal payloads, what began last
-        is still there."""
+        """Since when there is what is valid at the last instant before now: of equal payloads, what began
+        last is still there."""
         found: list[Time] = []
         for payload in {payload for _, _, payload in history}:
             mine = [e for e in history if e[2] == payload]

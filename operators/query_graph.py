@@ -1,0 +1,358 @@
+"""The query graph: queries come and go while elements flow, and share what they have in common; the plan of
+each can be exchanged (thesis, 13.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from midstream.operators.box import Box, settled
+from midstream.operators.entrance import Entrances
+from midstream.operators.metadata import Gauge, Metadata
+from midstream.operators.meter import Meter
+from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import physical_plan
+from midstream.operators.queries import Query, Sink, carried_out, meant, missed_until
+from midstream.operators.relations import Relations, check_relations
+from midstream.plans.errors import PlanError, UnknownStreamError
+from midstream.plans.logical import Source
+from midstream.plans.observations import Observation
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import above, has_ordered_ends
+from midstream.plans.schema import suggest
+from midstream.plans.streams import Batch, Element, Time
+
+QUERY = "query"
+"""The name of a query that was not given one."""
+
+
+class QueryGraph:
+    """The operators of all queries, connected: equal subplans are one.
+
+    They run in one Box, the base. While a query's plan is being exchanged, its part above the windows, or
+    above what it shares with other queries, runs in a Box of its own behind the base. When queries come or
+    go, the base is connected anew, and operators that go on take their state along.
+    """
+
+    def __init__(self, entrances: Entrances, relations: Relations | None = None) -> None:
+        self.queries: dict[str, Query] = {}
+        """The queries that run, by name."""
+        self._entrances = entrances
+        self._relations: dict[str, list[Element]] = {n: list(e) for n, e in (relations or {}).items()}
+        self._base: PlanBox | None = None
+        self._ports: dict[str, int] = {}
+        """By stream, the input of the base."""
+        self._direct: list[tuple[int, list[Sink]]] = []
+        """The sinks of each output of the base."""
+        self._parts: list[tuple[Query, list[int]]] = []
+        """The queries with a box of their own, and which outputs of the base it reads."""
+        self._meters: dict[Node, Meter] = {}
+        self._watched: list[str] = []
+        """The queries that are watched, each as often as it is."""
+        self._gauges: dict[Node, Gauge] = {}
+        self._views: dict[str, PlanBox] = {}
+
+    def add(self, plan: Plan, sink: Sink | None = None, name: str = QUERY) -> Query:
+        """Run one more query from now on; it shares what it has in common with those that run.
+
+        It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
+        that came before is missing. Raises PlanError where there is a query of that name, where the plan
+        reads no stream, or declares one otherwise than a running query does.
+        """
+        if name in self.queries:
+            raise PlanError(f"there is a query {name} already; give another name")
+        if not plan.sources:
+            raise PlanError(f"query {name} reads no stream, expected at least one")
+        self._entrances.enter(plan.sources, name)
+        self._check_relations(plan)
+        ends = self._entrances.max_end
+        complete_from = max(missed_until(root, ends) for root in plan.outputs.values())
+        query = self.queries[name] = Query(name, plan, physical_plan(plan), complete_from)
+        try:
+            self._rebuild({})
+        except Exception:
+            del self.queries[name]
+            raise
+        if sink is not None:
+            self.subscribe(sink, query=name)
+        return query
+
+    def remove(self, name: str = QUERY) -> None:
+        """Stop a query. What only it needed is forgotten, and results that it had under construction too."""
+        self.query(name)
+        self._watched = [watched for watched in self._watched if watched != name]
+        del self.queries[name]
+        self._rebuild({})
+
+    def query(self, name: str | None = None) -> Query:
+        """A query by name; the first one without."""
+        if name is None and self.queries:
+            return next(iter(self.queries.values()))
+        if name is None or name not in self.queries:
+            known = ", ".join(self.queries) or "none"
+            asked = "no query" if name is None else f"no query {name}{suggest(name, self.queries)}"
+            raise UnknownStreamError(f"there is {asked}; known: {known}")
+        return self.queries[name]
+
+    def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
+        """Hand every further batch of results of a query's output to a function; of the first query and its
+        first output by default."""
+        chosen = self.query(query)
+        names = tuple(chosen.plan.outputs)
+        if output is not None and output not in names:
+            raise UnknownStreamError(
+                f"there is no output {output}{suggest(output, names)}; known: {', '.join(names)}"
+            )
+        chosen.sinks[names[0] if output is None else output].append(sink)
+
+    def process(self, port: int, batch: Batch, progress: Time) -> None:
+        """Elements of a stream, possibly none, and the progress behind them."""
+        base = self._base
+        if base is None or (not batch and progress <= base.reached[port]):
+            return
+        results = base.events[port](batch, progress)
+        for output, sinks in self._direct:
+            if found := results[output]:
+                for sink in sinks:
+                    sink(found)
+        if self._parts:
+            self._feed(base, results)
+
+    def _feed(self, base: PlanBox, results: list[Batch]) -> None:
+        """Pass on what the base gave to the parts that run in boxes of their own."""
+        for query, outputs in self._parts:
+            box = query.box
+            assert box is not None
+            for port, output in enumerate(outputs):
+                if results[output]:
+                    _emit(query, box.push(port, results[output]))
+                _emit(query, box.advance(port, base.progress(output)))
+                box = query.box = settled(box)
+        for query, _ in tuple(self._parts):
+            self._settle(query)
+
+    # What a migration needs
+
+    def forks(self, query: str | None = None) -> dict[Node, Node]:
+        """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
+        the logical node the physical one that runs."""
+        chosen = self.query(query)
+        if chosen.box is not None:
+            return chosen.forks
+        others = [other for other in self.queries.values() if other is not chosen]
+        shared = {node for other in others if other.box is None for node in other.physical.nodes}
+        return carried_out(chosen.physical, shared)
+
+    def part(self, query: str | None = None) -> Box:
+        """The exchangeable part of a query, as a Box."""
+        chosen = self.query(query)
+        return self._view(chosen) if chosen.box is None else chosen.box
+
+    def new_part(self, plan: Plan, query: str | None = None) -> PlanBox:
+        """The exchangeable part of a plan to which a query may move, with empty state, on the query's
+        inputs."""
+        self._check_relations(plan)
+        forks = self.forks(query)
+        grafted = plan.map(lambda node: forks.get(meant(node), node))
+        return PlanBox(grafted, tuple(forks.values()), relations=self._relations)
+
+    def exchange(self, box: Box, plan: Plan, ready: list[Batch], query: str | None = None) -> None:
+        """Put another box in the place of a query's exchangeable part; `ready` is what became ready by doing
+        so. The caller answers for its being right."""
+        chosen = self.query(query)
+        self.count_results()
+        chosen.forks = self.forks(query)
+        chosen.box = box
+        chosen.plan = plan
+        self._rebuild({})
+        _emit(chosen, ready)
+        self._settle(chosen)
+
+    def input_progress(self, query: str | None = None) -> list[Time]:
+        """The progress of each input of a query's exchangeable part."""
+        base = self.base()
+        return [base.progress_of(node) for node in self.forks(query).values()]
+
+    def input_max_ends(self, query: str | None = None) -> list[Time]:
+        """The largest end timestamp seen on each input of a query's exchangeable part."""
+        return [self._max_end(node) for node in self.forks(query).values()]
+
+    # What is known
+
+    def base(self) -> PlanBox:
+        """The box in which the operators of all queries run, to be looked at."""
+        if self._base is None:
+            raise UnknownStreamError("no query runs")
+        return self._base
+
+    def observe(self, query: str | None = None) -> dict[Node, Observation]:
+        """What was seen of each of a query's windows, or sources without a window, by their logical nodes.
+        Cost: O(kept elements)."""
+        base = self.base()
+        return {
+            node: Observation(
+                base.made(physical),
+                base.progress_of(physical),
+                self._meters[physical].max_end,
+                tuple(self._meters[physical].recent),
+            )
+            for node, physical in carried_out(self.query(query).physical).items()
+        }
+
+    @contextmanager
+    def watch(self, query: str | None = None) -> Iterator[Callable[[], list[Metadata]]]:
+        """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a
+        function that reads what was measured so far.
+
+        Operators that nobody watches are not measured, and are not slower for being watchable. Those that run
+        in a box of their own, during a migration, cannot be measured.
+
+        >>> from midstream.operators.engine import Engine
+        >>> from midstream.plans.builder import stream
+        >>> engine = Engine(stream("bids", item="integer").window(60).distinct().plan())
+        >>> with engine.watch() as read:
+        ...     engine.push("bids", [(t, t + 1, (t % 2,)) for t in range(10)])
+        ...     [(str(m.node.operator), m.received, m.selectivity, m.d, m.l) for m in read()]
+        [('time-window 60', 10, 1.0, 1.0, 60.0), ('distinct', 10, 0.2, 1.0, 60.0)]
+        """
+        name = self.query(query).name
+        self._watched.append(name)
+        self._rebuild({})
+
+        def read() -> list[Metadata]:
+            nodes = self.query(name).physical.nodes
+            return [self._gauges[node].read() for node in nodes if node in self._gauges]
+
+        try:
+            yield read
+        finally:
+            if name in self._watched:
+                self._watched.remove(name)
+                self._rebuild({})
+
+    def count_results(self) -> None:
+        """Bring the counts of results up to date."""
+        for query in self.queries.values():
+            if query.box is None and self._base is not None:
+                made = _made(self._base, query)
+                query.results += made - query.made
+                query.made = made
+
+    # How it is connected
+
+    def rename(self, moved: Mapping[Node, Node], plans: Mapping[str, tuple[Plan, Plan]]) -> None:
+        """Put running operators under other nodes, and give queries the plans (logical, physical) that have
+        them."""
+        self.count_results()
+        running = {moved.get(node, node): operator for node, operator in self.base().operators().items()}
+        self._meters = {moved.get(node, node): meter for node, meter in self._meters.items()}
+        self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
+        for name, (plan, physical) in plans.items():
+            self.queries[name].plan, self.queries[name].physical = plan, physical
+        self._rebuild(running)
+
+    def _rebuild(self, more: Mapping[Node, Operator]) -> None:
+        """Connect the operators of all queries anew, and some more that run; all go on with their state."""
+        self.count_results()
+        outputs: dict[str, Node] = {}
+        meters: dict[Node, Meter] = {}
+        direct: list[tuple[int, list[Sink]]] = []
+        parts: list[tuple[Query, list[int]]] = []
+        for query in self.queries.values():
+            for node in carried_out(query.physical).values():
+                meters[node] = self._meters.get(node) or Meter(has_ordered_ends(node))
+            if query.box is None:
+                for output, root in query.physical.outputs.items():
+                    direct.append((len(outputs), query.sinks[output]))
+                    outputs[f"{query.name}: {output}"] = root
+            else:
+                parts.append((query, [len(outputs) + i for i in range(len(query.forks))]))
+                outputs |= {f"{query.name}: {i}": node for i, node in enumerate(query.forks.values())}
+        gauges: dict[Node, Gauge] = {}
+        base = self._connect(Plan(outputs), more, meters, gauges) if outputs else None
+        self._base, self._meters, self._direct, self._parts = base, meters, direct, parts
+        self._gauges = gauges
+        self._ports = {} if base is None else {name: port for port, name in enumerate(base.inputs)}
+        self._views.clear()
+        for query in self.queries.values():
+            query.made = 0 if base is None or query.box is not None else _made(base, query)
+
+    def _connect(
+        self,
+        plan: Plan,
+        more: Mapping[Node, Operator],
+        meters: Mapping[Node, Meter],
+        gauges: dict[Node, Gauge],
+    ) -> PlanBox:
+        old = self._base
+        watched = {node for name in self._watched for node in self.queries[name].physical.nodes}
+
+        def gauge(node: Node, operator: Operator) -> Gauge | None:
+            if node not in watched:
+                return None
+            return gauges.setdefault(node, self._gauges.get(node) or Gauge(node, operator))
+
+        sources = [node for node in plan.nodes if isinstance(node.operator, Source)]
+        return PlanBox(
+            plan,
+            sources,
+            relations=self._relations,
+            running=more if old is None else {**old.operators(), **more},
+            reached=[self._entrances[source.stream].progress for source in plan.sources],
+            received=[0 if old is None else old.made(node) for node in sources],
+            taps={node: meter.tap for node, meter in meters.items()},
+            gauge=gauge,
+        )
+
+    def _settle(self, query: Query) -> None:
+        """Once a migration is over, let the operators of its new plan run with all others."""
+        assert query.box is not None
+        query.box = settled(query.box)
+        base = self.base()
+        if isinstance(query.box, PlanBox) and not set(query.box.operators()) & set(base.operators()):
+            part, query.box = query.box, None
+            query.physical = part.plan
+            query.made = _made(part, query)
+            self._rebuild(part.operators())
+
+    def _view(self, query: Query) -> PlanBox:
+        """A Box of the running operators of a query's exchangeable part, while the base runs them."""
+        base = self.base()
+        running = base.operators()
+        inputs = tuple(self.forks(query.name).values())
+        view = self._views.get(query.name)
+        if view is None:
+            upper = above(query.physical, inputs)
+            view = self._views[query.name] = PlanBox(
+                query.physical,
+                inputs,
+                relations=self._relations,
+                running={node: running[node] for node in upper if node in running},
+            )
+        view.is_at([base.progress_of(node) for node in inputs], [base.made(node) for node in inputs])
+        return view
+
+    def _max_end(self, node: Node) -> Time:
+        if node in self._meters:
+            return self._meters[node].max_end
+        # What is made of windows lasts no longer than they do.
+        return max(self._meters[below].max_end for below in carried_out(Plan(node)).values())
+
+    def _check_relations(self, plan: Plan) -> None:
+        """Check the relations that a plan reads and no query did so far."""
+        known = {operator for query in self.queries.values() for operator in query.plan.relations}
+        check_relations([o for o in plan.relations if o not in known], self._relations)
+
+
+def _made(box: PlanBox, query: Query) -> int:
+    """How many elements the operators at a query's outputs have given."""
+    return sum(map(box.made, query.physical.outputs.values()))
+
+
+def _emit(query: Query, results: list[Batch]) -> None:
+    for output, batch in zip(query.plan.outputs, results, strict=True):
+        if batch:
+            query.results += len(batch)
+            for sink in query.sinks[output]:
+                sink(batch)

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from midstream.operators.box import Box, settled
 from midstream.operators.entrance import Entrances
 from midstream.operators.metadata import Gauge, Metadata
-from midstream.operators.meter import Meter
+from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, meant, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.plans.errors import PlanError, UnknownStreamError
-from midstream.plans.logical import Source
+from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, has_ordered_ends
 from midstream.plans.schema import suggest
-from midstream.plans.streams import Batch, Element, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 QUERY = "query"
 """The name of a query that was not given one."""
@@ -69,6 +69,7 @@ class QueryGraph:
         ends = self._entrances.max_end
         complete_from = max(missed_until(root, ends) for root in plan.outputs.values())
         query = self.queries[name] = Query(name, plan, physical_plan(plan), complete_from)
+        query.made = 0 if self._base is None else _made(self._base, query)
         try:
             self._rebuild({})
         except Exception:
@@ -187,17 +188,24 @@ class QueryGraph:
         return self._base
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows, or sources without a window, by their logical nodes.
-        Cost: O(kept elements)."""
+        """What was seen of each of a query's windows, or sources without a window, by their logical nodes;
+        and what its relations hold. Cost: O(kept elements)."""
         base = self.base()
-        return {
+        chosen = self.query(query)
+        relations = {
+            node: Observation(len(rows), FOREVER, rows[-1][1] if rows else BEGINNING, tuple(rows[:RECENT]))
+            for node in chosen.plan.nodes
+            if isinstance(node.operator, Relation)
+            for rows in (self._relations[node.operator.relation],)
+        }
+        return relations | {
             node: Observation(
                 base.made(physical),
                 base.progress_of(physical),
                 self._meters[physical].max_end,
                 tuple(self._meters[physical].recent),
             )
-            for node, physical in carried_out(self.query(query).physical).items()
+            for node, physical in carried_out(chosen.physical).items()
         }
 
     @contextmanager

@@ -19,6 +19,7 @@ from midstream.optimizer.formulas import Formulas
 from midstream.optimizer.selectivity import Selectivity
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
+from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical, logical_plan
 
@@ -57,7 +58,7 @@ class CostModel:
 
     def _estimate(self, node: Node, operators: dict[Node, Estimate]) -> Estimate:
         """That of a node; `operators` takes it and those below it, down to the plan's inputs."""
-        if not logical(node).is_snapshot_reducible:
+        if not logical(node).is_snapshot_reducible or isinstance(logical(node), Relation):
             if node not in self._known:
                 self._known[node] = self._input(node)
         elif node not in operators:
@@ -70,7 +71,7 @@ class CostModel:
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_plan(Plan(node)).root)
         facts = input_facts(node.schema, stream.sample, self._statistics.distributions)
-        return Estimate(stream.d, stream.l, stream.g, 0.0, 0.0, facts)
+        return Estimate(stream.d, stream.l, stream.g, 0.0, 0.0, facts, stream.always)
 
 
 def price(plan: Plan, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:

@@ -16,6 +16,7 @@ class Estimate:
     d, l, g    as in StreamStatistics
     cost       microseconds of processing per chronon
     state      elements kept
+    always     rows that are valid at every instant, as those of a constant relation are
     """
 
     d: float
@@ -24,6 +25,7 @@ class Estimate:
     cost: float
     state: float
     facts: Facts
+    always: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -33,7 +35,7 @@ class Estimate:
     @property
     def valid(self) -> float:
         """How many results are valid at one instant."""
-        return times(self.rate, self.l)
+        return times(self.rate, self.l) + self.always
 
 
 def inverse(number: float) -> float:

@@ -19,10 +19,25 @@ from dataclasses import replace
 from midstream.optimizer.column_facts import combinations, kept, paired
 from midstream.optimizer.estimate import Estimate, inverse, times
 from midstream.optimizer.mapped_facts import projected, united
+from midstream.optimizer.multiset_formulas import compared, matched
 from midstream.optimizer.selectivity import Classes, Selectivity
 from midstream.optimizer.units import UnitCosts
+from midstream.plans.arrangements import Coalesce, Convert, Split
 from midstream.plans.expressions import conjuncts
-from midstream.plans.logical import Aggregate, Distinct, Filter, Join, Project, Union
+from midstream.plans.logical import (
+    Aggregate,
+    AntiJoin,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    MaxUnion,
+    Project,
+    SemiJoin,
+    StrictDifference,
+    Union,
+)
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node
 from midstream.plans.properties import equal_columns, join_keys, logical
@@ -50,6 +65,15 @@ class Formulas:
                 return self._distinct(node, inputs[0])
             case Aggregate() as operator:
                 return self._aggregate(operator, inputs[0])
+            case Difference() | StrictDifference() | Intersection() | MaxUnion() as operator:
+                kinds = combinations(node.schema.names, inputs[0].facts)
+                return compared(operator, kinds, inputs[0], inputs[1], self._units)
+            case SemiJoin() | AntiJoin() as operator:
+                return self._matching(operator, node, inputs[0], inputs[1])
+            case Split(length):
+                return self._split(length, inputs[0])
+            case Coalesce() | Convert():
+                return self._rearranged(inputs[0])
         raise TypeError(f"no cost formula for {node.operator}")
 
     def _filter(self, operator: Filter, node: Node, s: Estimate) -> Estimate:
@@ -59,13 +83,14 @@ class Formulas:
         selectivity, facts = self._selectivity.of(parts, node.schema, s.facts, _classes(node))
         rate = times(selectivity, s.rate)
         cost = s.rate * u.predicate + rate * u.output
-        return Estimate(inverse(rate), s.l, s.g, cost, 0.0, facts)
+        return Estimate(inverse(rate), s.l, s.g, cost, 0.0, facts, times(selectivity, s.always))
 
     def _project(self, operator: Project, node: Node, s: Estimate) -> Estimate:
         """(22.2), (22.13), (22.15)."""
         u = self._units
         facts = projected(operator.columns, node.schema, s.facts)
-        return Estimate(s.d, s.l, s.g, s.rate * (u.function + u.create + u.output), 0.0, facts)
+        cost = s.rate * (u.function + u.create + u.output)
+        return Estimate(s.d, s.l, s.g, cost, 0.0, facts, s.always)
 
     def _union(self, node: Node, inputs: Sequence[Estimate]) -> Estimate:
         """(22.3), (22.16), (22.17)."""
@@ -104,7 +129,32 @@ class Formulas:
             cost,
             _swept(s, t) + _swept(t, s),
             kept(operator.columns, known),
+            times(selectivity, s.always, t.always),
         )
+
+    def _matching(self, operator: SemiJoin | AntiJoin, node: Node, s: Estimate, t: Estimate) -> Estimate:
+        """By hashing where columns are equated, else by nested loops."""
+        left, right = (child.schema for child in node.inputs)
+        parts = conjuncts(operator.condition)
+        keys, _ = join_keys(operator.condition, left, right)
+        is_hashed = bool(keys) and not _is_by_loops(node)
+        facts = paired(s.facts, t.facts)
+        selectivity, _ = self._selectivity.of(parts, left.concat(right), facts, _classes(node))
+        return matched(operator, selectivity, is_hashed, s, t, self._units)
+
+    def _split(self, length: int, s: Estimate) -> Estimate:
+        """Every element in as many pieces as it takes."""
+        u = self._units
+        pieces = max(1.0, s.l / length)
+        rate = times(s.rate, pieces)
+        cost = rate * (u.create + u.queue + u.output)
+        return replace(s, d=inverse(rate), l=s.l / pieces, cost=cost, state=s.valid)
+
+    def _rearranged(self, s: Estimate) -> Estimate:
+        """Coalesce, as if nothing met, and converters."""
+        u = self._units
+        step = u.hash + 2 * u.bucket + u.queue + u.output
+        return replace(s, cost=s.rate * step, state=s.valid)
 
     def _distinct(self, node: Node, s: Estimate) -> Estimate:
         """(22.5), (22.24) to (22.29). That d' = d presumes that an element outlives the equal ones before it,
@@ -140,7 +190,7 @@ def _classes(node: Node) -> Classes:
 
 
 def _is_by_loops(node: Node) -> bool:
-    return isinstance(node.operator, Physical) and node.operator.implementation == "nested-loops-join"
+    return isinstance(node.operator, Physical) and "nested-loops" in node.operator.implementation
 
 
 def _overlap(one: float, other: float) -> float:

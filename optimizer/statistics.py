@@ -83,12 +83,15 @@ class StreamStatistics:
     d    average distance between the starts of successive elements; infinite for an empty stream
     l    average length of validity
     g    granule, the unit of which timestamps are multiples
+
+    `always` is how many rows are valid at every instant besides: those of a constant relation.
     """
 
     d: float
     l: float  # noqa: E741 - the model's own letter
     g: int = 1
     sample: Sample | None = None
+    always: float = 0.0
 
     def __post_init__(self) -> None:
         if not (self.d > 0 and self.l >= 0 and self.g > 0):
@@ -154,6 +157,9 @@ def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNIN
     recent = seen.recent
     if not recent:
         return StreamStatistics(d=math.inf, l=0.0)
+    if recent[0][0] == BEGINNING:
+        sample = Sample(schema, [payload for _, _, payload in recent])
+        return StreamStatistics(d=math.inf, l=math.inf, sample=sample, always=float(seen.count))
     d = _distance(recent, _now(seen), latest)
     return StreamStatistics(
         d=d,
@@ -167,6 +173,8 @@ def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNIN
 def _now(seen: Observation) -> Time:
     """Where an input stands: its progress, or its last start where it has ended."""
     last = seen.recent[-1][0] if seen.recent else BEGINNING
+    if last == BEGINNING:
+        return last  # nothing seen, or a constant relation: it says nothing of the time
     return last if seen.progress == FOREVER else max(last, seen.progress)
 
 

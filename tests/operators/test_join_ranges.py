@@ -36,6 +36,7 @@ X, Y, F, G = col("x"), col("y"), col("f"), col("g")
         ((X < Y) & X.eq(Y), (X, Y), X.eq(Y)),
         ((G - 0.5 <= F) & (F <= G + 0.5), (F, G), (G - 0.5 <= F) & (F <= G + 0.5)),
         (F < G, (F, G), TRUE),
+        ((F < G) & (X < Y + 3) & (X > Y), (X, Y), F < G),
         (X + 0.0 < Y, (X + 0.0, Y), TRUE),  # as a float, x may be another number
         (X + 1 < G, (X, G), X + 1 < G),
         ((X < Y) & (F < G) & (F > G - 1), (F, G), (X < Y) & (F > G - 1)),

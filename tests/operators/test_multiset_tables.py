@@ -204,7 +204,7 @@ def in_step(query: Stream, left: Batch, right: Batch) -> tuple[Operator, list[El
     out: list[Element] = []
     both = [*((e[0], 0, e) for e in left), *((e[0], 1, e) for e in right)]
     for start, port, element in sorted(both):
-        out += running.push(port, [element]) + running.advance(1 - port, start)
+        out += running.advance(0, start) + running.advance(1, start) + running.push(port, [element])
     return running, out
 
 

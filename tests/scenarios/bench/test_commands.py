@@ -170,6 +170,8 @@ def test_bad_options_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(commands, "ELEMENTS", 400)  # so that what is not refused ends soon
+    monkeypatch.setattr(memory, "watch", lambda elements, seed, progress: pytest.fail("not refused"))
     assert_refused(invoke(*arguments), *messages)
 
 

@@ -97,7 +97,7 @@ def test_in_a_file_it_is_the_snapshot_at_every_moment(case: tuple[list[Element],
     elements, steps = case
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "v.db")
-        with MaintainedTable(SCHEMA, file, "v %(i)s") as table:
+        with MaintainedTable(SCHEMA, file, "v %(i)s", key="n %(") as table:
             for name, what in steps:
                 getattr(table, name)(what)
                 assert read(file) == table.rows() == known(elements, table.time)
@@ -158,6 +158,8 @@ def test_a_row_that_is_valid_n_times_is_there_n_times(tmp_path: Path) -> None:
         assert connection.execute(query).fetchall() == [(1, 2), (2, 1)]
         numbers = connection.execute("SELECT number FROM results").fetchall()
         assert len(set(numbers)) == len(numbers) == 3
+        table.advance(10)
+        assert connection.execute(query).fetchall() == []
     table.close()
 
 

@@ -83,7 +83,7 @@ def test_what_is_kept_in_memory(steps: list[tuple[str, Any]], retention: int | N
 def test_what_is_kept_in_a_file(steps: list[tuple[str, Any]], retention: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "h.db")
-        period = ("from %(x)s", "to")
+        period = ("from", "to %(")
         with TemporalTable(SCHEMA, file, "h %(i)s", period=period, retention=retention) as table:
             keep(table, steps, retention)
             kept = table.elements()
@@ -100,6 +100,17 @@ def test_the_table_is_a_temporal_relation(tmp_path: Path) -> None:
         assert rows == [(0, 5, 1), (3, None, 2)]
         (indices,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'index'").fetchone()
         assert indices == 0
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_no_remembered_instant_sees_is_forgotten(is_file: bool, tmp_path: Path) -> None:
+    table = TemporalTable(ONE, tmp_path / "h.db" if is_file else None, retention=5)
+    table.push([(0, 5, A), (0, 6, B), (3, FOREVER, A)])
+    table.advance(9)
+    assert table.elements() == [(0, 5, A), (0, 6, B), (3, FOREVER, A)]
+    table.push([(10, 11, B)])
+    assert table.elements() == [(0, 6, B), (3, FOREVER, A), (10, 11, B)]
+    table.close()
 
 
 def test_forgetting_has_an_index(tmp_path: Path) -> None:
@@ -133,6 +144,8 @@ def test_what_is_no_result_is_refused(is_file: bool, tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match=r"table t: column x: found 'a' \(str\), expected integer"):
         table.push([(9, 10, ("a",))])
     table.advance(2)
+    with pytest.raises(StreamOrderError, match="starts at 3 after progress 4"):
+        table.push([(3, 9, A)])
     table.push([(4, 5, A)])
     assert table.elements() == [(4, 5, A)]
     table.close()

@@ -118,6 +118,7 @@ def test_the_past_is_known(history: list[Step], retention: int | None) -> None:
     first = 0 if retention is None else max(0, last - retention)
     elements = relation.elements()
     assert [start for start, _, _ in elements] == sorted(start for start, _, _ in elements)
+    assert all(start < end for start, end, _ in elements)
     for instant in range(first, last + 1):
         assert snapshot(elements, instant) == known[instant]
     assert relation.rows() == known[-1]

@@ -1,0 +1,241 @@
+"""Queries come and go in one engine, and share what they have in common."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.engine import Engine
+from midstream.operators.engine import run
+from midstream.plans.aggregates import count
+from midstream.plans.algebra import snapshots
+from midstream.plans.builder import stream
+from midstream.plans.errors import MigrationRefused, PlanError, UnknownStreamError
+from midstream.plans.plan import Plan
+from midstream.plans.snapshots import equivalent, snapshot
+from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.testing import Event, drive, interleavings, is_ordered, plans, streams_for
+
+S = stream("s", x="integer", y="integer").window(10)
+T = stream("t", z="integer").window(10)
+
+
+def joined_plan(one: Plan) -> list[str]:
+    """The sources of a plan by name."""
+    return [source.stream for source in one.sources]
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> tuple[list[Plan], dict, list[tuple]]:
+    """Plans over common streams, and an order of arrivals in which queries are added and removed."""
+    chosen = [draw(plans(depth=2)) for _ in range(draw(st.integers(1, 3)))]
+    streams: dict = {}
+    for plan in chosen:
+        streams |= {k: v for k, v in draw(streams_for(plan)).items() if k not in streams}
+    events: list[tuple] = [("stream", event) for event in draw(interleavings(streams))]
+    for i in range(len(chosen)):
+        at = draw(st.sampled_from((0, draw(st.integers(0, len(events))))))
+        events.insert(at, ("add", i))
+        if draw(st.booleans()):
+            events.insert(draw(st.integers(at + 1, len(events))), ("remove", i))
+    return chosen, streams, events
+
+
+@given(sessions())
+def test_every_query_gives_what_it_means(session: tuple[list[Plan], dict, list[tuple]]) -> None:
+    """From the instant on that `complete_from` names; before it, nothing but what it means on less input."""
+    chosen, streams, events = session
+    # A query that reads every stream from the beginning, so that all are known to the engine.
+    reader = Plan({name: stream_of(chosen, name) for name in streams})
+    engine = Engine(reader)
+    pushed: dict = {name: [] for name in streams}
+    results: list[list] = [[] for _ in chosen]
+    complete: dict[int, object] = {}
+    ends: dict[int, object] = {}
+    for kind, what in events:
+        if kind == "add":
+            complete[what] = engine.add(chosen[what], results[what].extend, name=str(what)).complete_from
+        elif kind == "remove":
+            ends[what] = engine.part(str(what)).progress()
+            engine.remove(str(what))
+        else:
+            note(what, pushed)
+            drive(engine, [what])
+    engine.close()
+    for i, plan in enumerate(chosen):
+        assert is_ordered(results[i])
+        if i in complete:
+            expected = snapshots(plan, {name: pushed[name] for name in joined_plan(plan)})
+            for instant, content in expected.items():
+                if complete[i] <= instant < ends.get(i, FOREVER):
+                    assert snapshot(results[i], instant) == content
+
+
+def stream_of(chosen: list[Plan], name: str):
+    """The source node of a stream."""
+    return next(n for plan in chosen for n in plan.nodes if not n.inputs and n.operator.stream == name)
+
+
+def note(event: Event, pushed: dict) -> None:
+    """Remember what was pushed."""
+    if event[0] == "push":
+        pushed[event[1]] += event[2]
+
+
+def test_a_query_from_the_beginning_lacks_nothing() -> None:
+    engine = Engine(S.plan())
+    assert engine.query().complete_from == BEGINNING
+    engine.push("s", chronons([(5, (1, 1))]))
+    assert engine.add(S.distinct().plan(), name="late").complete_from == 15
+    assert engine.add(T.plan(), name="other").complete_from == BEGINNING
+
+
+@pytest.mark.parametrize(
+    ("query", "complete_from"),
+    [
+        (stream("s", x="integer"), 6),
+        (stream("s", x="integer").window(10), 15),
+        (stream("s", x="integer").window(10, slide=4), 18),
+        (stream("s", x="integer").window(10).window(3), 17),
+        (stream("s", x="integer").granularity(4), 8),
+        (stream("s", x="integer").window(10).granularity(4), 16),
+        (stream("s", x="integer").window(10).istream(), 16),
+        (stream("s", x="integer").window(10).dstream(), 16),
+        (stream("s", x="integer").window(None), FOREVER),
+        (stream("s", x="integer").last(2), FOREVER),
+        (stream("s", x="integer").last(2, by=["x"]), FOREVER),
+    ],
+    ids=str,
+)
+def test_what_a_late_query_lacks_depends_on_its_windows(query, complete_from: object) -> None:
+    engine = Engine()
+    engine.add(stream("s", x="integer").select().plan(), name="first")
+    engine.push("s", chronons([(3, (1,)), (5, (1,))]))
+    assert engine.add(query.plan(), name="late").complete_from == complete_from
+
+
+def test_equal_subplans_run_once() -> None:
+    counts = S.group_by("x").aggregate(n=count())
+    engine = Engine(counts.plan())
+    engine.push("s", chronons([(0, (1, 1))]))
+    (running,) = [o for o in engine.base().operators().values() if type(o).__name__ == "Aggregate"]
+    engine.add(counts.filter(counts["n"] > 1).plan(), name="more")
+    assert [o for o in engine.base().operators().values() if type(o).__name__ == "Aggregate"] == [running]
+    engine.remove()
+    assert running in engine.base().operators().values()
+    engine.remove("more")
+    with pytest.raises(UnknownStreamError, match="no query runs"):
+        engine.base()
+
+
+def test_a_query_that_goes_takes_its_state_along() -> None:
+    engine = Engine()
+    engine.add(S.distinct().plan(), name="distinct")
+    engine.add(S.join(T, on=[("x", "z")]).plan(), name="pairs")
+    engine.push("s", chronons([(0, (1, 1)), (1, (2, 1))]))
+    assert engine.size() == 4
+    engine.remove("pairs")
+    assert engine.size() == 2
+    assert engine.streams == ("s",)
+    with pytest.raises(UnknownStreamError, match="reads no stream t"):
+        engine.push("t", [])
+    engine.add(T.plan(), name="again")
+    assert engine.streams == ("s", "t")
+
+
+def test_a_stream_does_not_go_back_in_time_for_a_later_query() -> None:
+    engine = Engine(S.plan())
+    engine.push("s", chronons([(7, (1, 1))]))
+    engine.remove()
+    engine.add(S.plan())
+    assert engine.progress("s") == 7
+
+
+def test_what_cannot_be_added_leaves_the_engine_as_it_was() -> None:
+    results: list = []
+    engine = Engine(S.plan(), results.extend)
+    for plan, name, message in (
+        (S.plan(), "query", "there is a query query already"),
+        (stream("s", x="string").plan(), "other", r"query other: found stream s \(x string\), expected"),
+        (stream("s", x="integer", y="integer", intervals=True).plan(), "other", "s .* with intervals"),
+    ):
+        with pytest.raises(PlanError, match=message):
+            engine.add(plan, name=name)
+    with pytest.raises(UnknownStreamError, match="there is no query othr; known: query"):
+        engine.remove("othr")
+    engine.push("s", chronons([(0, (1, 1))]))
+    assert results == [(0, 10, (1, 1))]
+    assert engine.counters()["results"] == 1
+
+
+def test_a_migration_leaves_what_other_queries_share() -> None:
+    """The operator that two queries share stays, with its state; only the rest is exchanged."""
+    common = S.distinct()
+    old = common.join(T, on=[("x", "z")])
+    first, second = old.filter(old["y"] > 1), common.group_by("x").aggregate(n=count())
+    narrow = common.filter(common["y"] > 1)
+    results: list = []
+    counts: list = []
+    engine = Engine(first.plan(), results.extend)
+    engine.add(second.plan(), counts.extend, name="counts")
+    history = [(t, (t % 3, t % 4)) for t in range(60)]
+    partners = [(t, (t % 3,)) for t in range(60)]
+    engine.push("s", chronons(history[:20]))
+    engine.push("t", chronons(partners[:20]))
+    (shared,) = [o for o in engine.base().operators().values() if type(o).__name__ == "Distinct"]
+    migration = engine.migrate(narrow.join(T, on=[("x", "z")]).plan())
+    assert {str(node.operator) for node in engine.forks()} == {"distinct", "window 10"}
+    for t in range(20, 60, 5):
+        engine.push("s", chronons(history[t : t + 5]))
+        engine.push("t", chronons(partners[t : t + 5]))
+    assert migration.phase.value == "done"
+    assert shared in engine.base().operators().values()
+    engine.close()
+    streams = {"s": list(chronons(history)), "t": list(chronons(partners))}
+    assert equivalent(results, run(first.plan(), streams))
+    assert is_ordered(results)
+    assert equivalent(counts, run(second.plan(), {"s": streams["s"]}))
+
+
+def test_a_migration_of_what_others_share_is_refused() -> None:
+    unfiltered = S.distinct()
+    engine = Engine(unfiltered.filter(unfiltered["y"] > 1).plan())
+    engine.add(unfiltered.plan(), name="distinct")
+    with pytest.raises(MigrationRefused, match=r"queries share.*only the old plan has <distinct"):
+        engine.migrate(S.filter(S["y"] > 1).distinct().plan())
+    engine.remove("distinct")
+    engine.migrate(S.filter(S["y"] > 1).distinct().plan())
+
+
+def test_queries_come_and_go_while_one_migrates() -> None:
+    common = S.distinct()
+    results: list = []
+    late: list = []
+    engine = Engine(common.filter(common["y"] > 1).plan(), results.extend)
+    rows = [(t, (t % 3, t % 4)) for t in range(60)]
+    engine.push("s", chronons(rows[:10]))
+    migration = engine.migrate(S.filter(S["y"] > 1).distinct().plan())
+    complete_from = engine.add(common.plan(), late.extend, name="late").complete_from
+    engine.push("s", chronons(rows[10:13]))
+    assert migration.phase.value == "moving"
+    engine.add(T.plan(), name="passing")
+    engine.remove("passing")
+    engine.push("s", chronons(rows[13:]))
+    assert migration.phase.value == "done"
+    engine.close()
+    streams = {"s": list(chronons(rows))}
+    assert equivalent(results, run(common.filter(common["y"] > 1).plan(), streams))
+    everything = run(common.plan(), streams)
+    assert complete_from == 19
+    for instant in range(complete_from, 80):
+        assert snapshot(late, instant) == snapshot(everything, instant)
+
+
+def test_results_are_counted_query_by_query() -> None:
+    engine = Engine(S.plan())
+    engine.push("s", chronons([(0, (1, 1))]))
+    engine.add(S.plan(), name="same")
+    engine.push("s", chronons([(1, (1, 1))]))
+    assert (engine.counters()["results"], engine.counters("same")["results"]) == (2, 1)
+    assert engine.counters()["elements"] == 2

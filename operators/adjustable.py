@@ -71,6 +71,10 @@ class Adjustable(Operator, Generic[T]):
             del self.history[:over]
             self._ahead -= over
 
+    def passed(self, progress: Time) -> None:
+        """Elements were given by this setting without the operator: none of them starts after `progress`."""
+        self._latest = progress
+
     def _check(self, at: int) -> None:
         """Refuse a change that comes too late."""
         reached = self.reached[0]

@@ -45,7 +45,7 @@ def _adjust(
     old = meant(old)
     affected = [q for q in graph.queries.values() if old in logical_plan(q.plan).nodes]
     if not affected:
-        raise PlanError(f"no query has {old.operator} of {label(old)}")
+        raise PlanError(f"no query has {label(old)}")
     _refuse_migrating(affected)
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
@@ -80,6 +80,4 @@ def _refuse_migrating(queries: list[Query]) -> None:
 def _refuse_clash(moved: Mapping[Node, Node], running: Mapping[Node, Any]) -> None:
     for old, new in moved.items():
         if new != old and new in running:
-            raise PlanError(
-                f"{new.operator} of {label(new)} runs already, with a state of its own; remove that query"
-            )
+            raise PlanError(f"{label(new)} runs already, with a state of its own; remove that query")

@@ -55,6 +55,8 @@ class Chain:
         for node, operator in zip(self.links, self.operators, strict=True):
             operator.reached[0] = progress
             operator.received[0] += passing
+            if isinstance(operator, Adjustable) and passing:
+                operator.passed(progress)
             passing = self.given if is_filter(node) else passing
             operator.emitted += passing
         self.taken = self.given = 0

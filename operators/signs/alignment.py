@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import repeat
 from operator import le, lt
@@ -87,8 +87,18 @@ class Alignment:
                 yield time, FOREVER, payload
 
 
-def _popped(queue: deque[Element], is_due: Callable[[Time, Time], bool], bound: Time) -> Iterator[Element]:
-    while queue and is_due(queue[0][0], bound):
+def _popped(queue: deque[Element], is_due: Callable[[Time, Time], bool], bound: Time) -> Iterable[Element]:
+    if is_due(queue[-1][0], bound):
+        due = list(queue)
+        queue.clear()
+        return due
+    return _popped_singly(queue, is_due, bound)
+
+
+def _popped_singly(
+    queue: deque[Element], is_due: Callable[[Time, Time], bool], bound: Time
+) -> Iterator[Element]:
+    while is_due(queue[0][0], bound):
         yield queue.popleft()
 
 

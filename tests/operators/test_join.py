@@ -127,3 +127,11 @@ def test_what_waits_at_the_input_lets_the_other_side_forget() -> None:
     join.push(0, [(1, 6, (7, 1))])
     join.push(1, [(1, 6, (8, 1)), (9, 14, (7, 2))])
     assert sorted(join.state()) == [(1, 6, (8, 1)), (9, 14, (7, 2))]
+
+
+def test_what_waits_at_the_input_is_not_forgotten_by_the_other_side() -> None:
+    """The right side has reached 9, but its element at 5 is still to be joined."""
+    join = running_operator(node("hash-join-queued", LEFT.window(5), RIGHT.window(5)))
+    join.push(0, [(1, 6, (7, 1))])
+    join.push(1, [(5, 10, (7, 2)), (9, 14, (7, 3))])
+    assert join.advance(0, 5) == [(5, 6, (7, 1, 7, 2))]

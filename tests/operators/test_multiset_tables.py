@@ -239,6 +239,7 @@ def test_a_row_between_two_that_touch_is_not_looked_at(name: str) -> None:
     left = [(0, 1000, A)] * 50
     running, out = in_step(PHYSICAL[name][0], left, [(t, t + 1, A) for t in range(100)])
     assert out == []
+    assert running.advance(0, 100) + running.advance(1, 100) == []
     assert running.size() <= 52
 
 
@@ -318,6 +319,11 @@ def test_an_anti_join_need_not_wait_for_a_match_that_comes_too_late() -> None:
     assert anti.advance(1, 20) == []
     assert anti.advance(0, 7) == [(3, 7, A)]
     assert anti.end(0) + anti.end(1) == []
+    later = AntiJoin(KeyCovers([0], [0]))
+    later.advance(1, 2)
+    assert later.push(0, [(1, 5, A), (2, 9, A)]) == []
+    assert later.advance(1, 6) == [(1, 5, A)]
+    assert later.progress() == 2
 
 
 @pytest.mark.parametrize("kind", [SemiJoin, AntiJoin])

@@ -224,6 +224,15 @@ def test_what_ends_and_begins_at_one_instant_goes_on(order: Sequence[Element]) -
         assert convert.end(0) == []
 
 
+def test_what_ends_is_said_when_its_time_has_come() -> None:
+    """Not at the next instant: whoever waits for it may be at the same progress."""
+    convert = IntervalsToSigns()
+    assert convert.push(0, [(1, 8, "a"), (2, 5, "b")]) == [(1, 1, "a"), (2, 1, "b")]
+    assert convert.advance(0, 5) == [(5, -1, "b")]
+    assert convert.advance(0, 8) == [(8, -1, "a")]
+    assert convert.size() == 0
+
+
 def test_what_began_first_ends_first() -> None:
     convert = SignsToIntervals()
     signs: Batch = [(1, 1, "a"), (2, 1, "a"), (4, -1, "a"), (7, -1, "a")]

@@ -127,6 +127,18 @@ def test_the_order_of_arrival_decides() -> None:
         assert window.end(0) == [(1, FOREVER, kept[1]), (4, FOREVER, "d")]
 
 
+@pytest.mark.parametrize("delay", [None, 2])
+def test_a_row_that_leaves_at_the_instant_at_which_it_came_does_not_come_out(delay: int | None) -> None:
+    """Neither at once, nor from behind a row that holds it back, be that cut or not."""
+    window = PartitionedWindow(["x"], 1, 1, "arrival", delay, schema=SCHEMA)
+    assert window.push(0, [(0, 1, (2, 0)), (0, 1, (2, 1)), (1, 2, (2, 2))]) == [(0, 1, (2, 1))]
+    out = window.push(0, [(2, 3, (1, 0)), (2, 3, (1, 1)), (9, 10, (1, 2))]) + window.end(0)
+    assert all(start < end for start, end, _ in out)
+    assert normal_form(out) == normal_form(
+        [(1, FOREVER, (2, 2)), (2, 9, (1, 1)), (9, FOREVER, (1, 2))],
+    )
+
+
 @given(rows=elements(chronons=True), delay=st.integers(1, 5), size=st.integers(1, 3))
 def test_nothing_is_held_back_by_more_than_the_delay(rows: list[Element], delay: int, size: int) -> None:
     """Behind the last row; and cutting changes nothing else."""

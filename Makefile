@@ -49,8 +49,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## Run the demonstration
 	@$(BIN)/midstream demo
 
-bench: $(READY) ## Measure operators beside a hand-written loop, in one run
-	@$(BIN)/python benchmarks/throughput.py
+bench: $(READY) ## Measure operators beside hand-written loops and other libraries, in one run
+	@$(BIN)/midstream bench
 
 format: $(READY) ## Format the code and sort the imports
 	$(BIN)/ruff check --select I --fix --quiet .

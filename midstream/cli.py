@@ -15,9 +15,10 @@ import typer
 from typer.core import TyperGroup
 
 from midstream.plans.errors import MidstreamError
+from midstream.scenarios.bench.commands import app as bench
 from midstream.scenarios.studies.commands import app as study
 
-SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("study", study),)
+SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", study))
 """Groups of commands, by name; the modules that define them import nothing heavy at the top."""
 
 

@@ -21,11 +21,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [file for file in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))] if file.is_file()]
 EXTRAS = {
+    "bytewax": "peers",
     "hypothesis": "testing",
     "matplotlib": "plot",
     "pandas": "spark",
     "pyarrow": "spark",
     "pyspark": "spark",
+    "sqlalchemy": "sql",
+    "streamz": "peers",
 }
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks) *$", re.M | re.S

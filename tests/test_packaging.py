@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 NOT_ROOMS = {"benchmarks", "docs", "examples", "tests"}
-HEAVY = {"duckdb", "hypothesis", "matplotlib", "pandas", "pyarrow", "pyspark", "pytest"}
+HEAVY = {"duckdb", "hypothesis", "matplotlib", "pandas", "pyarrow", "pyspark", "pytest", "sqlalchemy"}
 
 IMPORT_AND_REPORT = """
 import importlib, json, sys

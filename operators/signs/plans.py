@@ -13,7 +13,6 @@ from midstream.operators.signs import (
     stateless,
     windows,
 )
-from midstream.plans.logical import Relation, Source
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
@@ -63,7 +62,7 @@ def signed_plan(plan: Plan) -> Plan:
 
 def _signed(node: Node) -> Node:
     operator = node.operator
-    if isinstance(operator, Physical | Source | Relation):
+    if isinstance(operator, Physical):
         return node
     for candidate in IMPLEMENTATIONS.get(type(operator), ()):
         chosen = Node(Physical(candidate.name, operator), node.inputs)

@@ -73,7 +73,7 @@ def test_missing_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(app, COMMANDS[0])
     assert isinstance(result.exception, MissingExtra)
     assert str(result.exception).endswith(
-        'found no pyarrow, which this study needs; install: pip install "midstream[spark]"'
+        'found no pyarrow, which this needs; install: pip install "midstream[spark]"'
     )
 
 

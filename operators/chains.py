@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import Col, Scope, evaluate, row_scope, tuple_source
 from midstream.plans.logical import Filter, Project
 from midstream.plans.physical import Physical
@@ -33,7 +34,10 @@ def is_filter(node: Node) -> bool:
     return isinstance(logical(node), Filter)
 
 
-def compile_chain(nodes: Sequence[Node]) -> Callable[[Batch], Batch]:
+Link = Callable[[Batch], Batch]
+
+
+def compile_chain(nodes: Sequence[Node]) -> Link:
     """One function for several links, the first one first.
 
     Cost     O(1) per element and link; no list is made between them.
@@ -45,28 +49,34 @@ def compile_chain(nodes: Sequence[Node]) -> Callable[[Batch], Batch]:
     >>> compile_chain(links)([(0, 1, (7, 12.5)), (1, 2, (7, 9.0))])
     [(0, 60, (7,))]
     """
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"FOREVER": FOREVER}
     if all(map(is_filter, nodes)):
         # The elements themselves pass: none is made anew.
-        text = "".join(f" if {_condition(node, 'x[2]', names)}" for node in nodes)
-        return _function(f"[x for x in batch{text}]", names)
-    text, end, row = "", "end", "row"
+        conditions = " and ".join(_condition(node, "x[2]", names) for node in nodes)
+        return _function(f"[x for x in batch if {conditions}]", f"batch if {conditions} else []", names)
+    loop, steps, end, row = "", [], "end", "row"
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, TimeWindow):
-            end = _infinity(names) if operator.size is None else f"start + {operator.size}"
+            end = "FOREVER" if operator.size is None else f"start + {operator.size}"
             continue
-        if row != "row" and not _keeps_rows(node):
-            text += f" for row in ({_spelled(row, names)},)"
+        if _keeps_rows(node):
+            continue
+        if row != "row":
+            loop += f" for row in ({_spelled(row, names)},)"
+            steps.append(f"row = {row}")
             row = "row"
         if isinstance(operator, Filter):
-            text += f" if {_condition(node, row, names)}"
-        elif isinstance(operator, Project) and not _keeps_rows(node):
+            condition = _condition(node, row, names)
+            loop += f" if {condition}"
+            steps.append(f"if not {condition}: return []")
+        elif isinstance(operator, Project):
             scope = _scope(node.inputs[0].schema, row, names)
             row = tuple_source([e for _, e in operator.columns], scope)
-    if (end, row, text) == ("end", "row", ""):
+    if (end, row, loop) == ("end", "row", ""):
         return lambda batch: batch
-    return _function(f"[(start, {end}, {row}) for start, end, row in batch{text}]", names)
+    made = f"(start, {end}, {row})"
+    return _function(f"[{made} for start, end, row in batch{loop}]", f"[{made}]", names, steps)
 
 
 def _keeps_rows(node: Node) -> bool:
@@ -96,12 +106,22 @@ def _scope(schema: Schema, row: str, names: dict[str, Any]) -> Scope:
     return Scope(schema, row_scope(schema, row).resolve, names)
 
 
-def _infinity(names: dict[str, Any]) -> str:
-    """A name for the end of what stays valid, which has no literal."""
-    names["FOREVER"] = FOREVER
-    return "FOREVER"
+_CHAIN = """
+def run(batch):
+    if len(batch) == 1:
+        {one}
+    return {many}
+"""
 
 
-def _function(source: str, names: dict[str, Any]) -> Callable[[Batch], Batch]:
-    function: Callable[[Batch], Batch] = evaluate(f"lambda batch: {source}", Scope(Schema(()), {}, names))
-    return function
+def _function(many: str, one: str, names: dict[str, Any], steps: Sequence[str] | None = None) -> Link:
+    """A function of batches; one of a single element takes a short cut, as a comprehension costs a call."""
+    unpack = "x, = batch" if steps is None else "(start, end, row), = batch"
+    lines = [unpack, *(steps or ()), f"return {one}"]
+    source = _CHAIN.format(one="\n        ".join(lines), many=many)
+    try:
+        exec(source, names)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
+    run: Link = names["run"]
+    return run

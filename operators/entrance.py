@@ -8,9 +8,8 @@ from typing import Any
 
 from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
-from midstream.plans.expressions import Scope, evaluate
 from midstream.plans.logical import Source
-from midstream.plans.schema import PYTHON_TYPES, Column, Schema
+from midstream.plans.schema import PYTHON_TYPES, Column
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
 
 _END = itemgetter(1)
@@ -67,7 +66,7 @@ class Entrance:
         if not self.source.intervals and ready[0] is batch:
             self._last = batch
         elif batch:
-            self._max_end = max(self._max_end, max(map(_END, batch)))
+            self._max_end = max(self._max_end, *map(_END, batch))
         return ready
 
     def _sift(self, batch: list[Any]) -> Batch:
@@ -176,12 +175,20 @@ def _soundness(source: Source) -> Callable[[list[Any]], bool]:
         tests += ["end.__class__ is int", "end - start == 1"]
     tests += ["row.__class__ is tuple", f"len(row) == {len(columns)}"]
     tests += [_test(f"row[{i}]", column) for i, column in enumerate(columns)]
-    text = " and ".join(tests)
-    scope = Scope(Schema(()), {}, {"FOREVER": FOREVER})
-    check: Callable[[list[Any]], bool] = evaluate(
-        f"lambda batch: not [0 for element in batch for start, end, row in (element,) if not ({text})]", scope
-    )
+    names = {"FOREVER": FOREVER}
+    exec(_SOUNDNESS.format(tests=" and ".join(tests)), names)
+    check: Callable[[list[Any]], bool] = names["check"]
     return check
+
+
+_SOUNDNESS = """
+def check(batch):
+    if len(batch) == 1:
+        element, = batch
+        start, end, row = element
+        return {tests}
+    return not [0 for element in batch for start, end, row in (element,) if not ({tests})]
+"""
 
 
 def _test(value: str, column: Column) -> str:

@@ -9,7 +9,13 @@ become one loop (see chains).
                                    if b0:
                                        b1 = run1(b0)
                                        chain1.given += len(b1)
-                                   b2 = process2(0, b1, p1) if b1 or p1 > reached2[0] else []
+                                   if b1 or p1 > reached2[0]:
+                                       reached2[0] = p1
+                                       received2[0] += len(b1)
+                                       out = work2(0, b1)
+                                       operator2.emitted += len(out)
+                                       b2 = out
+                                   else: b2 = []
                                    return [b2]
 """
 
@@ -108,6 +114,7 @@ class _Route:
         gauges: Mapping[Node, Gauge],
     ) -> None:
         self.port = port
+        self._plan = plan
         self.names: dict[str, Any] = {}
         self.lines: list[str] = []
         self._numbers = {node: i for i, node in enumerate((*inputs, *operators))}
@@ -144,21 +151,33 @@ class _Route:
         if not feeds:
             return
         operator, i = self._operators[node], self._numbers[node]
-        gauge = self._gauges.get(node)
-        self.names |= {
-            f"process{i}": gauge.process(operator.process) if gauge else operator.process,
-            f"reached{i}": operator.reached,
-            f"progress{i}": operator.progress,
-        }
+        self.names |= {f"operator{i}": operator, f"reached{i}": operator.reached}
         for nth, (port, child) in enumerate(feeds):
             b, p = f"b{self._numbers[child]}", f"p{self._numbers[child]}"
-            call = f"process{i}({port}, {b}, {p}) if {b} or {p} > reached{i}[{port}] else []"
+            self.lines.append(f"if {b} or {p} > reached{i}[{port}]:")
+            self.lines += [f"    {line}" for line in self._call(node, i, port, b, p)]
             if nth == 0:
-                self.lines.append(f"b{i} = {call}")
+                self.lines += [f"    b{i} = out", f"else: b{i} = []"]
             else:
-                self.lines += [f"more = {call}", f"b{i} = b{i} + more if b{i} else more"]
-        self.lines.append(f"p{i} = progress{i}()")
+                self.lines.append(f"    b{i} = b{i} + out if b{i} else out")
+        if any(reader in self._operators for reader in self._plan.consumers(node)):
+            self.names[f"progress{i}"] = operator.progress
+            self.lines.append(f"p{i} = progress{i}()")
         self._done(node)
+
+    def _call(self, node: Node, i: int, port: int, b: str, p: str) -> list[str]:
+        """What `Operator.process` does, without a call of it; or that, measured."""
+        operator = self._operators[node]
+        if gauge := self._gauges.get(node):
+            self.names[f"process{i}"] = gauge.process(operator.process)
+            return [f"out = process{i}({port}, {b}, {p})"]
+        self.names |= {f"received{i}": operator.received, f"work{i}": operator._process}
+        return [
+            f"reached{i}[{port}] = {p}",
+            f"received{i}[{port}] += len({b})",
+            f"out = work{i}({port}, {b})",
+            f"operator{i}.emitted += len(out)",
+        ]
 
     def _done(self, node: Node) -> None:
         self._reached.add(node)

@@ -244,6 +244,6 @@ def _reach(node: Node) -> int:
             return (size or 0) + slide - 1
         case Granularity(granule):
             return granule
-        case Dstream():
+        case Istream() | Dstream():
             return 1
     return 0

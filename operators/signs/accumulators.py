@@ -17,7 +17,7 @@ from midstream.plans.streams import Time
 
 
 class _Extreme(Accumulator):
-    """One end of the values in order. What is no number counts where nothing else is there.
+    """One end of the values in order. What is no number counts as larger than any.
 
     Cost     O(log n) comparisons to add and remove, O(1) for the value.
     """
@@ -42,14 +42,9 @@ class _Extreme(Accumulator):
         else:
             self._no_numbers -= 1
 
+    @abstractmethod
     def value(self, at: Time) -> Any:
         """The extreme; None of nothing."""
-        if self._values:
-            return self._extreme()
-        return math.nan if self._no_numbers else None
-
-    @abstractmethod
-    def _extreme(self) -> Any: ...
 
 
 class Largest(_Extreme):
@@ -64,8 +59,11 @@ class Largest(_Extreme):
 
     __slots__ = ()
 
-    def _extreme(self) -> Any:
-        return self._values[-1]
+    def value(self, at: Time) -> Any:
+        """The last; None of nothing."""
+        if self._no_numbers:
+            return math.nan
+        return self._values[-1] if self._values else None
 
 
 class Smallest(_Extreme):
@@ -73,8 +71,11 @@ class Smallest(_Extreme):
 
     __slots__ = ()
 
-    def _extreme(self) -> Any:
-        return self._values[0]
+    def value(self, at: Time) -> Any:
+        """The first; None of nothing."""
+        if self._values:
+            return self._values[0]
+        return math.nan if self._no_numbers else None
 
 
 class MergedBySign(Accumulator):

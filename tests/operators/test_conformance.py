@@ -24,8 +24,8 @@ from hypothesis.stateful import (
 from operator_cases import Case
 
 from midstream.operators.planner import IMPLEMENTATIONS
+from midstream.plans import arrangements, logical, windows
 from midstream.plans.errors import EndedError, StreamOrderError
-from midstream.plans.logical import Logical
 from midstream.plans.snapshots import compare, normal_form, snapshot
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -241,8 +241,11 @@ def test_every_implementation_is_covered(cases: list[Case]) -> None:
 def test_every_logical_operator_can_be_run() -> None:
     """Sources and relations are fed from outside; for each other logical operator there is an
     implementation."""
-    kinds = [Logical]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    concrete = {kind.__name__ for kind in kinds if not kind.__subclasses__()}
+    kinds = {
+        kind
+        for module in (logical, windows, arrangements)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, logical.Logical)
+    }
+    concrete = {kind.__name__ for kind in kinds if not any(kind in other.__mro__[1:] for other in kinds)}
     assert concrete == {"Source", "Relation", *(kind.__name__ for kind in IMPLEMENTATIONS)}

@@ -13,29 +13,51 @@ For those who write operators, rules or boxes of their own and want to see them 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from hypothesis import strategies as st
 
 from midstream.operators.engine import Engine
-from midstream.plans.aggregates import AggregateCall, avg, count, max_, min_, sum_
+from midstream.operators.implementation import Implementation
+from midstream.operators.obstacles import is_relation
+from midstream.operators.planner import IMPLEMENTATIONS
+from midstream.operators.relations import constant
+from midstream.plans.aggregates import (
+    AggregateCall,
+    avg,
+    count,
+    count_distinct,
+    max_,
+    median,
+    min_,
+    stddev_pop,
+    sum_,
+    top_k,
+    var_samp,
+)
 from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
+from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.expressions import Col, Const, Expression, conjunction, equality, greatest
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Type
+from midstream.plans.logical import Aggregate, Intersection, Join, Relation, Source
+from midstream.plans.physical import Physical
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import logical
+from midstream.plans.schema import Schema, Type
 from midstream.plans.snapshots import Equivalence, NormalForm, compare, equivalent, normal_form
 from midstream.plans.streams import FOREVER, Element
+from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 
 __all__ = [
+    "WHOLE",
     "Event",
     "Workload",
     "condition",
     "drive",
     "elements",
     "equivalent",
+    "implemented",
     "interleavings",
     "is_ordered",
     "plans",
@@ -51,6 +73,9 @@ None)."""
 LATEST = 24
 """Generated elements start before this instant."""
 
+WHOLE: Mapping[str, bool] = {"windows": True, "arrangements": True, "relations": True}
+"""What `plans` is given to draw from the whole algebra."""
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -58,7 +83,13 @@ class Workload:
 
     plan: Plan
     streams: Mapping[str, Sequence[Element]]
+    """The elements of every source, and of every relation."""
     events: Sequence[Event]
+
+    @property
+    def relations(self) -> dict[str, Sequence[Element]]:
+        """The elements of the relations alone, as an engine takes them."""
+        return {operator.relation: self.streams[operator.relation] for operator in self.plan.relations}
 
     def specified(self) -> NormalForm:
         """What the results mean by the logical algebra."""
@@ -124,13 +155,19 @@ def interleavings(draw: st.DrawFn, streams: Mapping[str, Sequence[Element]]) -> 
 
 
 def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """Complete streams for all sources of a plan, whose columns must be integers."""
-    return st.fixed_dictionaries(
-        {
-            source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
-            for source in plan.sources
-        }
-    )
+    """Complete streams for all sources of a plan, and the elements of its relations; columns must be
+    integers."""
+    found: dict[str, st.SearchStrategy[list[Element]]] = {
+        source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
+        for source in plan.sources
+    }
+    for one in plan.relations:
+        row = rows(len(one.columns))
+        if one.is_constant:
+            found[one.relation] = st.lists(row, max_size=5).map(constant)
+        else:
+            found[one.relation] = elements(row, forever=forever, max_size=6)
+    return st.fixed_dictionaries(found)
 
 
 @st.composite
@@ -160,11 +197,21 @@ def condition(draw: st.DrawFn, names: Sequence[str]) -> Expression:
 
 
 @dataclass
-class _Leaves:
-    """Numbers the uses of sources, so that every use has column names of its own."""
+class _Scope:
+    """What may be drawn. It numbers what gives names, so that every use has column names of its own."""
 
+    preserving: bool
+    joins_only: bool
     forever: bool
+    windows: bool
+    arrangements: bool
+    relations: bool
     used: int = 0
+
+    def number(self) -> int:
+        """One that was not used yet."""
+        self.used += 1
+        return self.used
 
 
 @st.composite
@@ -175,67 +222,217 @@ def plans(
     preserving: bool = False,
     joins_only: bool = False,
     forever: bool = True,
+    windows: bool = False,
+    arrangements: bool = False,
+    relations: bool = False,
 ) -> Plan:
     """A random plan over the streams a, b and c with integer columns.
 
-    `preserving` leaves out what does not preserve starts (duplicate elimination and aggregation);
-    `joins_only` leaves joins and filters only; without `forever` there are no unbounded windows.
+    By default all snapshot-reducible operators over time windows that slide chronon by chronon. `preserving`
+    leaves out what does not preserve starts; `joins_only` leaves joins and filters only; without `forever`
+    there are no unbounded windows, and the plan is meant for streams without endless elements.
+
+    `windows` adds windows of all kinds, granularity conversion, istream and dstream, also above other
+    operators; `arrangements` adds split and coalesce; `relations` adds the relations `constant` and
+    `temporal`, to which streams are joined and compared. `WHOLE` is all of these.
     """
-    return draw(_subplans(depth, _Leaves(forever), preserving or joins_only, joins_only)).plan()
+    scope = _Scope(preserving or joins_only, joins_only, forever, windows, arrangements, relations)
+    return draw(_subplans(depth, scope)).plan()
 
 
 @st.composite
-def _subplans(draw: st.DrawFn, depth: int, leaves: _Leaves, preserving: bool, joins_only: bool) -> Stream:
+def _subplans(draw: st.DrawFn, depth: int, scope: _Scope) -> Stream:
     if depth == 0 or draw(st.integers(0, 5)) == 0:
-        return draw(_leaf(leaves))
-    kinds = ["filter", "join", "join"]
-    if not joins_only:
-        kinds += ["project", "union"]
-    if not preserving:
-        kinds += ["distinct", "aggregate"]
-    kind = draw(st.sampled_from(kinds))
-    below = _subplans(depth - 1, leaves, preserving, joins_only)
+        return draw(_leaf(scope))
+    below = _subplans(depth - 1, scope)
     one = draw(below)
-    names = one.schema.names
+    make: Callable[..., st.SearchStrategy[Stream]] = draw(st.sampled_from(_kinds(scope, one)))
+    return draw(make(one, below, scope))
+
+
+def _kinds(scope: _Scope, one: Stream) -> list[Callable[..., st.SearchStrategy[Stream]]]:
+    """The operators that may stand above a subplan, the frequent ones several times."""
+    kinds = [_filtered, _joined, _joined]
+    if not scope.joins_only:
+        kinds += [_projected, _united]
+    if not scope.preserving:
+        kinds += [_distinct, _aggregated, _matched, _compared]
+        if scope.arrangements and not is_relation(one.node):
+            kinds.append(_arranged)
+    if scope.windows and not is_relation(one.node):
+        kinds.append(_followed)
+    return kinds
+
+
+@st.composite
+def _filtered(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    return one.filter(draw(condition(_numbers(one.schema))))
+
+
+@st.composite
+def _projected(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    names = _numbers(one.schema)
+    kept = draw(st.lists(st.sampled_from(one.schema.names), min_size=1, unique=True))
+    # Every subplan has a column of numbers, for the conditions above it.
+    is_computed = draw(st.booleans()) or not any(name in names for name in kept)
+    computed = {f"p{scope.number()}": draw(_computed(names))} if is_computed else {}
+    return one.select(*kept, **computed)
+
+
+@st.composite
+def _united(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    left, right = draw(_alike(one, draw(_other(below, scope, constants=False)), scope))
+    return left.union(right)
+
+
+@st.composite
+def _joined(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    other = draw(_other(below, scope))
+    if is_relation(other.node) and draw(st.booleans()):
+        one, other = other, one
+    return one.join(other, on=draw(_join_condition(_numbers(one.schema), _numbers(other.schema))))
+
+
+@st.composite
+def _distinct(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    return one.distinct()
+
+
+@st.composite
+def _aggregated(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    number = scope.number()
+    keys = draw(st.lists(st.sampled_from(one.schema.names), max_size=2, unique=True))
+    makers = [lambda c: count(), count, sum_, min_, max_, avg, count_distinct, median, stddev_pop, var_samp]
+    chosen = draw(st.lists(st.sampled_from(makers), min_size=1, max_size=3))
+    names = st.sampled_from(_numbers(one.schema))
+    calls: dict[str, AggregateCall] = {f"g{number}_{i}": make(draw(names)) for i, make in enumerate(chosen)}
+    if draw(st.integers(0, 4)) == 0:
+        calls[f"g{number}_k"] = top_k(draw(names), draw(st.integers(1, 2)), distinct=draw(st.booleans()))
+    return one.group_by(*keys).aggregate(**calls)
+
+
+@st.composite
+def _matched(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    other = draw(_other(below, scope))
+    on = draw(_join_condition(_numbers(one.schema), _numbers(other.schema)))
+    return one.semi_join(other, on=on) if draw(st.booleans()) else one.anti_join(other, on=on)
+
+
+@st.composite
+def _compared(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    kind = draw(st.sampled_from(("difference", "strict_difference", "intersection", "max_union")))
+    other = draw(_other(below, scope, constants=kind != "max_union"))
+    # Long rows are seldom equal.
+    left, right = draw(_alike(one, other, scope, most=2))
+    compared: Stream = getattr(left, kind)(right)
+    return compared
+
+
+@st.composite
+def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    if draw(st.booleans()):
+        return one.coalesce(draw(st.sampled_from((1, 3, 8))))
+    return one.split(draw(st.sampled_from((2, 5) if _may_be_endless(one.node, scope) else (1, 2, 5))))
+
+
+@st.composite
+def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    """What follows a stream through time, or one of the windows, which need chronons: not over what never
+    ends."""
+    kind = draw(st.sampled_from(("granularity", "istream", "dstream", "window", "window", "last")))
+    if _may_be_endless(one.node, scope) and kind in ("window", "last"):
+        kind = "granularity"
     match kind:
-        case "filter":
-            return one.filter(draw(condition(names)))
-        case "project":
-            leaves.used += 1
-            kept = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
-            computed = {f"p{leaves.used}": draw(_computed(names))} if draw(st.booleans()) else {}
-            return one.select(*kept, **computed)
-        case "union":
-            other = draw(below)
-            width = min(len(names), len(other.schema))
-            leaves.used += 1
-            return _narrowed(one, width, leaves.used).union(_narrowed(other, width, leaves.used))
-        case "join":
-            other = draw(below)
-            return one.join(other, on=draw(_join_condition(names, other.schema.names)))
-        case "distinct":
+        case "granularity":
+            return one.granularity(draw(st.sampled_from((2, 3))))
+        case "istream":
+            return one.istream()
+        case "dstream":
+            return one.dstream()
+        case "last" if isinstance(operator := one.node.operator, Aggregate):
+            # At every instant there is one row of each group.
+            return one.last(draw(st.integers(1, 3)), by=operator.keys, slide=draw(st.integers(1, 2)))
+        case _:
+            return one.window(draw(st.sampled_from((1, 2, 4))), slide=draw(st.sampled_from((1, 1, 3))))
+
+
+@st.composite
+def _other(
+    draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope, *, constants: bool = True
+) -> Stream:
+    """A second input: a subplan, or what is made of a relation. Without `constants`, of none that is valid
+    always, as its rows would be results that begin before time."""
+    if not scope.relations or draw(st.integers(0, 3)):
+        return draw(below)
+    number = scope.number()
+    temporal = not constants or draw(st.booleans())
+    name = "temporal" if temporal else "constant"
+    one = relation(name, temporal=temporal, x="integer", y="integer")
+    one = one.rename({"x": f"x{number}", "y": f"y{number}"})
+    match draw(st.integers(0, 4)):
+        case 0:
+            return one.filter(draw(condition(one.schema.names)))
+        case 1 if not scope.preserving:
             return one.distinct()
         case _:
-            leaves.used += 1
-            keys = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
-            makers = st.sampled_from([lambda c: count(), count, sum_, min_, max_, avg])
-            calls: dict[str, AggregateCall] = {
-                f"g{leaves.used}_{i}": make(draw(st.sampled_from(names)))
-                for i, make in enumerate(draw(st.lists(makers, min_size=1, max_size=3)))
-            }
-            return one.group_by(*keys).aggregate(**calls)
+            return one
 
 
 @st.composite
-def _leaf(draw: st.DrawFn, leaves: _Leaves) -> Stream:
-    leaves.used += 1
+def _leaf(draw: st.DrawFn, scope: _Scope) -> Stream:
+    number = scope.number()
     name = draw(st.sampled_from("abc"))
     # a brings intervals of its own; b and c bring timestamps and get windows, or none, which is a now-window
     source = stream(name, intervals=name == "a", x="integer", y="integer")
     if name != "a":
-        size = draw(st.sampled_from((*([None] if leaves.forever else []), 1, 3, 6, 6)))
-        source = source.window(size) if size != 1 else source
-    return source.rename({"x": f"x{leaves.used}", "y": f"y{leaves.used}"})
+        source = draw(_window(source, scope))
+    return source.rename({"x": f"x{number}", "y": f"y{number}"})
+
+
+@st.composite
+def _window(draw: st.DrawFn, source: Stream, scope: _Scope) -> Stream:
+    """A window over timestamps. There are ties among them, which their order of arrival breaks."""
+    size = draw(st.sampled_from((*([None] if scope.forever else []), 1, 3, 6, 6)))
+    kind = draw(st.integers(0, 7)) if scope.windows else 0
+    if kind < 4:
+        return source.window(size) if size != 1 else source
+    if draw(st.integers(0, 2)) == 0:
+        source = source.filter(draw(condition(source.schema.names)))
+    if kind == 4:
+        return source.window(size, slide=draw(st.sampled_from((2, 3, 8))))
+    count_ = draw(st.sampled_from((*([None] if scope.forever else []), 1, 2, 4)))
+    slide = draw(st.sampled_from((1, 1, 2)))
+    if kind == 5:
+        return source.last(count_, slide=slide, ties="arrival")
+    if kind == 6:
+        delay = draw(st.sampled_from((None, None, 1, 4)))
+        return source.last(count_, by=["x"], slide=slide, ties="arrival", delay=delay)
+    return source.granularity(draw(st.sampled_from((2, 5))))
+
+
+def _numbers(schema: Schema) -> list[str]:
+    """The columns that conditions can compare."""
+    return [column.name for column in schema if column.type.is_numeric]
+
+
+def _may_be_endless(node: Node, scope: _Scope) -> bool:
+    """Whether an element of a subplan may be valid for ever."""
+    inputs = (_may_be_endless(child, scope) for child in node.inputs)
+    match logical(node):
+        case Source(intervals=intervals):
+            return intervals and scope.forever
+        case Relation(is_constant=is_constant):
+            return is_constant or scope.forever
+        case TimeWindow(size):
+            return size is None
+        case CountWindow() | PartitionedWindow():
+            return True
+        case Istream() | Dstream():
+            return False
+        case Join() | Intersection():
+            return all(inputs)
+        case _:
+            return any(inputs)
 
 
 def _computed(names: Sequence[str]) -> st.SearchStrategy[Expression]:
@@ -245,6 +442,16 @@ def _computed(names: Sequence[str]) -> st.SearchStrategy[Expression]:
         st.tuples(column, column).map(lambda pair: pair[0] * 2 - pair[1]),
         column.map(lambda one: one % 2),
     )
+
+
+@st.composite
+def _alike(
+    draw: st.DrawFn, one: Stream, other: Stream, scope: _Scope, most: int | None = None
+) -> tuple[Stream, Stream]:
+    """Two subplans narrowed to common columns, of which there are `most` at most."""
+    width = min(len(one.schema), len(other.schema), most or len(one.schema))
+    number = scope.number()
+    return _narrowed(one, width, number), _narrowed(other, width, number)
 
 
 def _narrowed(one: Stream, width: int, number: int) -> Stream:
@@ -270,13 +477,41 @@ def _join_condition(draw: st.DrawFn, left: Sequence[str], right: Sequence[str]) 
 
 
 @st.composite
+def implemented(
+    draw: st.DrawFn, plan: Plan, *, wanted: Callable[[Implementation], bool] | None = None
+) -> Plan:
+    """A plan with a random implementation chosen for every operator; `wanted` leaves out others.
+
+    What stands below a window that goes by the order of arrival works on intervals, as converters do not keep
+    that order.
+    """
+    counted = [node for node in plan.nodes if isinstance(logical(node), CountWindow | PartitionedWindow)]
+    below = {node for window in counted for child in window.inputs for node in child.walk()}
+    changed: dict[Node, Node] = {}
+    for node in plan.nodes:
+        inputs = tuple(changed[child] for child in node.inputs)
+        names = [
+            one.name
+            for one in IMPLEMENTATIONS.get(type(logical(node)), ())
+            if one.obstacle(Node(Physical(one.name, logical(node)), inputs)) is None
+            and (node not in below or one.gives == "intervals")
+            and (wanted is None or wanted(one))
+        ]
+        keeps = not names or isinstance(node.operator, Physical)
+        chosen = node.operator if keeps else Physical(draw(st.sampled_from(names)), logical(node))
+        changed[node] = Node(chosen, inputs)
+    return Plan({name: changed[root] for name, root in plan.outputs.items()})
+
+
+@st.composite
 def workloads(
     draw: st.DrawFn, plan: st.SearchStrategy[Plan] | None = None, *, forever: bool = True
 ) -> Workload:
     """A random plan with random streams in a random order of arrival."""
     chosen = draw(plans(forever=forever) if plan is None else plan)
     complete = draw(streams_for(chosen, forever=forever))
-    return Workload(chosen, complete, draw(interleavings(complete)))
+    arriving = {source.stream: complete[source.stream] for source in chosen.sources}
+    return Workload(chosen, complete, draw(interleavings(arriving)))
 
 
 def drive(engine: Engine, events: Iterable[Event]) -> None:

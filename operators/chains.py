@@ -6,7 +6,7 @@ filter price > 10, window 60        [(start, start + 60, row) for start, end, ro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import Col, Scope, evaluate, row_scope, tuple_source
@@ -49,12 +49,42 @@ def compile_chain(nodes: Sequence[Node]) -> Link:
     >>> compile_chain(links)([(0, 1, (7, 12.5)), (1, 2, (7, 9.0))])
     [(0, 60, (7,))]
     """
-    names: dict[str, Any] = {"FOREVER": FOREVER}
+    names: dict[str, Any] = {}
     if all(map(is_filter, nodes)):
         # The elements themselves pass: none is made anew.
         conditions = " and ".join(_condition(node, "x[2]", names) for node in nodes)
-        return _function(f"[x for x in batch if {conditions}]", f"batch if {conditions} else []", names)
-    loop, steps, end, row = "", [], "end", "row"
+        source = LinkSource([f"if {conditions}"], [], "x")
+        return _function(f"[x for x in batch if {conditions}]", "x, = batch", source, names)
+    source = link_source(nodes, names)
+    if source.is_identity:
+        return lambda batch: batch
+    loop = "".join(f" {step}" for step in source.loop)
+    many = f"[{source.made} for start, end, row in batch{loop}]"
+    return _function(many, "(start, end, row), = batch", source, names)
+
+
+class LinkSource(NamedTuple):
+    """The source of a chain, in terms of `start`, `end` and `row`."""
+
+    steps: list[str]
+    """Conditions, `if ..`, and assignments to `row`, in order."""
+    loop: list[str]
+    """The same as parts of a comprehension."""
+    made: str
+    """The element that comes out."""
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether what comes out is what went in."""
+        return not self.steps and self.made == "(start, end, row)"
+
+
+def link_source(nodes: Sequence[Node], names: dict[str, Any]) -> LinkSource:
+    """The source of a chain; `names` is given the objects that it names."""
+    names["FOREVER"] = FOREVER
+    steps: list[str] = []
+    loop: list[str] = []
+    end, row = "end", "row"
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, TimeWindow):
@@ -63,20 +93,26 @@ def compile_chain(nodes: Sequence[Node]) -> Link:
         if _keeps_rows(node):
             continue
         if row != "row":
-            loop += f" for row in ({_spelled(row, names)},)"
+            loop.append(f"for row in ({_spelled(row, names)},)")
             steps.append(f"row = {row}")
             row = "row"
         if isinstance(operator, Filter):
-            condition = _condition(node, row, names)
-            loop += f" if {condition}"
-            steps.append(f"if not {condition}: return []")
+            condition = f"if {_condition(node, row, names)}"
+            loop.append(condition)
+            steps.append(condition)
         elif isinstance(operator, Project):
             scope = _scope(node.inputs[0].schema, row, names)
             row = tuple_source([e for _, e in operator.columns], scope)
-    if (end, row, loop) == ("end", "row", ""):
-        return lambda batch: batch
-    made = f"(start, {end}, {row})"
-    return _function(f"[{made} for start, end, row in batch{loop}]", f"[{made}]", names, steps)
+    return LinkSource(steps, loop, f"(start, {end}, {row})")
+
+
+def single(source: LinkSource, target: str) -> list[str]:
+    """Statements that put into `target` what a chain makes of one element."""
+    lines, indent = [f"{target} = []"], ""
+    for step in source.steps:
+        lines.append(f"{indent}{step}:" if step.startswith("if ") else f"{indent}{step}")
+        indent += "    " if step.startswith("if ") else ""
+    return [*lines, f"{indent}{target} = [{source.made}]"]
 
 
 def _keeps_rows(node: Node) -> bool:
@@ -110,17 +146,16 @@ _CHAIN = """
 def run(batch):
     if len(batch) == 1:
         {one}
+        return out
     return {many}
 """
 
 
-def _function(many: str, one: str, names: dict[str, Any], steps: Sequence[str] | None = None) -> Link:
+def _function(many: str, unpack: str, source: LinkSource, names: dict[str, Any]) -> Link:
     """A function of batches; one of a single element takes a short cut, as a comprehension costs a call."""
-    unpack = "x, = batch" if steps is None else "(start, end, row), = batch"
-    lines = [unpack, *(steps or ()), f"return {one}"]
-    source = _CHAIN.format(one="\n        ".join(lines), many=many)
+    one = "\n        ".join([unpack, *single(source, "out")])
     try:
-        exec(source, names)
+        exec(_CHAIN.format(one=one, many=many), names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
     run: Link = names["run"]

@@ -67,9 +67,11 @@ class Engine(QueryGraph):
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
-        entrance = self._entrance(stream)
-        batch, progress = entrance.push(elements)
-        self.process(self._ports[stream], batch, progress)
+        if stream in self.inlets:
+            self.inlets[stream](elements)
+        else:
+            entrance = self._entrance(stream)
+            self.process(self._ports[stream], *entrance.push(elements))
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is

@@ -25,7 +25,7 @@ class Entrance:
     Cost     O(columns) per element, in one generated loop.
     """
 
-    __slots__ = ("_is_sound", "_last", "_letters", "_max_end", "manager", "source")
+    __slots__ = ("_is_sound", "_letters", "_max_end", "last", "manager", "source", "tests")
 
     def __init__(
         self,
@@ -38,9 +38,12 @@ class Entrance:
         self.manager = InputManager(source.stream, slack, delay, letters)
         """Orders the stream, and knows its progress."""
         self._letters = letters
-        self._is_sound = _soundness(source)
+        self.tests = _tests(source)
+        """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound."""
+        self._is_sound = _soundness(self.tests)
         self._max_end: Time = BEGINNING
-        self._last: Batch = []
+        self.last: Batch = []
+        """The last batch of a chronon stream that is in order: no element ended later."""
 
     @property
     def progress(self) -> Time:
@@ -50,7 +53,7 @@ class Entrance:
     @property
     def max_end(self) -> Time:
         """The largest end of an element that was let in."""
-        return max(self._max_end, self._last[-1][1]) if self._last else self._max_end
+        return max(self._max_end, self.last[-1][1]) if self.last else self._max_end
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Elements arrived; gives what is ready, in order, and the progress."""
@@ -64,7 +67,7 @@ class Entrance:
         ready = self.manager.push(batch)
         # In a chronon stream that is in order, later elements end no earlier than these.
         if not self.source.intervals and ready[0] is batch:
-            self._last = batch
+            self.last = batch
         elif batch:
             self._max_end = max(self._max_end, *map(_END, batch))
         return ready
@@ -165,8 +168,7 @@ def _declared(source: Source) -> str:
     return f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"
 
 
-def _soundness(source: Source) -> Callable[[list[Any]], bool]:
-    """A quick check of a batch: true where everything is certainly as declared, but for the order."""
+def _tests(source: Source) -> list[str]:
     columns = list(source.columns)
     tests = ["element.__class__ is tuple", "start.__class__ is int"]
     if source.intervals:
@@ -174,8 +176,12 @@ def _soundness(source: Source) -> Callable[[list[Any]], bool]:
     else:
         tests += ["end.__class__ is int", "end - start == 1"]
     tests += ["row.__class__ is tuple", f"len(row) == {len(columns)}"]
-    tests += [_test(f"row[{i}]", column) for i, column in enumerate(columns)]
-    names = {"FOREVER": FOREVER}
+    return [*tests, *(_test(f"row[{i}]", column) for i, column in enumerate(columns))]
+
+
+def _soundness(tests: list[str]) -> Callable[[list[Any]], bool]:
+    """A quick check of a batch: true where everything is certainly as declared, but for the order."""
+    names: dict[str, Any] = {"FOREVER": FOREVER}
     exec(_SOUNDNESS.format(tests=" and ".join(tests)), names)
     check: Callable[[list[Any]], bool] = names["check"]
     return check

@@ -244,6 +244,11 @@ class InputManager:
         self._letters = letters
         self._waiting = _Waiting()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether neither slack nor delay is declared: then nothing ever waits."""
+        return not self._declared
+
     def push(self, batch: Batch) -> tuple[Batch, Time]:
         """Elements arrived, in this order."""
         if not batch:

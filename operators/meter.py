@@ -1,5 +1,4 @@
-"""What is remembered of a stream inside a plan, for the statistics of the cost model and the choice of a split
-time."""
+"""What is remembered of a stream inside a plan: for the statistics of the cost model, and for split times."""
 
 from __future__ import annotations
 

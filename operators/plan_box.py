@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_plan, running_operator
-from midstream.operators.routes import Tap, chains, compile_routes
+from midstream.operators.routes import Circuit, Tap, chains, compile_event
 from midstream.plans.errors import EndedError, PlanError, UnknownStreamError
 from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
@@ -81,9 +81,11 @@ class PlanBox:
         seen = {*taps, *gauges, *physical.outputs.values()}
         self._chains = chains(physical, self._operators, seen)
         self._links = {link for chain in self._chains.values() for link in chain.links}
-        self.events = compile_routes(
+        self.circuit = Circuit(
             physical, self.nodes, self._operators, self._chains, taps, gauges, self.reached, self._received
         )
+        """How the operators are connected."""
+        self.events = [compile_event(self.circuit, port) for port in range(len(self.nodes))]
         """By port, what happens on a batch and the progress behind it, without a question whether the port
         has ended."""
         self._load({} if relations is None else relations, adopted)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from midstream.operators.box import Box, settled
 from midstream.operators.entrance import Entrances
+from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.metadata import Gauge, Metadata
 from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
@@ -52,6 +53,8 @@ class QueryGraph:
         """The queries that are watched, each as often as it is."""
         self._gauges: dict[Node, Gauge] = {}
         self._views: dict[str, PlanBox] = {}
+        self.inlets: dict[str, Inlet] = {}
+        """By stream, the short way of what arrives, where there is one."""
 
     def add(self, plan: Plan, sink: Sink | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares what it has in common with those that run.
@@ -106,6 +109,7 @@ class QueryGraph:
                 f"there is no output {output}{suggest(output, names)}; known: {', '.join(names)}"
             )
         chosen.sinks[names[0] if output is None else output].append(sink)
+        self._open_inlets()
 
     def process(self, port: int, batch: Batch, progress: Time) -> None:
         """Elements of a stream, possibly none, and the progress behind them."""
@@ -285,6 +289,18 @@ class QueryGraph:
         self._views.clear()
         for query in self.queries.values():
             query.made = 0 if base is None or query.box is not None else _made(base, query)
+        self._open_inlets()
+
+    def _open_inlets(self) -> None:
+        """Give the streams that can have one a short way for single elements."""
+        self.inlets = {}
+        if self._base is not None:
+            for name, port in self._ports.items():
+                entrance = self._entrances[name]
+                if entrance.manager.is_plain and not entrance.source.intervals and not self._parts:
+                    self.inlets[name] = compile_inlet(
+                        self._base.circuit, port, entrance, self._direct, self.process
+                    )
 
     def _connect(
         self,

@@ -21,11 +21,13 @@ become one loop (see chains).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from midstream.operators.adjustable import Adjustable
-from midstream.operators.chains import compile_chain, is_filter, is_link
+from midstream.operators.chains import compile_chain, is_filter, is_link, link_source, single
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.plans.plan import Node, Plan
@@ -84,92 +86,115 @@ def chains(plan: Plan, operators: Mapping[Node, Operator], apart: set[Node]) -> 
     return {node: Chain(found, operators) for node, found in links.items()}
 
 
-def compile_routes(
-    plan: Plan,
-    inputs: Sequence[Node],
-    operators: Mapping[Node, Operator],
-    linked: Mapping[Node, Chain],
-    taps: Mapping[Node, Tap],
-    gauges: Mapping[Node, Gauge],
-    reached: list[Time],
-    received: list[int],
-) -> list[Event]:
-    """The event of each input. It notes in `reached` and `received` how far the inputs are, and how much they
-    gave."""
-    routes = [_Route(plan, port, inputs, operators, linked, taps, gauges) for port in range(len(inputs))]
-    return [_compile(route, {"reached": reached, "received": received}) for route in routes]
+@dataclass(frozen=True)
+class Circuit:
+    """Connected operators: what routes are made of."""
+
+    plan: Plan
+    inputs: Sequence[Node]
+    operators: Mapping[Node, Operator]
+    linked: Mapping[Node, Chain]
+    taps: Mapping[Node, Tap]
+    gauges: Mapping[Node, Gauge]
+    reached: list[Time]
+    """By input, how far it is."""
+    received: list[int]
+    """By input, how much it gave."""
+
+    @cached_property
+    def numbers(self) -> dict[Node, int]:
+        """What the variables of each node are called by; an input has the number of its port."""
+        return {node: i for i, node in enumerate((*self.inputs, *self.operators))}
 
 
-class _Route:
-    """The source of one event, and the objects that it names."""
+def compile_event(circuit: Circuit, port: int) -> Event:
+    """What happens on a batch at an input."""
+    route = Route(circuit, port)
+    given = [f"b{circuit.numbers[n]}" if n in route.touched else "[]" for n in circuit.plan.outputs.values()]
+    lines = [f"def event(b{port}, p{port}):", *_indented(route.lines), f"    return [{', '.join(given)}]"]
+    exec("\n".join(lines), route.names)
+    event: Event = route.names["event"]
+    return event
 
-    def __init__(
-        self,
-        plan: Plan,
-        port: int,
-        inputs: Sequence[Node],
-        operators: Mapping[Node, Operator],
-        linked: Mapping[Node, Chain],
-        taps: Mapping[Node, Tap],
-        gauges: Mapping[Node, Gauge],
-    ) -> None:
-        self.port = port
-        self._plan = plan
-        self.names: dict[str, Any] = {}
-        self.lines: list[str] = []
-        self._numbers = {node: i for i, node in enumerate((*inputs, *operators))}
-        self._operators = operators
-        self._taps = taps
-        self._gauges = gauges
-        self._reached = {inputs[port]}
-        self.lines += [f"reached[{port}] = p{port}", f"received[{port}] += len(b{port})"]
-        self._tap(inputs[port])
-        inner = {link for chain in linked.values() for link in chain.links[:-1]}
-        for node in operators:
-            if node in linked:
-                self._chain(node, linked[node])
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"    {line}" for line in lines)
+
+
+class Route:
+    """The source of what happens at an input, and the objects that it names.
+
+    Where `is_single`, the batch is known to be of one element, whose `start`, `end` and `row` are at hand.
+    """
+
+    def __init__(self, circuit: Circuit, port: int, *, is_single: bool = False) -> None:
+        self.names: dict[str, Any] = {"reached": circuit.reached, "received": circuit.received}
+        self.lines = [f"reached[{port}] = p{port}", f"received[{port}] += len(b{port})"]
+        self._circuit = circuit
+        self._single = {circuit.inputs[port]} if is_single else set()
+        """The nodes known to give one element at most."""
+        self._is_unpacked = is_single
+        """Whether `start`, `end` and `row` are still those of the input's element."""
+        self.touched = {circuit.inputs[port]}
+        """The nodes that the route reaches."""
+        self._tap(circuit.inputs[port])
+        inner = {link for chain in circuit.linked.values() for link in chain.links[:-1]}
+        for node in circuit.operators:
+            if node in circuit.linked:
+                self._chain(node, circuit.linked[node])
             elif node not in inner:
                 self._operator(node)
-        given = (f"b{self._numbers[n]}" if n in self._reached else "[]" for n in plan.outputs.values())
-        self.lines.append(f"return [{', '.join(given)}]")
 
     def _chain(self, node: Node, chain: Chain) -> None:
         below = chain.links[0].inputs[0]
-        if below not in self._reached:
+        if below not in self.touched:
             return
-        source, i = self._numbers[below], self._numbers[node]
-        gauge = self._gauges.get(node)
-        self.names |= {f"run{i}": gauge.run(chain.run) if gauge else chain.run, f"chain{i}": chain}
+        source, i = self._circuit.numbers[below], self._circuit.numbers[node]
+        self.names[f"chain{i}"] = chain
         self.lines += [f"b{i}, p{i} = b{source}, p{source}", f"if b{source}:"]
         if chain.has_filter:
             self.lines.append(f"    chain{i}.taken += len(b{source})")
-        self.lines += [f"    b{i} = run{i}(b{source})", f"    chain{i}.given += len(b{i})"]
+        self.lines += _indented(self._run(node, chain, below, i, source))
+        self.lines.append(f"    chain{i}.given += len(b{i})")
         self._done(node)
 
+    def _run(self, node: Node, chain: Chain, below: Node, i: int, source: int) -> list[str]:
+        """The loop of a chain, or, for one element, its body."""
+        gauge = self._circuit.gauges.get(node)
+        if below not in self._single or gauge is not None:
+            self.names[f"run{i}"] = gauge.run(chain.run) if gauge else chain.run
+            return [f"b{i} = run{i}(b{source})"]
+        self._single.add(node)
+        is_unpacked = self._is_unpacked and below in self._circuit.inputs
+        unpack = [] if is_unpacked else [f"(start, end, row), = b{source}"]
+        self._is_unpacked = False
+        return [*unpack, *single(link_source(chain.links, self.names), f"b{i}")]
+
     def _operator(self, node: Node) -> None:
-        feeds = [(port, child) for port, child in enumerate(node.inputs) if child in self._reached]
+        feeds = [(port, child) for port, child in enumerate(node.inputs) if child in self.touched]
         if not feeds:
             return
-        operator, i = self._operators[node], self._numbers[node]
+        operator, i = self._circuit.operators[node], self._circuit.numbers[node]
         self.names |= {f"operator{i}": operator, f"reached{i}": operator.reached}
         for nth, (port, child) in enumerate(feeds):
-            b, p = f"b{self._numbers[child]}", f"p{self._numbers[child]}"
+            b, p = f"b{self._circuit.numbers[child]}", f"p{self._circuit.numbers[child]}"
             self.lines.append(f"if {b} or {p} > reached{i}[{port}]:")
             self.lines += [f"    {line}" for line in self._call(node, i, port, b, p)]
             if nth == 0:
                 self.lines += [f"    b{i} = out", f"else: b{i} = []"]
             else:
                 self.lines.append(f"    b{i} = b{i} + out if b{i} else out")
-        if any(reader in self._operators for reader in self._plan.consumers(node)):
+        if any(reader in self._circuit.operators for reader in self._circuit.plan.consumers(node)):
             self.names[f"progress{i}"] = operator.progress
             self.lines.append(f"p{i} = progress{i}()")
         self._done(node)
 
     def _call(self, node: Node, i: int, port: int, b: str, p: str) -> list[str]:
         """What `Operator.process` does, without a call of it; or that, measured."""
-        operator = self._operators[node]
-        if gauge := self._gauges.get(node):
-            self.names[f"process{i}"] = gauge.process(operator.process)
+        operator = self._circuit.operators[node]
+        gauge = self._circuit.gauges.get(node)
+        if gauge or type(operator).process is not Operator.process:
+            self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
             return [f"out = process{i}({port}, {b}, {p})"]
         self.names |= {f"received{i}": operator.received, f"work{i}": operator._process}
         return [
@@ -180,23 +205,11 @@ class _Route:
         ]
 
     def _done(self, node: Node) -> None:
-        self._reached.add(node)
+        self.touched.add(node)
         self._tap(node)
 
     def _tap(self, node: Node) -> None:
-        if node in self._taps:
-            i = self._numbers[node]
-            self.names[f"tap{i}"] = self._taps[node]
+        if node in self._circuit.taps:
+            i = self._circuit.numbers[node]
+            self.names[f"tap{i}"] = self._circuit.taps[node]
             self.lines += [f"if b{i}:", f"    tap{i}(b{i})"]
-
-    def __iter__(self) -> Iterator[str]:
-        i = self.port
-        yield f"def event(b{i}, p{i}):"
-        yield from (f"    {line}" for line in self.lines)
-
-
-def _compile(route: _Route, names: Mapping[str, Any]) -> Event:
-    scope = {**route.names, **names}
-    exec("\n".join(route), scope)
-    event: Event = scope["event"]
-    return event

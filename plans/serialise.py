@@ -150,11 +150,11 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
         case Relation(relation, columns, is_constant):
             data |= {"relation": relation, "columns": schema_to_json(columns), "constant": is_constant}
         case TimeWindow(size, slide):
-            data |= {"size": size, "slide": slide}
+            data |= {"size": size, **_unusual(slide=slide)}
         case CountWindow(rows, slide, ties):
-            data |= {"rows": rows, "slide": slide, "ties": ties}
+            data |= {"rows": rows, **_unusual(slide=slide, ties=ties)}
         case PartitionedWindow(keys, rows, slide, ties, delay):
-            data |= {"keys": list(keys), "rows": rows, "slide": slide, "ties": ties, "delay": delay}
+            data |= {"keys": list(keys), "rows": rows, **_unusual(slide=slide, ties=ties, delay=delay)}
         case Granularity(granule):
             data |= {"granule": granule}
         case Split(length):
@@ -175,6 +175,12 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
                 "calls": [[name, *call.to_json()] for name, call in calls],
             }
     return data
+
+
+def _unusual(**parameters: Any) -> dict[str, Any]:
+    """The parameters of a window that are not as they are by default."""
+    usual = {"slide": 1, "ties": "error", "delay": None}
+    return {name: value for name, value in parameters.items() if value != usual[name]}
 
 
 def _operator_from_json(data: Mapping[str, Any]) -> Operator:

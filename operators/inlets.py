@@ -1,0 +1,67 @@
+"""The short way of a single element: from where its stream enters to the sinks, in one generated function.
+
+Latency wants batches of one, and then every call that is not made counts. What is unusual takes the way of
+all batches: more than one element, an element that a quick look does not find sound or in order, a stream
+that may be out of order, a query that is being migrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from midstream.operators.entrance import Entrance
+from midstream.operators.queries import Sink
+from midstream.operators.routes import Circuit, Route
+from midstream.plans.streams import Batch, Time
+
+Inlet = Callable[[Iterable[Any]], None]
+"""Takes what arrives on a stream."""
+
+_INLET = """
+def inlet(elements):
+    batch = list(elements)
+    try:
+        (start, end, row), = batch
+        element, = batch
+        is_usual = start >= manager.progress and {tests}
+    except Exception:  # whatever an odd value raises when it is looked at
+        is_usual = False
+    if not is_usual:
+        process({port}, *push(batch))
+        return
+    manager.progress = p{port} = start
+    entrance.last = b{port} = batch
+    {body}
+"""
+
+
+def compile_inlet(
+    circuit: Circuit,
+    port: int,
+    entrance: Entrance,
+    sinks: Sequence[tuple[int, list[Sink]]],
+    process: Callable[[int, Batch, Time], None],
+) -> Inlet:
+    """The inlet of a stream. `sinks` are those of each output of the circuit; `process` is the way of all
+    batches."""
+    route = Route(circuit, port, is_single=True)
+    outputs = list(circuit.plan.outputs.values())
+    names = route.names | {
+        "entrance": entrance,
+        "manager": entrance.manager,
+        "push": entrance.push,
+        "process": process,
+        "FOREVER": float("inf"),
+    }
+    body = list(route.lines)
+    for output, listeners in sinks:
+        if outputs[output] in route.touched and listeners:
+            body.append(f"if b{circuit.numbers[outputs[output]]}:")
+            for i, sink in enumerate(listeners):
+                names[f"sink{output}_{i}"] = sink
+                body.append(f"    sink{output}_{i}(b{circuit.numbers[outputs[output]]})")
+    source = _INLET.format(tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body))
+    exec(source, names)
+    inlet: Inlet = names["inlet"]
+    return inlet

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Set
 
 from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.logical import Source
+from midstream.plans.logical import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    Relation,
+    SemiJoin,
+    Source,
+    StrictDifference,
+)
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical, logical_plan
 
@@ -47,11 +56,49 @@ def require_intervals(forks: Iterable[Node]) -> None:
             )
 
 
+def require_bounded(plan: Plan, which: str) -> None:
+    """Refuse a plan with results that are valid where no element of a stream is.
+
+    Streams are cut at the split time, and with them all that is valid only together with them. Relations are
+    not cut: both plans have all their rows, and would both give what is made of them alone.
+    """
+    for root in plan.outputs.values():
+        if not _is_bounded(root):
+            raise MigrationRefused(
+                f"{logical(root)} of the {which} plan gives rows of a relation where no element of a stream is "
+                "valid, which both plans would give; join the relation to a stream, or read it as a stream of "
+                "intervals",
+                operator=str(logical(root)),
+            )
+
+
+def _is_bounded(node: Node) -> bool:
+    """Whether whatever a subplan gives is valid only where some element of a stream below it is."""
+    operator = logical(node)
+    match operator:
+        case Relation():
+            return False
+        case Join() | Intersection():
+            return any(map(_is_bounded, node.inputs))
+        case Difference() | StrictDifference() | SemiJoin() | AntiJoin():
+            return _is_bounded(node.inputs[0])
+        case _:
+            return not operator.is_snapshot_reducible or all(map(_is_bounded, node.inputs))
+
+
 def require_start_preserving(plan: Plan, which: str) -> None:
     """Refuse a plan with an operator whose results may start later than all that they come from (erratum
-    13)."""
+    13), or with a relation whose rows begin in the course of time: what has one of them need not start where
+    an element of a stream does."""
     for node in above(plan, input_nodes(plan)):
         operator = logical(node)
+        if isinstance(operator, Relation) and not operator.is_constant:
+            raise MigrationRefused(
+                f"the reference-point method is unsound over {operator} of the {which} plan: its rows begin "
+                "where no element of a stream need start, so a start does not tell which plan a result "
+                "belongs to; use genmig",
+                operator=str(operator),
+            )
         if not operator.is_start_preserving:
             raise MigrationRefused(
                 f"the reference-point method is unsound over {operator} of the {which} plan: its results "

@@ -9,6 +9,7 @@ from midstream.migration.fork import fork, fork_whole
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Fork, Migration
 from midstream.migration.preconditions import (
+    require_bounded,
     require_exchangeable,
     require_intervals,
     require_start_preserving,
@@ -56,8 +57,9 @@ def migrate(engine: Engine, plan: Plan, strategy: str = "genmig", query: str | N
     forks = engine.forks(query)
     require_exchangeable(running, plan, frozenset(forks))
     require_intervals(forks.values())
-    chosen.require(running, "old")
-    chosen.require(plan, "new")
+    for one, which in ((running, "old"), (plan, "new")):
+        require_bounded(one, which)
+        chosen.require(one, which)
     migration, ready = migrate_box(
         engine.part(query),
         engine.new_part(plan, query),

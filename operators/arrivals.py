@@ -41,6 +41,10 @@ class Arrivals:
     def take(self, port: int, batch: Batch, bound: Time) -> list[Arrival]:
         """Take a batch of one port; give out, in order, what starts at or before the bound."""
         queue = self._waiting[port]
+        if len(batch) == 1 and (queue or batch[0][0] > bound):
+            queue.append(batch[0])
+            self._next = min(self._next, batch[0][0])
+            return [] if self._next > bound else self._with_waiting([], bound)
         if queue or (batch and batch[-1][0] > bound):
             if batch and batch[0][0] < self._next:
                 self._next = batch[0][0]
@@ -54,8 +58,12 @@ class Arrivals:
             while queue and queue[0][0] <= bound:
                 element = queue.popleft()
                 ready.append((element[0], port, element))
-        self._next = min((queue[0][0] for queue in self._waiting if queue), default=FOREVER)
-        ready.sort(key=_START)
+        self._next = FOREVER
+        for queue in self._waiting:
+            if queue and queue[0][0] < self._next:
+                self._next = queue[0][0]
+        if len(ready) > 1:
+            ready.sort(key=_START)
         return ready
 
     def first(self, port: int) -> Time | None:

@@ -98,13 +98,15 @@ class Multisets(Operator):
         self._segments: deque[Segment] = deque()
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        bound = min(self.reached)
+        left, right = self.reached
+        bound = left if left < right else right
         ready = self._arrivals.take(port, batch, bound)
         if ready:
             self._start(ready)
         if bound > self._now:
             self._advance(bound)
-        return self._leave()
+        segments = self._segments
+        return self._leave() if segments and segments[0][1] is not None else []
 
     def _start(self, arrivals: list[Arrival]) -> None:
         """Go through elements at their starts, in order."""

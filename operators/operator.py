@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -72,6 +73,10 @@ class Operator(ABC):
         out = self._process(port, batch)
         self.emitted += len(out)
         return out
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """What `process` calls for a port, once `reached` tells the new progress."""
+        return partial(self._process, port)
 
     @abstractmethod
     def _process(self, port: int, batch: Batch) -> Batch:

@@ -47,13 +47,13 @@ class OrderedOutput:
 
         The list that is given is not changed, and not given back.
         """
-        fresh = sorted(fresh, key=_START) if len(fresh) > 1 else fresh[:]
         runs = self._runs
+        if len(fresh) < 2:
+            return self._release_one(fresh, bound)
+        fresh = sorted(fresh, key=_START)
         if runs and runs[0][0] <= bound:
             ready = self._due(bound)
-            if not fresh:
-                return ready
-        elif not fresh or fresh[-1][0] <= bound:
+        elif fresh[-1][0] <= bound:
             return fresh
         else:
             ready = []
@@ -67,6 +67,22 @@ class OrderedOutput:
             return ready
         return ready or fresh
 
+    def _release_one(self, fresh: Batch, bound: Time) -> Batch:
+        """The same for one result or none, as single elements bring."""
+        runs = self._runs
+        late = not fresh or fresh[0][0] > bound
+        if fresh and late:
+            self._size += 1
+            heappush(runs, (fresh[0][0], next(self._arrivals), fresh[:]))
+        if not runs or runs[0][0] > bound:
+            return [] if late else fresh[:]
+        ready = self._due(bound)
+        if not late:
+            ready += fresh
+            if ready[-2][0] > fresh[0][0]:
+                ready.sort(key=_START)
+        return ready
+
     def _hold(self, run: Batch) -> None:
         """Keep a run, whose first result is its last item."""
         self._size += len(run)
@@ -76,8 +92,14 @@ class OrderedOutput:
         """Take out what starts at or before the bound, in order, ties as they came."""
         runs = self._runs
         touched = []
+        is_simple = True
         while runs and runs[0][0] <= bound:
             touched.append(heappop(runs))
+            is_simple = is_simple and len(touched[-1][2]) == 1
+        if is_simple:
+            # Each run is one result, and the heap has put them in order.
+            self._size -= len(touched)
+            return [run[0] for _, _, run in touched]
         touched.sort(key=_ARRIVAL)
         ready: Batch = []
         for _, number, run in touched:

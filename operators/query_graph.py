@@ -16,11 +16,12 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, meant, missed_until
 from midstream.operators.relations import Relations, check_relations
+from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import PlanError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, has_ordered_ends
+from midstream.plans.properties import above, has_ordered_ends, logical
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -159,7 +160,12 @@ class QueryGraph:
         inputs."""
         self._check_relations(plan)
         forks = self.forks(query)
-        grafted = plan.map(lambda node: forks.get(meant(node), node))
+
+        def graft(node: Node) -> Node:
+            # What an arrangement above a window means is the window, but it is no part of what stays.
+            return node if isinstance(logical(node), Arrangement) else forks.get(meant(node), node)
+
+        grafted = plan.map(graft)
         return PlanBox(grafted, tuple(forks.values()), relations=self._relations)
 
     def exchange(self, box: Box, plan: Plan, ready: list[Batch], query: str | None = None) -> None:

@@ -12,7 +12,7 @@ become one loop (see chains).
                                    if b1 or p1 > reached2[0]:
                                        reached2[0] = p1
                                        received2[0] += len(b1)
-                                       out = work2(0, b1)
+                                       out = work2_0(b1)
                                        operator2.emitted += len(out)
                                        b2 = out
                                    else: b2 = []
@@ -196,11 +196,11 @@ class Route:
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
             return [f"out = process{i}({port}, {b}, {p})"]
-        self.names |= {f"received{i}": operator.received, f"work{i}": operator._process}
+        self.names |= {f"received{i}": operator.received, f"work{i}_{port}": operator.worker(port)}
         return [
             f"reached{i}[{port}] = {p}",
             f"received{i}[{port}] += len({b})",
-            f"out = work{i}({port}, {b})",
+            f"out = work{i}_{port}({b})",
             f"operator{i}.emitted += len(out)",
         ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import ClassVar
 
@@ -37,17 +37,27 @@ class SweepJoin(Operator):
         self._areas = areas
         self._probes = probes
         self._output = OrderedOutput()
+        self._work = (self.worker(0), self.worker(1))
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """The work of a port, as a function that has at hand what it needs."""
+        other = 1 - port
+        reached, opposite, probe = self.reached, self._areas[other], self._probes[port]
+        insert, purge, release = self._areas[port].insert, opposite.purge, self._output.release
+
+        def work(batch: Batch) -> Batch:
+            here, there = reached[port], reached[other]
+            fresh: Batch = []
+            if batch:
+                fresh = probe(batch, opposite.index)
+                insert(batch, there)
+            purge(here)
+            return release(fresh, here if here < there else there)
+
+        return work
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        reached = self.reached
-        here, there = reached[port], reached[1 - port]
-        opposite = self._areas[1 - port]
-        fresh: Batch = []
-        if batch:
-            fresh = self._probes[port](batch, opposite.index)
-            self._areas[port].insert(batch, there)
-        opposite.purge(here)
-        return self._output.release(fresh, here if here < there else there)
+        return self._work[port](batch)
 
     def size(self) -> int:
         """Elements kept on both sides, and pairs that wait for their turn."""

@@ -90,8 +90,10 @@ class HashSweepArea:
 
     def purge(self, time: Time) -> None:
         """Forget the elements that end at or before a time."""
-        index = self.index
-        for _, (key, number) in self._expiry.expired(time):
+        index, expiry = self.index, self._expiry
+        if expiry.next is None or expiry.next > time:
+            return
+        for _, (key, number) in expiry.expired(time):
             bucket = index[key]
             del bucket[number]
             if not bucket:

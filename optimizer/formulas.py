@@ -207,9 +207,16 @@ def _swept(s: Estimate, other: Estimate) -> float:
 
 
 def _segments(n: float, s: Estimate) -> float:
-    """How many segments an aggregation keeps: those that are open, and the closed ones that wait behind the
-    oldest of them, which of n is the older the more there are, but no older than an element gets."""
-    return min(n + n * math.log(n), 2 * s.valid) if math.isfinite(n) else 2 * s.valid
+    """How many segments an aggregation keeps: one for each group that has a row, and closed ones that wait
+    behind the oldest, which of n is the older the more there are. Where there are hardly more rows than
+    groups, segments end with their rows, in order, and only those wait that another row has cut short."""
+    if not math.isfinite(n):
+        return s.valid
+    each = s.valid / n if n else 0.0
+    if not math.isfinite(each):
+        return n + n * math.log(n)
+    cut = -math.expm1(-2 * each)
+    return min(n + n * math.log(n), -n * math.expm1(-each) + 2 * s.valid * cut) if n > 1 else n
 
 
 def _segment(g: int, length: float, d: float) -> float:

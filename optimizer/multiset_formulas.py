@@ -34,13 +34,13 @@ def compared(operator: object, kinds: float, s: Estimate, t: Estimate, u: UnitCo
     both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
     match operator:
         case Difference():
-            valid = s.valid - both
+            valid = s.valid - both if both < s.valid else 0.0
         case StrictDifference():
-            valid = s.valid * math.exp(-other)
+            valid = times(s.valid, math.exp(-other))
         case Intersection():
             valid = both
         case MaxUnion():
-            valid = s.valid + t.valid - both
+            valid = max(s.valid, t.valid) + (min(s.valid, t.valid) - both if math.isfinite(both) else 0.0)
         case _:
             raise TypeError(operator)
     arriving = s.rate + t.rate
@@ -48,7 +48,8 @@ def compared(operator: object, kinds: float, s: Estimate, t: Estimate, u: UnitCo
     rate = min(most, valid) if valid < most else most
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
     cost = arriving * step + rate * (u.create + u.queue + u.output)
-    return Estimate(inverse(rate), _length(valid, rate), math.gcd(s.g, t.g), cost, s.valid + t.valid, s.facts)
+    length = valid / rate if 0 < rate < math.inf and valid < math.inf else s.l
+    return Estimate(inverse(rate), length, math.gcd(s.g, t.g), cost, s.valid + t.valid, s.facts)
 
 
 def matched(
@@ -58,7 +59,7 @@ def matched(
     partners = times(selectivity, t.valid)
     share = math.exp(-partners)
     share = 1 - share if isinstance(operator, SemiJoin) else share
-    rate = s.rate * share
+    rate = times(s.rate, share)
     candidates = times(s.rate, partners if is_hashed else t.valid) + times(
         t.rate, selectivity if is_hashed else 1.0, s.valid
     )
@@ -93,8 +94,4 @@ def _each(valid: float, kinds: float) -> float:
 
 def _touching(s: Estimate, other: float) -> float:
     """How often an element of the other side meets a row that is there."""
-    return s.rate * other
-
-
-def _length(valid: float, rate: float) -> float:
-    return valid / rate if rate else 0.0
+    return times(s.rate, other)

@@ -20,7 +20,6 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from midstream.operators.engine import Engine
-from midstream.operators.implementation import Implementation
 from midstream.operators.obstacles import is_relation
 from midstream.operators.planner import IMPLEMENTATIONS
 from midstream.operators.relations import constant
@@ -43,7 +42,7 @@ from midstream.plans.expressions import Col, Const, Expression, conjunction, equ
 from midstream.plans.logical import Aggregate, Intersection, Join, Relation, Source
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
+from midstream.plans.properties import above, input_nodes, logical
 from midstream.plans.schema import Schema, Type
 from midstream.plans.snapshots import Equivalence, NormalForm, compare, equivalent, normal_form
 from midstream.plans.streams import FOREVER, Element
@@ -479,28 +478,28 @@ def _join_condition(draw: st.DrawFn, left: Sequence[str], right: Sequence[str]) 
 
 
 @st.composite
-def implemented(
-    draw: st.DrawFn, plan: Plan, *, wanted: Callable[[Implementation], bool] | None = None
-) -> Plan:
-    """A plan with a random implementation chosen for every operator; `wanted` leaves out others.
+def implemented(draw: st.DrawFn, plan: Plan, *, upper: bool = False) -> Plan:
+    """A plan with a random implementation for every operator, or, of the `upper` ones, for those above its
+    inputs, which a migration may exchange.
 
-    What stands below a window that goes by the order of arrival works on intervals, as converters do not keep
-    that order.
+    What stands below a window that counts rows works on intervals: converters do not keep the order of
+    arrival, by which it may have to go.
     """
     counted = [node for node in plan.nodes if isinstance(logical(node), CountWindow | PartitionedWindow)]
     below = {node for window in counted for child in window.inputs for node in child.walk()}
+    kept = set(plan.nodes) - set(above(plan, input_nodes(plan))) if upper else set()
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         inputs = tuple(changed[child] for child in node.inputs)
-        names = [
-            one.name
-            for one in IMPLEMENTATIONS.get(type(logical(node)), ())
-            if one.obstacle(Node(Physical(one.name, logical(node)), inputs)) is None
-            and (node not in below or one.gives == "intervals")
-            and (wanted is None or wanted(one))
-        ]
-        keeps = not names or isinstance(node.operator, Physical)
-        chosen = node.operator if keeps else Physical(draw(st.sampled_from(names)), logical(node))
+        chosen = node.operator
+        if node not in kept and not isinstance(chosen, Physical):
+            names = [
+                one.name
+                for one in IMPLEMENTATIONS.get(type(chosen), ())
+                if one.obstacle(Node(Physical(one.name, chosen), inputs)) is None
+                and (node not in below or one.gives == "intervals")
+            ]
+            chosen = Physical(draw(st.sampled_from(names)), chosen) if names else chosen
         changed[node] = Node(chosen, inputs)
     return Plan({name: changed[root] for name, root in plan.outputs.items()})
 

@@ -65,9 +65,9 @@ def require_bounded(plan: Plan, which: str) -> None:
     for root in plan.outputs.values():
         if not _is_bounded(root):
             raise MigrationRefused(
-                f"{logical(root)} of the {which} plan gives rows of a relation where no element of a stream is "
-                "valid, which both plans would give; join the relation to a stream, or read it as a stream of "
-                "intervals",
+                f"{logical(root)} of the {which} plan gives rows of a relation where no element of a stream "
+                "is valid, which both plans would give; join the relation to a stream, or read it as a "
+                "stream of intervals",
                 operator=str(logical(root)),
             )
 

@@ -15,7 +15,7 @@ from midstream.plans.properties import has_ordered_ends
 from midstream.plans.streams import Batch, Element, Payload, Time
 
 Cover = list[Any]
-"""`[end, payload, part]`: until when a payload has been given out, and the part that follows, if it is known."""
+"""`[end, payload, part]`: until when a payload has been given out, and the part that follows, once known."""
 
 
 class Distinct(Operator):
@@ -163,10 +163,7 @@ class FifoDistinct(Operator):
         if self._general is not None:
             return self._general.state()
         progress = self.reached[0]
-        return (
-            (min(progress, end), end, payload) if part is None else part
-            for end, payload, part in self._covers
-        )
+        return (part or (min(progress, end), end, payload) for end, payload, part in self._covers)
 
 
 def _is_ordered(batch: Batch, covers: deque[Cover]) -> bool:

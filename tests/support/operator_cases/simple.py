@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hypothesis import strategies as st
+
+from midstream.operators.distinct import FifoDistinct
+from midstream.operators.operator import Operator
 from midstream.plans.expressions import col
 from midstream.plans.streams import Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
@@ -24,6 +28,13 @@ class DistinctCase(Case):
         assert size <= len({e[2] for e in kept}) + len({e[1:] for e in kept})
 
 
+class FifoDistinctCase(DistinctCase):
+    """The running operator for ordered ends, whatever the ends."""
+
+    def operator(self) -> Operator:
+        return FifoDistinct()
+
+
 def cases() -> list[Case]:
     """The cases."""
     two, three = (source(0).union(*(source(i) for i in range(1, ports))).plan() for ports in (2, 3))
@@ -35,6 +46,10 @@ def cases() -> list[Case]:
         UnionCase("union of three", "union", three, PLAIN),
         DistinctCase("distinct", "distinct", source(0).distinct().plan(), PLAIN),
         DistinctCase("distinct with unknowns", "distinct", maybe.distinct().plan(), UNKNOWN),
+        FifoDistinctCase(
+            "distinct, ends in order", "distinct", source(0).distinct().plan(), PLAIN, lengths=st.just(5)
+        ),
+        FifoDistinctCase("distinct, ends out of order", "distinct", source(0).distinct().plan(), PLAIN),
         Case("filter", "filter", source(0).filter(col("k") < col("v")).plan(), PLAIN),
         Case("filter that may be unknown", "filter", unsure, UNKNOWN),
         Case("map", "map", source(0).select(s=col("k") + col("v")).plan(), PLAIN),

@@ -25,7 +25,7 @@ class Entrance:
     Cost     O(columns) per element, in one generated loop.
     """
 
-    __slots__ = ("_is_sound", "_letters", "_max_end", "last", "manager", "source", "tests")
+    __slots__ = ("_is_sound", "_letters", "_max_end", "columns", "last", "manager", "source", "tests")
 
     def __init__(
         self,
@@ -40,7 +40,9 @@ class Entrance:
         self._letters = letters
         self.tests = _tests(source)
         """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound."""
-        self._is_sound = _soundness(self.tests)
+        self.columns = _unpacked(source)
+        """The names that the conditions give to the values of the row, to be unpacked."""
+        self._is_sound = _soundness(self.tests, self.columns)
         self._max_end: Time = BEGINNING
         self.last: Batch = []
         """The last batch of a chronon stream that is in order: no element ended later."""
@@ -175,14 +177,20 @@ def _tests(source: Source) -> list[str]:
         tests += ["start < end", "(end.__class__ is int or end.__class__ is float and end == FOREVER)"]
     else:
         tests += ["end.__class__ is int", "end - start == 1"]
-    tests += ["row.__class__ is tuple", f"len(row) == {len(columns)}"]
-    return [*tests, *(_test(f"row[{i}]", column) for i, column in enumerate(columns))]
+    tests += ["row.__class__ is tuple"] if columns else ["row == ()"]
+    return [*tests, *(_test(f"c{i}", column) for i, column in enumerate(columns))]
 
 
-def _soundness(tests: list[str]) -> Callable[[list[Any]], bool]:
+def _unpacked(source: Source) -> str:
+    """The names of a row's values. Unpacking a row of another length raises, and costs less than to ask."""
+    return "".join(f"c{i}, " for i in range(len(source.columns)))
+
+
+def _soundness(tests: list[str], columns: str) -> Callable[[list[Any]], bool]:
     """A quick check of a batch: true where everything is certainly as declared, but for the order."""
     names: dict[str, Any] = {"FOREVER": FOREVER}
-    exec(_SOUNDNESS.format(tests=" and ".join(tests)), names)
+    unpack, loop = (f"{columns}= row", f" for {columns}in (row,)") if columns else ("pass", "")
+    exec(_SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop), names)
     check: Callable[[list[Any]], bool] = names["check"]
     return check
 
@@ -192,8 +200,9 @@ def check(batch):
     if len(batch) == 1:
         element, = batch
         start, end, row = element
+        {unpack}
         return {tests}
-    return not [0 for element in batch for start, end, row in (element,) if not ({tests})]
+    return not [0 for element in batch for start, end, row in (element,){loop} if not ({tests})]
 """
 
 

@@ -21,12 +21,15 @@ Inlet = Callable[[Iterable[Any]], None]
 _INLET = """
 def inlet(elements):
     batch = list(elements)
-    try:
-        (start, end, row), = batch
-        element, = batch
-        is_usual = start >= manager.progress and {tests}
-    except Exception:  # whatever an odd value raises when it is looked at
-        is_usual = False
+    is_usual = len(batch) == 1
+    if is_usual:
+        try:
+            element, = batch
+            start, end, row = element
+            {unpack}
+            is_usual = start >= manager.progress and {tests}
+        except Exception:  # whatever an odd value raises when it is looked at
+            is_usual = False
     if not is_usual:
         process({port}, *push(batch))
         return
@@ -61,7 +64,10 @@ def compile_inlet(
             for i, sink in enumerate(listeners):
                 names[f"sink{output}_{i}"] = sink
                 body.append(f"    sink{output}_{i}(b{circuit.numbers[outputs[output]]})")
-    source = _INLET.format(tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body))
+    unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
+    source = _INLET.format(
+        unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)
+    )
     exec(source, names)
     inlet: Inlet = names["inlet"]
     return inlet

@@ -17,6 +17,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import physical_plan
 from midstream.operators.queries import Query
 from midstream.operators.relations import constant
+from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,
     Statistics,
@@ -136,6 +137,7 @@ __all__ = [
     "relation",
     "report",
     "run",
+    "signed_plan",
     "snapshot",
     "snapshots",
     "specified",

@@ -27,19 +27,20 @@ class Engine(engine.Engine):
     True
     """
 
-    def migrate(self, plan: Plan, strategy: str = "genmig") -> Migration:
-        """Move to another plan that means the same, without losing, doubling or delaying a result.
+    def migrate(self, plan: Plan, strategy: str = "genmig", query: str | None = None) -> Migration:
+        """Move a query, by default the first, to another plan that means the same, without losing, doubling
+        or delaying a result.
 
         Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`.
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
-        return migrate(self, plan, strategy)
+        return migrate(self, plan, strategy, query)
 
-    def statistics(self) -> Statistics:
-        """What was measured so far, for the cost model."""
-        return Statistics.from_observations(self.observe())
+    def statistics(self, query: str | None = None) -> Statistics:
+        """What was measured so far of a query's inputs, for the cost model."""
+        return Statistics.from_observations(self.observe(query))
 
-    def optimize(self) -> Choice:
-        """The cheapest plan that means the same as the running one, by what was measured so far."""
-        return optimize(self.plan, self.statistics())
+    def optimize(self, query: str | None = None) -> Choice:
+        """The cheapest plan that means the same as a query's running one, by what was measured so far."""
+        return optimize(self.query(query).plan, self.statistics(query))

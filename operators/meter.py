@@ -30,6 +30,11 @@ class Meter:
         """What is to see every batch."""
         return self.recent.extend if self._has_ordered_ends else self._see
 
+    def expect_any_order(self) -> None:
+        """Ends may decrease from now on, as those of a window that is made smaller."""
+        self._max_end = self.max_end
+        self._has_ordered_ends = False
+
     def _see(self, batch: Batch) -> None:
         self.recent.extend(batch)
         self._max_end = max(self._max_end, *map(itemgetter(1), batch))

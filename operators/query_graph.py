@@ -13,11 +13,11 @@ from midstream.operators.metadata import Gauge, Metadata
 from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import physical_plan
+from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, meant, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.plans.arrangements import Arrangement
-from midstream.plans.errors import PlanError, UnknownStreamError
+from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.plan import Node, Plan
@@ -74,6 +74,12 @@ class QueryGraph:
         complete_from = max(missed_until(root, ends) for root in plan.outputs.values())
         query = self.queries[name] = Query(name, plan, physical_plan(plan), complete_from)
         query.made = 0 if self._base is None else _made(self._base, query)
+        if complete_from != FOREVER:
+            # What a window gave when it was larger may outlast what the plan tells of it.
+            known = [
+                self._meters[w].max_end for w in carried_out(query.physical).values() if w in self._meters
+            ]
+            query.complete_from = max(complete_from, *known, BEGINNING)
         try:
             self._rebuild({})
         except Exception:
@@ -202,6 +208,11 @@ class QueryGraph:
         and what its relations hold. Cost: O(kept elements)."""
         base = self.base()
         chosen = self.query(query)
+        for node in carried_out(chosen.physical).values():
+            if form(node) != "intervals":
+                raise StatisticsError(
+                    f"{node.operator} gives positive and negative elements, of which there are no statistics"
+                )
         relations = {
             node: Observation(len(rows), FOREVER, rows[-1][1] if rows else BEGINNING, tuple(rows[:RECENT]))
             for node in chosen.plan.nodes
@@ -264,6 +275,9 @@ class QueryGraph:
         them."""
         self.count_results()
         running = {moved.get(node, node): operator for node, operator in self.base().operators().items()}
+        for node, meter in self._meters.items():
+            if moved.get(node, node) != node:
+                meter.expect_any_order()
         self._meters = {moved.get(node, node): meter for node, meter in self._meters.items()}
         self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
         for name, (plan, physical) in plans.items():

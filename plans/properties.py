@@ -110,12 +110,28 @@ def has_arrival_order(node: Node) -> bool:
 
 def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
     """Where the snapshot-reducible top of a plan begins: the first operators, seen from the outputs, that are
-    not snapshot-reducible.
+    not snapshot-reducible, or that such operators further up read as well.
 
     These are the windows nearest to the outputs, or sources without a window above them. A migration
     exchanges what lies above them and leaves them and all below alone (thesis, 10.4.1 and 29.6). `also` names
     nodes that are to be left alone too. In order of first use from the sources.
+
+    >>> from midstream.plans.builder import stream
+    >>> rows = stream("s", x="integer").window(9).distinct()
+    >>> [str(node.operator) for node in input_nodes(rows.union(rows.istream()).plan())]
+    ['distinct', 'istream']
     """
+    found = _first_met(plan, also)
+    below = {
+        node for start in found for child in start.inputs for node in child.walk() if _reads_stream(node)
+    }
+    if below <= also:
+        return tuple(node for node in plan.nodes if node in found)
+    return input_nodes(plan, also | below)
+
+
+def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
+    """The first nodes, seen from the outputs, that are not snapshot-reducible or are named."""
     found: set[Node] = set()
     stack = list(plan.outputs.values())
     seen: set[Node] = set()
@@ -128,13 +144,24 @@ def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
             stack.extend(node.inputs)
         else:
             found.add(node)
-    return tuple(node for node in plan.nodes if node in found)
+    return found
+
+
+def _reads_stream(node: Node) -> bool:
+    """What reads relations alone has given all it has, to whoever asks, before the streams begin."""
+    return any(isinstance(logical(below), Source) for below in node.walk())
 
 
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
     """The nodes of a plan that are above its inputs, inputs before consumers."""
-    below = {node for start in inputs for node in start.walk()}
-    return tuple(node for node in plan.nodes if node not in below)
+    stack = list(plan.outputs.values())
+    found = set(inputs)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack.extend(node.inputs)
+    return tuple(node for node in plan.nodes if node in found and node not in inputs)
 
 
 def join_keys(condition: Expression, left: Schema, right: Schema) -> tuple[list[tuple[str, str]], Expression]:

@@ -27,6 +27,7 @@ from midstream.plans.arrangements import Coalesce, Split
 from midstream.plans.builder import Stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
+from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes
 from midstream.plans.schema import Type
@@ -169,7 +170,8 @@ def engine_for(workload: Workload, sink: Sink | None = None) -> Engine:
 def try_to_migrate(engine: Engine, plan: Plan, strategy: str) -> list[Migration]:
     """Migrate, unless something is valid for ever, or a relation forbids it; then the refusal must say so and
     leave the engine alone."""
-    is_temporal = any(not operator.is_constant for operator in plan.relations)
+    upper = [node.operator for node in above(plan, input_nodes(plan))]
+    is_temporal = any(isinstance(one, Relation) and not one.is_constant for one in upper)
     is_allowed = is_bounded(engine.plan) and is_bounded(plan) and (strategy == "genmig" or not is_temporal)
     if is_allowed and FOREVER not in engine.input_max_ends():
         return [engine.migrate(plan, strategy)]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.operators.engine import run
 from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
+from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError
+from midstream.plans.plan import Plan
 from midstream.plans.snapshots import equivalent
 from midstream.plans.streams import Element, chronons
 from midstream.testing import elements, rows
@@ -124,3 +125,40 @@ def test_a_window_does_not_change_during_a_migration() -> None:
     engine.migrate(WIDE.distinct().filter(BIDS["price"] > 0).plan())
     with pytest.raises(PlanError, match="query query is being migrated"):
         engine.resize(WIDE.node, 5, at=9)
+
+
+@pytest.mark.parametrize(
+    ("query", "change", "largest"),
+    [
+        (BIDS.window(60), lambda e: e.resize(BIDS.window(60).node, 5, at=1), 60),
+        (BIDS.window(40).granularity(20), lambda e: e.change_granule(e.inputs[0], 5, at=20), 40),
+    ],
+    ids=["window", "granularity"],
+)
+def test_a_migration_waits_for_what_was_valid_before_the_change(query, change, largest: int) -> None:
+    """An element of the larger window outlasts those behind it; the split time lies beyond it."""
+    old = query.filter(BIDS["price"] > 0).distinct()
+    results: list = []
+    engine = Engine(old.plan(), results.extend)
+    engine.push("bids", chronons([(0, (7, 7))]))
+    change(engine)
+    engine.push("bids", chronons([(21, (7, 7)), (22, (8, 8))]))
+    expected: list = []
+    alone = Engine(old.plan(), expected.extend)
+    alone.push("bids", chronons([(0, (7, 7))]))
+    change(alone)
+    assert engine.input_max_ends()[0] >= largest
+    late = engine.add(engine.plan, name="late").complete_from
+    assert late >= largest
+    engine.remove("late")
+    conversion = Plan(engine.inputs[0])
+    new = Stream(conversion.root)
+    engine.migrate(new.distinct().filter(BIDS["price"] > 0).plan())
+    rest = chronons([(25, (7, 7)), (90, (7, 7)), (200, (9, 9))])
+    alone.push("bids", chronons([(21, (7, 7)), (22, (8, 8))]))
+    for element in rest:
+        engine.push("bids", [element])
+        alone.push("bids", [element])
+    engine.close()
+    alone.close()
+    assert equivalent(results, expected)

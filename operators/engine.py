@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 
 from midstream.operators import adjustment
 from midstream.operators.box import Box
 from midstream.operators.entrance import Entrance, Entrances
+from midstream.operators.input_manager import DeadLetter
 from midstream.operators.meter import RECENT
 from midstream.operators.queries import Sink
 from midstream.operators.query_graph import QueryGraph
@@ -54,7 +55,7 @@ class Engine(QueryGraph):
         relations: Relations | None = None,
         slack: Mapping[str, Time] | None = None,
         delay: Mapping[str, int] | None = None,
-        dead_letters: Sink | None = None,
+        dead_letters: Callable[[list[DeadLetter]], object] | None = None,
     ) -> None:
         super().__init__(Entrances(slack, delay, dead_letters), relations)
         if plan is not None:

@@ -128,7 +128,7 @@ class Gauge:
             input_rate=_rate(received, self._since, self._until),
             output_rate=_rate(self._emitted, self._first, self._last),
             selectivity=self._emitted / base if base else None,
-            d=(self._last - self._first) / spans if self._first is not None and spans > 0 else None,
+            d=float(self._last - self._first) / spans if self._first is not None and spans > 0 else None,
             l=self._length / self._emitted if self._emitted else None,
             g=self._granule or None,
             state=StateSize(len(elements), sum(map(element_bytes, elements))),

@@ -98,8 +98,10 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
     @cache
     def rows(window: Node) -> list[tuple[int, Payload]]:
         """The timestamped rows that a window counts, in order."""
+        operator = logical(window)
+        assert isinstance(operator, CountWindow | PartitionedWindow)
         arrived = arrivals(window.inputs[0])
-        if logical(window).ties == "error":
+        if operator.ties == "error":
             _refuse_ties(window, arrived)
         return arrived
 
@@ -107,7 +109,7 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
         child = node.inputs[0] if node.inputs else node
         match logical(node):
             case Source(name, intervals=False):
-                return [(t, e) for t, _, e in inputs.get(name, ())]
+                return [(int(t), e) for t, _, e in inputs.get(name, ())]
             case Filter(condition):
                 p = compile_row(condition, child.schema)
                 return [(t, e) for t, e in arrivals(child) if p(e)]

@@ -27,8 +27,7 @@ def require_libraries(names: Sequence[str], extra: str) -> None:
     missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise MissingExtra(
-            f"found no {', '.join(missing)}, which this needs; install: "
-            f'pip install "midstream[{extra}]"',
+            f'found no {", ".join(missing)}, which this needs; install: pip install "midstream[{extra}]"',
             missing=missing,
         )
 

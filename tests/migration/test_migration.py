@@ -76,14 +76,18 @@ def carried_out(draw: st.DrawFn, plan: Plan) -> Plan:
 @st.composite
 def arranged(draw: st.DrawFn, plan: Plan) -> Plan:
     """The plan with a split or a coalesce at random places above its windows."""
-    places = {*above(plan, input_nodes(plan)), *input_nodes(plan)}
+    upper = set(above(plan, input_nodes(plan)))
+    kinds = st.sampled_from((None, None, Split(2), Split(3), Coalesce(1), Coalesce(6)))
+
+    def maybe(node: Node) -> Node:
+        kind = None if is_relation(node) else draw(kinds)
+        return node if kind is None else Node(kind, (node,))
+
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
-        changed[node] = Node(node.operator, tuple(changed[child] for child in node.inputs))
-        if node in places and not is_relation(node) and draw(st.integers(0, 2)) == 0:
-            arrangement = draw(st.sampled_from((Split(2), Split(3), Coalesce(1), Coalesce(6))))
-            changed[node] = Node(arrangement, (changed[node],))
-    return Plan({name: changed[root] for name, root in plan.outputs.items()})
+        inputs = (changed[child] for child in node.inputs)
+        changed[node] = Node(node.operator, tuple(map(maybe, inputs) if node in upper else inputs))
+    return Plan({name: maybe(changed[root]) for name, root in plan.outputs.items()})
 
 
 def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:

@@ -2,8 +2,9 @@
 
 The streams of Table 8.1 are taken instant by instant; a table maps an instant to the letters valid at it.
 
-Elsewhere: Table 8.7 (difference), and Tables 8.11 to 8.13 (count-based and partitioned window). Table 8.8 (grouping) stands for itself through (8.15):
-each of its substreams is a filter, and the sizes of all of them are one aggregation.
+Elsewhere: Table 8.7 (difference), and Tables 8.11 to 8.13 (count-based and partitioned window). Table 8.8
+(grouping) stands for itself through (8.15): each of its substreams is a filter, and the sizes of all of them
+are one aggregation.
 """
 
 from __future__ import annotations

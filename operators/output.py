@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
@@ -21,12 +22,13 @@ def _descending(element: Element) -> Time:
 class OrderedOutput:
     """Holds back each result until no earlier one can come.
 
-    What one call holds back is kept as one ordered run, its first result last; a heap tells which run has the
+    As long as what is held comes in order, as where streams are in step, a queue suffices. What comes out of
+    order is kept as one ordered run for each call, its first result last; a heap tells which run has the
     earliest.
 
     State    The results that start after the last bound.
-    Cost     O(log n) per result; O(1) per result of a call that comes in order and is not held.
-    Source   procedure TRANSFER (thesis, 11.5.3), with a heap of runs, and only for what must wait.
+    Cost     O(1) per result that comes in order, else O(log n).
+    Source   procedure TRANSFER (thesis, 11.5.3), with a heap of runs, and only for what must wait
 
     >>> output = OrderedOutput()
     >>> output.release([(5, 9, "b"), (3, 9, "a")], bound=4)
@@ -35,57 +37,57 @@ class OrderedOutput:
     [(5, 9, 'b')]
     """
 
-    __slots__ = ("_arrivals", "_runs", "_size")
+    __slots__ = ("_arrivals", "_in_runs", "_queue", "_runs")
 
     def __init__(self) -> None:
+        self._queue: deque[Element] = deque()
         self._runs: list[tuple[Time, int, Batch]] = []
         self._arrivals = count()
-        self._size = 0
+        self._in_runs = 0
 
     def release(self, fresh: Batch, bound: Time) -> Batch:
-        """Take new results; give out, in order, all that start at or before the bound.
+        """Take new results; give out, in order, ties as they came, all that start at or before the bound.
 
         The list that is given is not changed, and not given back.
         """
-        runs = self._runs
-        if len(fresh) < 2:
-            return self._release_one(fresh, bound)
-        fresh = sorted(fresh, key=_START)
+        queue, runs = self._queue, self._runs
+        ready: Batch = []
+        while queue and queue[0][0] <= bound:
+            ready.append(queue.popleft())
         if runs and runs[0][0] <= bound:
-            ready = self._due(bound)
-        elif fresh[-1][0] <= bound:
-            return fresh
-        else:
-            ready = []
-        cut = bisect_right(fresh, bound, key=_START)
-        if cut < len(fresh):
-            self._hold(fresh[: cut - 1 if cut else None : -1])
-            del fresh[cut:]
-        if ready and fresh:
-            ready += fresh
-            ready.sort(key=_START)
-            return ready
-        return ready or fresh
-
-    def _release_one(self, fresh: Batch, bound: Time) -> Batch:
-        """The same for one result or none, as single elements bring."""
-        runs = self._runs
-        late = not fresh or fresh[0][0] > bound
-        if fresh and late:
-            self._size += 1
-            heappush(runs, (fresh[0][0], next(self._arrivals), fresh[:]))
-        if not runs or runs[0][0] > bound:
-            return [] if late else fresh[:]
-        ready = self._due(bound)
-        if not late:
-            ready += fresh
-            if ready[-2][0] > fresh[0][0]:
+            # Of equal starts, those in the queue came first: behind a later one, a start goes to a run.
+            ready = _merged(ready, self._due(bound))
+        if len(fresh) == 1:
+            element = fresh[0]
+            start = element[0]
+            if start > bound:
+                if not queue or start >= queue[-1][0]:
+                    queue.append(element)
+                else:
+                    self._hold(fresh[:])
+                return ready
+            ready.append(element)
+            if len(ready) > 1 and ready[-2][0] > start:
                 ready.sort(key=_START)
-        return ready
+            return ready
+        return self._release_many(fresh, ready, bound) if fresh else ready
+
+    def _release_many(self, fresh: Batch, ready: Batch, bound: Time) -> Batch:
+        fresh = sorted(fresh, key=_START)
+        if fresh[-1][0] > bound:
+            cut = bisect_right(fresh, bound, key=_START)
+            held = fresh[cut:]
+            del fresh[cut:]
+            if not self._queue or held[0][0] >= self._queue[-1][0]:
+                self._queue.extend(held)
+            else:
+                held.reverse()
+                self._hold(held)
+        return _merged(ready, fresh)
 
     def _hold(self, run: Batch) -> None:
         """Keep a run, whose first result is its last item."""
-        self._size += len(run)
+        self._in_runs += len(run)
         heappush(self._runs, (run[-1][0], next(self._arrivals), run))
 
     def _due(self, bound: Time) -> Batch:
@@ -98,7 +100,7 @@ class OrderedOutput:
             is_simple = is_simple and len(touched[-1][2]) == 1
         if is_simple:
             # Each run is one result, and the heap has put them in order.
-            self._size -= len(touched)
+            self._in_runs -= len(touched)
             return [run[0] for _, _, run in touched]
         touched.sort(key=_ARRIVAL)
         ready: Batch = []
@@ -108,13 +110,26 @@ class OrderedOutput:
             del run[later:]
             if run:
                 heappush(runs, (run[-1][0], number, run))
-        self._size -= len(ready)
+        self._in_runs -= len(ready)
         if len(touched) > 1:
             ready.sort(key=_START)
         return ready
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._queue) + self._in_runs
 
     def __iter__(self) -> Iterator[Element]:
-        return (element for _, _, run in self._runs for element in run)
+        yield from self._queue
+        for _, _, run in self._runs:
+            yield from run
+
+
+def _merged(first: Batch, then: Batch) -> Batch:
+    """Two ordered batches as one; ties come from the first before those from the other."""
+    if not first or not then:
+        return first or then
+    is_behind = first[-1][0] <= then[0][0]
+    first += then
+    if not is_behind:
+        first.sort(key=_START)
+    return first

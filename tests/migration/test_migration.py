@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import pytest
-from hypothesis import event, given, target
+from hypothesis import event, given, settings, target
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
@@ -18,13 +19,14 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
+from midstream.operators.engine import interleave
 from midstream.operators.obstacles import is_relation
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.queries import Sink
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.plans.aggregates import count, median, top_k
 from midstream.plans.arrangements import Coalesce, Split
-from midstream.plans.builder import Stream
+from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
 from midstream.plans.logical import Relation
@@ -219,6 +221,35 @@ def test_genmig(scenario: Scenario) -> None:
         target(migration.origins().fused)
 
 
+ONE_COLUMN = [stream(name, {u: "integer"}, intervals=True) for name, u in zip("abc", "uuv", strict=True)]
+
+
+@st.composite
+def dense(draw: st.DrawFn, number: int) -> Scenario:
+    """An early migration by one of the equations, amid elements that are often equal and meet often."""
+    old, new = (query.plan() for query in equations(*ONE_COLUMN)[number])
+    if draw(st.booleans()):
+        old, new = new, old
+    steps = st.tuples(st.integers(0, 2), st.integers(1, 8), st.tuples(st.integers(0, 1)))
+    streams: dict = {}
+    for source in old.sources:
+        drawn = draw(st.lists(steps, min_size=12, max_size=20))
+        starts = accumulate(gap for gap, _, _ in drawn)
+        streams[source.stream] = [(t, t + n, row) for t, (_, n, row) in zip(starts, drawn, strict=True)]
+    events: list[Event] = [("push", name, batch) for name, batch in interleave(streams, batch_size=1)]
+    workload = Workload(draw(carried_out(old)), streams, events)
+    return Scenario(workload, [(draw(st.integers(0, 8)), draw(carried_out(new)), "genmig")])
+
+
+@settings(max_examples=max(20, settings.default.max_examples // 4))
+@pytest.mark.parametrize("number", range(len(equations(*ONE_COLUMN))))
+@given(data=st.data())
+def test_genmig_by_an_equation(number: int, data: st.DataObject) -> None:
+    """I6 for the operators that compare two streams, each by what it is equal to."""
+    for migration in check(data.draw(dense(number))):
+        event(f"fused: {min(migration.origins().fused, 3)}")
+
+
 @given(scenarios("genmig-reference-point"))
 def test_reference_point(scenario: Scenario) -> None:
     """I7: the reference-point method, plans of filters, maps, unions and joins."""
@@ -292,8 +323,6 @@ def test_the_strategies_are_those_listed() -> None:
 
 
 def test_unknown_strategy() -> None:
-    from midstream.plans.builder import stream
-
     plan = stream("s", x="integer").window(5).plan()
     with pytest.raises(MigrationRefused, match="no strategy genmik; did you mean genmig"):
         Engine(plan).migrate(plan, "genmik")

@@ -39,7 +39,7 @@ from midstream.plans.aggregates import (
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.expressions import Col, Const, Expression, conjunction, equality, greatest
-from midstream.plans.logical import Aggregate, Intersection, Join, Relation, Source
+from midstream.plans.logical import Intersection, Join, Relation, Source
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical
@@ -350,9 +350,11 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
             return one.istream()
         case "dstream":
             return one.dstream()
-        case "last" if isinstance(operator := one.node.operator, Aggregate):
-            # At every instant there is one row of each group.
-            return one.last(draw(st.integers(1, 3)), by=operator.keys, slide=draw(st.integers(1, 2)))
+        case "last":
+            keys = draw(st.lists(st.sampled_from(one.schema.names), max_size=1))
+            # At every instant there is one row of each group: no ties.
+            most = one.group_by(*keys).aggregate(**{f"w{scope.number()}": max_(_numbers(one.schema)[0])})
+            return most.last(draw(st.integers(1, 3)), by=keys, slide=draw(st.integers(1, 2)))
         case _:
             return one.window(draw(st.sampled_from((1, 2, 4))), slide=draw(st.sampled_from((1, 1, 3))))
 

@@ -267,7 +267,7 @@ class Binary(Expression):
         for side, kind in ((self.left, left), (self.right, right)):
             if not kind.type.is_numeric:
                 raise ExpressionError(f"{self}: {side} is {kind.type.value}, expected a number")
-        if self.operator in "/%":
+        if self.operator in "/%" and not self._is_defined(left):
             return Kind(Type.FLOAT if self.operator == "/" else _wider(left.type, right.type), True)
         return Kind(_wider(left.type, right.type), nullable)
 
@@ -282,12 +282,17 @@ class Binary(Expression):
                 names.append(name)
             else:
                 names.append(text)
-        if self.operator in "/%":
+        if self.operator in "/%" and not self._is_defined(self.left.kind(scope.schema)):
             value = f"{scope.bind(_divide if self.operator == '/' else _modulo)}({names[0]}, {names[1]})"
         else:
             value = f"({names[0]} {self.operator} {names[1]})"
         # Both walruses must run before the value is used, so the guards are joined without short-circuit.
         return f"(None if {' | '.join(f'({g})' for g in guards)} else {value})" if guards else value
+
+    def _is_defined(self, left: Kind) -> bool:
+        """Whether a remainder is certain to exist: an integer's, by a constant."""
+        divisor = self.right.value if isinstance(self.right, Const) else None
+        return self.operator == "%" and left.type is Type.INTEGER and type(divisor) is int and divisor != 0
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """Both operands renamed."""

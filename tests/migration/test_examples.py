@@ -15,6 +15,7 @@ from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box
 from midstream.operators.box import Box, max_end, state_size
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import stream
@@ -401,3 +402,50 @@ def test_several_outputs_are_fused_one_by_one() -> None:
     assert counts
     assert is_ordered(pairs)
     assert is_ordered(counts)
+
+
+def test_what_a_window_above_reads_as_well_stays() -> None:
+    """The duplicate elimination runs once, below the fork: two plans cannot both run what one window reads."""
+    rows = stream("s", x="integer").window(6).distinct()
+    gained = rows.istream().rename({"x": "y"})
+    old = rows.join(gained)
+    history = list(chronons([(t, (t % 3,)) for t in range(0, 40, 2)]))
+    results: list = []
+    engine = Engine(old.plan(), results.extend)
+    engine.push("s", history[:7])
+    migration = engine.migrate(gained.join(rows, columns=["x", "y"]).plan())
+    assert {str(node.operator) for node in engine.forks()} == {"distinct", "istream"}
+    for element in history[7:]:
+        engine.push("s", [element])
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert verdict(specified(old.plan(), {"s": history}), results)
+
+
+def test_an_arrangement_above_a_window_is_part_of_the_new_plan() -> None:
+    """CQL's Rstream: chronons before the migration, and chronons behind it."""
+    window = stream("s", x="integer").window(3)
+    results: list = []
+    engine = Engine(window.filter(col("x") > 1).rstream().plan(), results.extend)
+    engine.push("s", chronons([(0, (7,))]))
+    engine.migrate(window.rstream().filter(col("x") > 1).plan())
+    engine.push("s", chronons([(20, (8,)), (40, (9,))]))
+    engine.close()
+    assert results == [(t + i, t + i + 1, (x,)) for t, x in ((0, 7), (20, 8), (40, 9)) for i in range(3)]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_split_time_inside_a_chronon_does_not_show_in_pieces(signed: bool) -> None:
+    """The piece that is cut there is put together; pieces go on being cut where chronons end."""
+    s = stream("s", x="integer", intervals=True)
+    new = s.coalesce(5).split(2).distinct().plan()
+    results: list = []
+    engine = Engine(s.distinct().plan(), results.extend)
+    engine.push("s", [(0, 5, (7,))])
+    migration = engine.migrate(signed_plan(new) if signed else new)
+    engine.push("s", [(3, 12, (8,)), (5, 9, (7,)), (20, 23, (7,))])
+    engine.close()
+    assert migration.split == 5.5
+    assert all(type(t) is int for start, end, _ in results for t in (start, end))
+    assert equivalent(results, [(0, 9, (7,)), (3, 12, (8,)), (20, 23, (7,))])
+    assert report(migration).unmatched == 0

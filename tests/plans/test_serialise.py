@@ -27,7 +27,7 @@ from midstream.plans.serialise import (
     schema_from_json,
     schema_to_json,
 )
-from midstream.testing import plans
+from midstream.testing import WHOLE, implemented, plans
 
 S = stream("s", x="integer", y="float?", z="string")
 T = stream("t", {"other name": "any?", "ß": "boolean"}, intervals=True)
@@ -50,9 +50,10 @@ EVERYTHING = Plan(
 )
 
 
-@given(plans())
-def test_a_plan_is_read_back_as_it_was(plan: Plan) -> None:
-    for one in (plan, physical_plan(plan)):
+@given(plans(**WHOLE), st.data())
+def test_a_plan_is_read_back_as_it_was(plan: Plan, data: st.DataObject) -> None:
+    """Any plan of the whole algebra, logical, physical, and with a choice of implementations."""
+    for one in (plan, physical_plan(plan), data.draw(implemented(plan))):
         assert loads(dumps(one)) == one
         assert plan_from_json(json.loads(json.dumps(plan_to_json(one)))) == one
         assert plan_from_json(plan_to_json(one)) == one
@@ -235,7 +236,10 @@ def damaged(data: Any, rng: random.Random) -> Any:
 
 
 @settings(max_examples=3 * settings.default.max_examples)
-@given(st.one_of(plans(), plans().map(physical_plan), st.just(EVERYTHING)), st.randoms(use_true_random=False))
+@given(
+    st.one_of(plans(**WHOLE), plans(**WHOLE).map(physical_plan), st.just(EVERYTHING)),
+    st.randoms(use_true_random=False),
+)
 def test_a_damaged_file_is_refused_or_is_another_plan(plan: Plan, rng: random.Random) -> None:
     """There is one error for whatever may be wrong; what is read is a plan that can be written."""
     try:

@@ -8,9 +8,13 @@ from itertools import chain
 from typing import Any
 
 from midstream.operators.aggregate_loop import Entry, generate
+from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
 from midstream.operators.segments import Segments
+from midstream.plans import logical
 from midstream.plans.aggregates import AggregateCall
+from midstream.plans.plan import Node
+from midstream.plans.properties import logical as logical_operator
 from midstream.plans.schema import Schema
 from midstream.plans.streams import Batch, Element, Payload, Time
 
@@ -85,3 +89,14 @@ class Aggregate(Operator):
 
     def _key(self, group: Any) -> Payload:
         return (group.key,) if self._keys == 1 else group.key
+
+
+def _aggregate(node: Node) -> Operator:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Aggregate)
+    return Aggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Aggregate: (Implementation("aggregate", _aggregate),),
+}

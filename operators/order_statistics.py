@@ -13,7 +13,7 @@ from midstream.plans.exact import exact_mean
 from midstream.plans.streams import Time
 
 
-class _Ordered(Accumulator):
+class Ordered(Accumulator):
     """The values in order; what is no number has no place in one, and is counted.
 
     Cost     O(log n) comparisons to add and remove.
@@ -44,7 +44,7 @@ class _Ordered(Accumulator):
         """The aggregate."""
 
 
-class Median(_Ordered):
+class Median(Ordered):
     """The middle value, or the mean of the two in the middle, rounded once. Cost: O(log n).
 
     >>> median = Median()
@@ -74,7 +74,7 @@ class Median(_Ordered):
         return exact_mean((lower, upper))
 
 
-class TopK(_Ordered):
+class TopK(Ordered):
     """The k largest values in descending order; what is no number counts as larger than any.
 
     Cost     O(log n) to add and remove, O(k + log n) for the value.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from midstream.operators import (
+    aggregate,
     arrangements,
     cql,
     distinct,
@@ -22,10 +23,8 @@ from midstream.operators import (
     union,
     windows,
 )
-from midstream.operators.aggregate import Aggregate
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
-from midstream.plans import logical
 from midstream.plans.arrangements import Convert, Form, Split
 from midstream.plans.errors import PlanError
 from midstream.plans.logical import Logical, Relation, Source
@@ -33,13 +32,6 @@ from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import is_chronon_stream
 from midstream.plans.properties import logical as logical_operator
-
-
-def _aggregate(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Aggregate)
-    return Aggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
-
 
 TABLES: tuple[Table, ...] = (
     stateless.IMPLEMENTATIONS,
@@ -53,7 +45,7 @@ TABLES: tuple[Table, ...] = (
     multisets.IMPLEMENTATIONS,
     matching.IMPLEMENTATIONS,
     distinct.IMPLEMENTATIONS,
-    {logical.Aggregate: (Implementation("aggregate", _aggregate),)},
+    aggregate.IMPLEMENTATIONS,
     signs.IMPLEMENTATIONS,
 )
 """In order of preference."""

@@ -53,4 +53,6 @@ def times(*factors: float) -> float:
     >>> times(0.0, math.inf), times(2.0, math.inf)
     (0.0, inf)
     """
-    return 0.0 if 0.0 in factors else math.prod(factors)
+    product = 0.0 if 0.0 in factors else math.prod(factors)
+    # Factors too small for a float are 0 as well.
+    return product if product == product else 0.0

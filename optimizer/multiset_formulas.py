@@ -28,7 +28,7 @@ ENOUGH = 200.0
 def compared(operator: object, kinds: float, s: Estimate, t: Estimate, u: UnitCosts) -> Estimate:
     """Difference and its kin over so many different rows.
 
-    Every start or end of an element on either side may begin or end a result.
+    Starts and ends of elements begin results where the rows that are there let them.
     """
     mine, other = _each(s.valid, kinds), _each(t.valid, kinds)
     both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
@@ -44,7 +44,7 @@ def compared(operator: object, kinds: float, s: Estimate, t: Estimate, u: UnitCo
         case _:
             raise TypeError(operator)
     arriving = s.rate + t.rate
-    most = arriving if isinstance(operator, MaxUnion) else s.rate + min(t.rate, _touching(s, other))
+    most = _begun(operator, mine, other, s, t)
     rate = min(most, valid) if valid < most else most
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
     cost = arriving * step + rate * (u.create + u.queue + u.output)
@@ -92,6 +92,14 @@ def _each(valid: float, kinds: float) -> float:
     return valid / kinds if kinds else 0.0
 
 
-def _touching(s: Estimate, other: float) -> float:
-    """How often an element of the other side meets a row that is there."""
-    return times(s.rate, other)
+def _begun(operator: object, mine: float, other: float, s: Estimate, t: Estimate) -> float:
+    """How often a start on the one side, or a start or an end on the other, may begin a result."""
+    match operator:
+        case StrictDifference():  # where there is no partner, or the last one ends
+            return times(s.rate + times(t.rate, mine), math.exp(-other))
+        case Intersection():  # where there is a partner
+            return times(s.rate, -math.expm1(-other)) + times(t.rate, -math.expm1(-mine))
+        case MaxUnion():
+            return s.rate + t.rate
+        case _:
+            return s.rate + min(t.rate, times(s.rate, other))

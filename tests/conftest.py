@@ -1,6 +1,6 @@
 """Settings and fixtures of the whole test run.
 
-Environment     MIDSTREAM_PROFILE  hypothesis profile: default, ci or thorough (ci where CI is set)
+Environment     MIDSTREAM_PROFILE  hypothesis profile: default, ci, few or thorough (ci where CI is set)
                 MIDSTREAM_DATA     folder of the shared data sets
 """
 
@@ -27,6 +27,7 @@ PYPROJECT = ROOT / "pyproject.toml"
 # A time limit per example would measure the machine, not the code.
 settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("few", settings.get_profile("ci"), max_examples=15)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 

@@ -4,51 +4,18 @@ known."""
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import Any
-
-from sortedcontainers import SortedList
 
 from midstream.operators.accumulator import Accumulator
 from midstream.operators.accumulators import accumulator
+from midstream.operators.order_statistics import Ordered
 from midstream.operators.user_aggregates import PartialResults
 from midstream.plans.aggregates import AggregateCall, UserAggregate, unified
 from midstream.plans.streams import Time
 
 
-class _Extreme(Accumulator):
-    """One end of the values in order. What is no number counts as larger than any.
-
-    Cost     O(log n) comparisons to add and remove, O(1) for the value.
-    """
-
-    __slots__ = ("_no_numbers", "_values")
-
-    def __init__(self) -> None:
-        self._values: SortedList[Any] = SortedList()
-        self._no_numbers = 0
-
-    def add(self, value: Any, end: Time) -> None:
-        """One more value."""
-        if value == value:
-            self._values.add(value)
-        else:
-            self._no_numbers += 1
-
-    def remove(self, value: Any) -> None:
-        """One of the values that equal it leaves."""
-        if value == value:
-            self._values.remove(value)
-        else:
-            self._no_numbers -= 1
-
-    @abstractmethod
-    def value(self, at: Time) -> Any:
-        """The extreme; None of nothing."""
-
-
-class Largest(_Extreme):
-    """The largest value.
+class Largest(Ordered):
+    """The largest value; what is no number counts as larger than any. Cost: O(log n), O(1) for the value.
 
     >>> largest = Largest()
     >>> for value in (3, 7, 5): largest.add(value, math.inf)
@@ -66,7 +33,7 @@ class Largest(_Extreme):
         return self._values[-1] if self._values else None
 
 
-class Smallest(_Extreme):
+class Smallest(Ordered):
     """The smallest value; see Largest."""
 
     __slots__ = ()

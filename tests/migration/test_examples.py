@@ -405,7 +405,7 @@ def test_several_outputs_are_fused_one_by_one() -> None:
 
 
 def test_what_a_window_above_reads_as_well_stays() -> None:
-    """The duplicate elimination runs once, below the fork: two plans cannot both run what one window reads."""
+    """The duplicate elimination runs once, below the fork: no two plans can run what a window reads."""
     rows = stream("s", x="integer").window(6).distinct()
     gained = rows.istream().rename({"x": "y"})
     old = rows.join(gained)

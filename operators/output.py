@@ -55,13 +55,13 @@ class OrderedOutput:
         while queue and queue[0][0] <= bound:
             ready.append(queue.popleft())
         if runs and runs[0][0] <= bound:
-            # Of equal starts, those in the queue came first: behind a later one, a start goes to a run.
+            # Of equal starts, those in the queue came first, as it takes none while there are runs.
             ready = _merged(ready, self._due(bound))
         if len(fresh) == 1:
             element = fresh[0]
             start = element[0]
             if start > bound:
-                if not queue or start >= queue[-1][0]:
+                if not runs and (not queue or start >= queue[-1][0]):
                     queue.append(element)
                 else:
                     self._hold(fresh[:])
@@ -78,7 +78,7 @@ class OrderedOutput:
             cut = bisect_right(fresh, bound, key=_START)
             held = fresh[cut:]
             del fresh[cut:]
-            if not self._queue or held[0][0] >= self._queue[-1][0]:
+            if not self._runs and (not self._queue or held[0][0] >= self._queue[-1][0]):
                 self._queue.extend(held)
             else:
                 held.reverse()

@@ -133,12 +133,12 @@ def test_what_is_above_the_inputs_is_reducible_and_all_that_can_be_exchanged(pla
     assert all(child in set(upper) | set(inputs) or child in below for node in upper for child in node.inputs)
 
 
-def test_a_window_above_a_join_hides_what_is_below_it() -> None:
+def test_what_a_window_above_a_join_reads_stays_with_it() -> None:
     rows = S.join(C)
     query = rows.window(5).join(I.rename({"x": "p", "y": "q"}))
     assert input_nodes(query.plan()) == (rows.window(5).node, I.rename({}).node.inputs[0])
     both = Plan({"a": rows.node, "b": rows.window(5).distinct().node})
-    assert input_nodes(both) == (S.node, C.node, rows.window(5).node)
+    assert input_nodes(both) == (rows.node, rows.window(5).node)
 
 
 # Join keys

@@ -380,8 +380,10 @@ class QueryGraph:
     def _max_end(self, node: Node) -> Time:
         if node in self._meters:
             return self._meters[node].max_end
-        # What is made of windows lasts no longer than they do.
-        return max(self._meters[below].max_end for below in carried_out(Plan(node)).values())
+        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
+        windows = carried_out(Plan(node)).values()
+        metered = windows if all(below in self._meters for below in windows) else self._meters
+        return max(self._meters[below].max_end for below in metered)
 
     def _check_relations(self, plan: Plan) -> None:
         """Check the relations that a plan reads and no query did so far."""

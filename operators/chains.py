@@ -108,7 +108,8 @@ def link_source(nodes: Sequence[Node], names: dict[str, Any]) -> LinkSource:
 
 def single(source: LinkSource, target: str) -> list[str]:
     """Statements that put into `target` what a chain makes of one element."""
-    lines, indent = [f"{target} = []"], ""
+    has_condition = any(step.startswith("if ") for step in source.steps)
+    lines, indent = [f"{target} = []"] if has_condition else [], ""
     for step in source.steps:
         lines.append(f"{indent}{step}:" if step.startswith("if ") else f"{indent}{step}")
         indent += "    " if step.startswith("if ") else ""

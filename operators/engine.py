@@ -68,8 +68,9 @@ class Engine(QueryGraph):
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
-        if stream in self.inlets:
-            self.inlets[stream](elements)
+        inlet = self.inlets.get(stream)
+        if inlet is not None:
+            inlet(elements)
         else:
             entrance = self._entrance(stream)
             self.process(self._ports[stream], *entrance.push(elements))

@@ -20,7 +20,7 @@ Inlet = Callable[[Iterable[Any]], None]
 
 _INLET = """
 def inlet(elements):
-    batch = list(elements)
+    batch = elements if elements.__class__ is list else list(elements)
     is_usual = len(batch) == 1
     if is_usual:
         try:
@@ -34,7 +34,7 @@ def inlet(elements):
         process({port}, *push(batch))
         return
     manager.progress = p{port} = start
-    entrance.last = b{port} = batch
+    entrance.last = b{port} = [element]     # the caller's list is his own
     {body}
 """
 

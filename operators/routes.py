@@ -5,16 +5,15 @@ inputs before consumers, with what they give in local variables. Stateless opera
 become one loop (see chains).
 
     window 60, distinct        def event(b0, p0):
-                                   b1, p1 = b0, p0
+                                   b1 = b0
                                    if b0:
                                        b1 = run1(b0)
                                        chain1.given += len(b1)
-                                   if b1 or p1 > reached2[0]:
-                                       reached2[0] = p1
-                                       received2[0] += len(b1)
-                                       out = work2_0(b1)
-                                       operator2.emitted += len(out)
-                                       b2 = out
+                                   if b1 or p0 > reached2[0]:
+                                       reached2[0] = p0
+                                       if b1: received2[0] += len(b1)
+                                       b2 = work2_0(b1)
+                                       if b2: operator2.emitted += len(b2)
                                    else: b2 = []
                                    return [b2]
 """
@@ -128,16 +127,21 @@ class Route:
     """
 
     def __init__(self, circuit: Circuit, port: int, *, is_single: bool = False) -> None:
+        source = circuit.inputs[port]
         self.names: dict[str, Any] = {"reached": circuit.reached, "received": circuit.received}
-        self.lines = [f"reached[{port}] = p{port}", f"received[{port}] += len(b{port})"]
         self._circuit = circuit
-        self._single = {circuit.inputs[port]} if is_single else set()
+        self._single = {source} if is_single else set()
         """The nodes known to give one element at most."""
+        self._certain = {source} if is_single else set()
+        """Those known to give just one."""
         self._is_unpacked = is_single
         """Whether `start`, `end` and `row` are still those of the input's element."""
-        self.touched = {circuit.inputs[port]}
+        self._progress = {source: f"p{port}"}
+        """By node, the variable that tells how far it is."""
+        self.touched = {source}
         """The nodes that the route reaches."""
-        self._tap(circuit.inputs[port])
+        self.lines = [f"reached[{port}] = p{port}", f"received[{port}] += {self._count(source)}"]
+        self._tap(source)
         inner = {link for chain in circuit.linked.values() for link in chain.links[:-1]}
         for node in circuit.operators:
             if node in circuit.linked:
@@ -145,17 +149,25 @@ class Route:
             elif node not in inner:
                 self._operator(node)
 
+    def _count(self, node: Node) -> str:
+        return "1" if node in self._certain else f"len(b{self._circuit.numbers[node]})"
+
     def _chain(self, node: Node, chain: Chain) -> None:
         below = chain.links[0].inputs[0]
         if below not in self.touched:
             return
         source, i = self._circuit.numbers[below], self._circuit.numbers[node]
         self.names[f"chain{i}"] = chain
-        self.lines += [f"b{i}, p{i} = b{source}, p{source}", f"if b{source}:"]
-        if chain.has_filter:
-            self.lines.append(f"    chain{i}.taken += len(b{source})")
-        self.lines += _indented(self._run(node, chain, below, i, source))
-        self.lines.append(f"    chain{i}.given += len(b{i})")
+        lines = [f"chain{i}.taken += {self._count(below)}"] if chain.has_filter else []
+        lines += self._run(node, chain, below, i, source)
+        if below in self._certain and node in self._single and not chain.has_filter:
+            self._certain.add(node)
+        lines.append(f"chain{i}.given += {self._count(node)}")
+        if below in self._certain:
+            self.lines += lines
+        else:
+            self.lines += [f"b{i} = b{source}", f"if b{source}:", *_indented(lines)]
+        self._progress[node] = self._progress[below]
         self._done(node)
 
     def _run(self, node: Node, chain: Chain, below: Node, i: int, source: int) -> list[str]:
@@ -177,32 +189,45 @@ class Route:
         operator, i = self._circuit.operators[node], self._circuit.numbers[node]
         self.names |= {f"operator{i}": operator, f"reached{i}": operator.reached}
         for nth, (port, child) in enumerate(feeds):
-            b, p = f"b{self._circuit.numbers[child]}", f"p{self._circuit.numbers[child]}"
-            self.lines.append(f"if {b} or {p} > reached{i}[{port}]:")
-            self.lines += [f"    {line}" for line in self._call(node, i, port, b, p)]
-            if nth == 0:
-                self.lines += [f"    b{i} = out", f"else: b{i} = []"]
+            b, p = f"b{self._circuit.numbers[child]}", self._progress[child]
+            call = self._call(node, i, port, child, f"b{i}" if nth == 0 else "more")
+            if child in self._certain:
+                self.lines += call
             else:
-                self.lines.append(f"    b{i} = b{i} + out if b{i} else out")
+                self.lines += [f"if {b} or {p} > reached{i}[{port}]:", *_indented(call)]
+                self.lines.append(f"else: {f'b{i}' if nth == 0 else 'more'} = []")
+            if nth:
+                self.lines.append(f"b{i} = b{i} + more if b{i} else more")
         if any(reader in self._circuit.operators for reader in self._circuit.plan.consumers(node)):
-            self.names[f"progress{i}"] = operator.progress
-            self.lines.append(f"p{i} = progress{i}()")
+            self._progress[node] = f"p{i}"
+            self.lines.append(f"p{i} = {self._reached_by(operator, i)}")
         self._done(node)
 
-    def _call(self, node: Node, i: int, port: int, b: str, p: str) -> list[str]:
+    def _call(self, node: Node, i: int, port: int, child: Node, target: str) -> list[str]:
         """What `Operator.process` does, without a call of it; or that, measured."""
         operator = self._circuit.operators[node]
+        b, p = f"b{self._circuit.numbers[child]}", self._progress[child]
         gauge = self._circuit.gauges.get(node)
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
-            return [f"out = process{i}({port}, {b}, {p})"]
+            return [f"{target} = process{i}({port}, {b}, {p})"]
         self.names |= {f"received{i}": operator.received, f"work{i}_{port}": operator.worker(port)}
         return [
             f"reached{i}[{port}] = {p}",
-            f"received{i}[{port}] += len({b})",
-            f"out = work{i}_{port}({b})",
-            f"operator{i}.emitted += len(out)",
+            f"if {b}: received{i}[{port}] += {self._count(child)}",
+            f"{target} = work{i}_{port}({b})",
+            f"if {target}: operator{i}.emitted += len({target})",
         ]
+
+    def _reached_by(self, operator: Operator, i: int) -> str:
+        """The progress of an operator; where that is the least of its ports', without a call."""
+        ports = len(operator.reached)
+        if type(operator).progress is not Operator.progress or ports > 2:
+            self.names[f"progress{i}"] = operator.progress
+            return f"progress{i}()"
+        if ports == 1:
+            return f"reached{i}[0]"
+        return f"reached{i}[0] if reached{i}[0] < reached{i}[1] else reached{i}[1]"
 
     def _done(self, node: Node) -> None:
         self.touched.add(node)
@@ -212,4 +237,4 @@ class Route:
         if node in self._circuit.taps:
             i = self._circuit.numbers[node]
             self.names[f"tap{i}"] = self._circuit.taps[node]
-            self.lines += [f"if b{i}:", f"    tap{i}(b{i})"]
+            self.lines.append(f"tap{i}(b{i})" if node in self._certain else f"if b{i}: tap{i}(b{i})")

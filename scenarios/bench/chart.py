@@ -89,7 +89,7 @@ def draw_memory(run: MemoryRun, file: Path) -> None:
     state.set_xlabel("elements processed")
     state.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     for axes in (memory, state):
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
         axes.grid(axis="y", alpha=0.3)
         axes.axvline(run.elements / 2, color="black", linewidth=0.8, linestyle=":")
     figure.savefig(file, format=file.suffix[1:])

@@ -10,7 +10,7 @@ from midstream.operators.input_manager import DeadLetter, DeadLetters, InputMana
 from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.logical import Source
 from midstream.plans.schema import PYTHON_TYPES, Column
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 _END = itemgetter(1)
 
@@ -44,8 +44,8 @@ class Entrance:
         """The names that the conditions give to the values of the row, to be unpacked."""
         self._is_sound = _soundness(self.tests, self.columns)
         self._max_end: Time = BEGINNING
-        self.last: Batch = []
-        """The last batch of a chronon stream that is in order: no element ended later."""
+        self.last: Element | None = None
+        """The last element of a chronon stream that is in order: none ended later."""
 
     @property
     def progress(self) -> Time:
@@ -55,7 +55,7 @@ class Entrance:
     @property
     def max_end(self) -> Time:
         """The largest end of an element that was let in."""
-        return max(self._max_end, self.last[-1][1]) if self.last else self._max_end
+        return self._max_end if self.last is None else max(self._max_end, self.last[1])
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Elements arrived; gives what is ready, in order, and the progress."""
@@ -68,8 +68,8 @@ class Entrance:
             batch = self._sift(batch)
         ready = self.manager.push(batch)
         # In a chronon stream that is in order, later elements end no earlier than these.
-        if not self.source.intervals and ready[0] is batch:
-            self.last = batch
+        if batch and not self.source.intervals and ready[0] is batch:
+            self.last = batch[-1]
         elif batch:
             self._max_end = max(self._max_end, *map(_END, batch))
         return ready

@@ -34,7 +34,7 @@ def inlet(elements):
         process({port}, *push(batch))
         return
     manager.progress = p{port} = start
-    entrance.last = b{port} = [element]     # the caller's list is his own
+    entrance.last = element
     {body}
 """
 
@@ -64,6 +64,8 @@ def compile_inlet(
             for i, sink in enumerate(listeners):
                 names[f"sink{output}_{i}"] = sink
                 body.append(f"    sink{output}_{i}(b{circuit.numbers[outputs[output]]})")
+    if any(f"b{port}" in line for line in body):
+        body.insert(0, f"b{port} = [element]")  # not the caller's list, which is his own
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
     source = _INLET.format(
         unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from operator import itemgetter
 
-from midstream.operators.routes import Tap
 from midstream.plans.streams import BEGINNING, Batch, Element, Time
 
 RECENT = 4096
@@ -26,9 +26,14 @@ class Meter:
         self.recent: deque[Element] = deque(maxlen=RECENT)
 
     @property
-    def tap(self) -> Tap:
+    def see(self) -> Callable[[Batch], object]:
         """What is to see every batch."""
         return self.recent.extend if self._has_ordered_ends else self._see
+
+    @property
+    def see_one(self) -> Callable[[Element], object]:
+        """What is to see every single element."""
+        return self.recent.append if self._has_ordered_ends else lambda element: self._see([element])
 
     def expect_any_order(self) -> None:
         """Ends may decrease from now on, as those of a window that is made smaller."""

@@ -345,7 +345,7 @@ class QueryGraph:
             running=more if old is None else {**old.operators(), **more},
             reached=[self._entrances[source.stream].progress for source in plan.sources],
             received=[0 if old is None else old.made(node) for node in sources],
-            taps={node: meter.tap for node, meter in meters.items()},
+            taps=meters,
             gauge=gauge,
         )
 

@@ -23,17 +23,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from midstream.operators.adjustable import Adjustable
 from midstream.operators.chains import compile_chain, is_filter, is_link, link_source, single
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import Batch, Time
+from midstream.plans.streams import Batch, Element, Time
 
-Tap = Callable[[Batch], object]
-"""Sees every non-empty batch that a node gives."""
+
+class Tap(Protocol):
+    """Sees all that a node gives."""
+
+    @property
+    def see(self) -> Callable[[Batch], object]:
+        """Takes a batch, which is not empty."""
+
+    @property
+    def see_one(self) -> Callable[[Element], object]:
+        """Takes a single element."""
+
 
 Event = Callable[[Batch, Time], list[Batch]]
 """A batch, possibly empty, and the progress of its input behind it; gives one batch an output."""
@@ -123,7 +133,7 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 class Route:
     """The source of what happens at an input, and the objects that it names.
 
-    Where `is_single`, the batch is known to be of one element, whose `start`, `end` and `row` are at hand.
+    Where `is_single`, the batch is known to be of one `element`, whose `start`, `end` and `row` are at hand.
     """
 
     def __init__(self, circuit: Circuit, port: int, *, is_single: bool = False) -> None:
@@ -234,7 +244,13 @@ class Route:
         self._tap(node)
 
     def _tap(self, node: Node) -> None:
-        if node in self._circuit.taps:
-            i = self._circuit.numbers[node]
-            self.names[f"tap{i}"] = self._circuit.taps[node]
+        tap = self._circuit.taps.get(node)
+        if tap is None:
+            return
+        i = self._circuit.numbers[node]
+        if node in self._certain and node in self._circuit.inputs:
+            self.names[f"tap{i}"] = tap.see_one
+            self.lines.append(f"tap{i}(element)")
+        else:
+            self.names[f"tap{i}"] = tap.see
             self.lines.append(f"tap{i}(b{i})" if node in self._certain else f"if b{i}: tap{i}(b{i})")

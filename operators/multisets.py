@@ -110,12 +110,16 @@ class Multisets(Operator):
 
     def _start(self, arrivals: list[Arrival]) -> None:
         """Go through elements at their starts, in order."""
-        rows, carrier, add, touch = self._rows, self._carrier, self._expiry.add, self._touched.append
+        rows, carrier, expiry, touched = self._rows, self._carrier, self._expiry, self._touched
+        add = expiry.add
         now = self._now
         for start, side, element in arrivals:
-            if start > now:
-                self._advance(start)
-                now = start
+            if start > now:  # as `_advance`, whose call would cost as much as its work
+                if touched:
+                    self._settle()
+                if expiry.next is not None and expiry.next <= start:
+                    self._end(start)
+                self._now = now = start
             _, end, payload = element
             row = rows.get(payload)
             if row is None:
@@ -128,7 +132,7 @@ class Multisets(Operator):
                 add(end, (payload, False))
                 if self._others_pass:
                     self._segments.append(list(element))
-            touch(payload)
+            touched.append(payload)
 
     def _advance(self, time: Time) -> None:
         """Go to a later instant, by way of those at which elements end."""

@@ -31,10 +31,11 @@ class Arrivals:
     (None, 8)
     """
 
-    __slots__ = ("_next", "_waiting")
+    __slots__ = ("_next", "_numbered", "_waiting")
 
     def __init__(self, ports: int) -> None:
         self._waiting: tuple[deque[Element], ...] = tuple(deque() for _ in range(ports))
+        self._numbered = tuple(enumerate(self._waiting))
         self._next: Time = FOREVER
         """The earliest start that waits."""
 
@@ -42,8 +43,9 @@ class Arrivals:
         """Take a batch of one port; give out, in order, what starts at or before the bound."""
         queue = self._waiting[port]
         if len(batch) == 1 and (queue or batch[0][0] > bound):
+            if not queue:  # else the first of the queue starts no later
+                self._next = min(self._next, batch[0][0])
             queue.append(batch[0])
-            self._next = min(self._next, batch[0][0])
             return [] if self._next > bound else self._with_waiting([], bound)
         if queue or (batch and batch[-1][0] > bound):
             if batch and batch[0][0] < self._next:
@@ -54,14 +56,14 @@ class Arrivals:
         return ready if self._next > bound else self._with_waiting(ready, bound)
 
     def _with_waiting(self, ready: list[Arrival], bound: Time) -> list[Arrival]:
-        for port, queue in enumerate(self._waiting):
+        first: Time = FOREVER
+        for port, queue in self._numbered:
             while queue and queue[0][0] <= bound:
                 element = queue.popleft()
                 ready.append((element[0], port, element))
-        self._next = FOREVER
-        for queue in self._waiting:
-            if queue and queue[0][0] < self._next:
-                self._next = queue[0][0]
+            if queue and queue[0][0] < first:
+                first = queue[0][0]
+        self._next = first
         if len(ready) > 1:
             ready.sort(key=_START)
         return ready

@@ -96,17 +96,26 @@ class Multisets(Operator):
         self._touched: list[Payload] = []
         """What has changed at this instant."""
         self._segments: deque[Segment] = deque()
+        self._work = (self.worker(0), self.worker(1))
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """The work of a port, as a function that has at hand what it needs."""
+        reached, segments, take = self.reached, self._segments, self._arrivals.take
+        start_all, advance, leave = self._start, self._advance, self._leave
+
+        def work(batch: Batch) -> Batch:
+            left, right = reached
+            bound = left if left < right else right
+            if ready := take(port, batch, bound):
+                start_all(ready)
+            if bound > self._now:
+                advance(bound)
+            return leave() if segments and segments[0][1] is not None else []
+
+        return work
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        left, right = self.reached
-        bound = left if left < right else right
-        ready = self._arrivals.take(port, batch, bound)
-        if ready:
-            self._start(ready)
-        if bound > self._now:
-            self._advance(bound)
-        segments = self._segments
-        return self._leave() if segments and segments[0][1] is not None else []
+        return self._work[port](batch)
 
     def _start(self, arrivals: list[Arrival]) -> None:
         """Go through elements at their starts, in order."""

@@ -27,7 +27,7 @@ class Operator(ABC):
         self.reached: list[Time] = [BEGINNING] * count
         """Per port: no later element starts before this."""
         self.received = [0] * count
-        """Per port: how many elements have arrived."""
+        """Per port: how many elements `process` was given. Inside a box, the inputs' counts tell as much."""
         self.emitted = 0
         """How many elements have left."""
 

@@ -11,7 +11,6 @@ become one loop (see chains).
                                        chain1.given += len(b1)
                                    if b1 or p0 > reached2[0]:
                                        reached2[0] = p0
-                                       if b1: received2[0] += len(b1)
                                        b2 = work2_0(b1)
                                        if b2: operator2.emitted += len(b2)
                                    else: b2 = []
@@ -71,7 +70,6 @@ class Chain:
         passing = self.taken if self.has_filter else self.given
         for node, operator in zip(self.links, self.operators, strict=True):
             operator.reached[0] = progress
-            operator.received[0] += passing
             if isinstance(operator, Adjustable) and passing:
                 operator.passed(progress)
             passing = self.given if is_filter(node) else passing
@@ -214,17 +212,17 @@ class Route:
         self._done(node)
 
     def _call(self, node: Node, i: int, port: int, child: Node, target: str) -> list[str]:
-        """What `Operator.process` does, without a call of it; or that, measured."""
+        """What `Operator.process` does, without a call of it, but for the count of what arrives, which its
+        inputs tell as well; or that, measured."""
         operator = self._circuit.operators[node]
         b, p = f"b{self._circuit.numbers[child]}", self._progress[child]
         gauge = self._circuit.gauges.get(node)
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
             return [f"{target} = process{i}({port}, {b}, {p})"]
-        self.names |= {f"received{i}": operator.received, f"work{i}_{port}": operator.worker(port)}
+        self.names[f"work{i}_{port}"] = operator.worker(port)
         return [
             f"reached{i}[{port}] = {p}",
-            f"if {b}: received{i}[{port}] += {self._count(child)}",
             f"{target} = work{i}_{port}({b})",
             f"if {target}: operator{i}.emitted += len({target})",
         ]

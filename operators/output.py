@@ -37,11 +37,13 @@ class OrderedOutput:
     [(5, 9, 'b')]
     """
 
-    __slots__ = ("_arrivals", "_in_runs", "_queue", "_runs")
+    __slots__ = ("_arrivals", "_in_runs", "queue", "runs")
 
     def __init__(self) -> None:
-        self._queue: deque[Element] = deque()
-        self._runs: list[tuple[Time, int, Batch]] = []
+        self.queue: deque[Element] = deque()
+        """What is held in order; as `runs`, to be looked at only."""
+        self.runs: list[tuple[Time, int, Batch]] = []
+        """What is held out of order."""
         self._arrivals = count()
         self._in_runs = 0
 
@@ -50,7 +52,7 @@ class OrderedOutput:
 
         The list that is given is not changed, and not given back.
         """
-        queue, runs = self._queue, self._runs
+        queue, runs = self.queue, self.runs
         ready: Batch = []
         while queue and queue[0][0] <= bound:
             ready.append(queue.popleft())
@@ -78,8 +80,8 @@ class OrderedOutput:
             cut = bisect_right(fresh, bound, key=_START)
             held = fresh[cut:]
             del fresh[cut:]
-            if not self._runs and (not self._queue or held[0][0] >= self._queue[-1][0]):
-                self._queue.extend(held)
+            if not self.runs and (not self.queue or held[0][0] >= self.queue[-1][0]):
+                self.queue.extend(held)
             else:
                 held.reverse()
                 self._hold(held)
@@ -88,11 +90,11 @@ class OrderedOutput:
     def _hold(self, run: Batch) -> None:
         """Keep a run, whose first result is its last item."""
         self._in_runs += len(run)
-        heappush(self._runs, (run[-1][0], next(self._arrivals), run))
+        heappush(self.runs, (run[-1][0], next(self._arrivals), run))
 
     def _due(self, bound: Time) -> Batch:
         """Take out what starts at or before the bound, in order, ties as they came."""
-        runs = self._runs
+        runs = self.runs
         touched = []
         is_simple = True
         while runs and runs[0][0] <= bound:
@@ -116,11 +118,11 @@ class OrderedOutput:
         return ready
 
     def __len__(self) -> int:
-        return len(self._queue) + self._in_runs
+        return len(self.queue) + self._in_runs
 
     def __iter__(self) -> Iterator[Element]:
-        yield from self._queue
-        for _, _, run in self._runs:
+        yield from self.queue
+        for _, _, run in self.runs:
             yield from run
 
 

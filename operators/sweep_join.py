@@ -44,15 +44,17 @@ class SweepJoin(Operator):
         other = 1 - port
         reached, opposite, probe = self.reached, self._areas[other], self._probes[port]
         insert, purge, release = self._areas[port].insert, opposite.purge, self._output.release
+        queue, runs = self._output.queue, self._output.runs
 
         def work(batch: Batch) -> Batch:
             here, there = reached[port], reached[other]
-            fresh: Batch = []
             if batch:
                 fresh = probe(batch, opposite.index)
                 insert(batch, there)
+                purge(here)
+                return release(fresh, here if here < there else there)
             purge(here)
-            return release(fresh, here if here < there else there)
+            return release(batch, here if here < there else there) if queue or runs else []
 
         return work
 

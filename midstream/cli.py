@@ -5,9 +5,6 @@ Exit status     0 done     1 the answer is no     2 bad input, or something is n
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +13,7 @@ from typer.core import TyperGroup
 
 from midstream.plans.errors import MidstreamError
 from midstream.scenarios.bench.commands import app as bench
+from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.studies.commands import app as study
 
 SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", study))
@@ -105,18 +103,6 @@ def demo(
         show(demonstration, Console())
     if not demonstration.is_equivalent:
         raise typer.Exit(1)
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total)."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    # Console.is_terminal would be true wherever colours are asked for.
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 app = build()

@@ -14,7 +14,7 @@ from midstream.operators.meter import RECENT
 from midstream.operators.queries import Sink
 from midstream.operators.query_graph import QueryGraph
 from midstream.operators.relations import Relations
-from midstream.plans.errors import IntervalError, UnknownStreamError
+from midstream.plans.errors import UnknownStreamError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, logical_plan
 from midstream.plans.schema import suggest
@@ -79,10 +79,6 @@ class Engine(QueryGraph):
         """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
         ignored."""
         entrance = self._entrance(stream)
-        if type(time) is not int:
-            raise IntervalError(
-                f"stream {stream}: found heartbeat {time!r}, expected an integer", stream=stream
-            )
         self.process(self._ports[stream], *entrance.manager.advance(time))
 
     def tick(self, now: int) -> None:

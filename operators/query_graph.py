@@ -208,7 +208,8 @@ class QueryGraph:
         and what its relations hold. Cost: O(kept elements)."""
         base = self.base()
         chosen = self.query(query)
-        for node in carried_out(chosen.physical).values():
+        windows = carried_out(chosen.physical)
+        for node in windows.values():
             if form(node) != "intervals":
                 raise StatisticsError(
                     f"{node.operator} gives positive and negative elements, of which there are no statistics"
@@ -226,7 +227,7 @@ class QueryGraph:
                 self._meters[physical].max_end,
                 tuple(self._meters[physical].recent),
             )
-            for node, physical in carried_out(chosen.physical).items()
+            for node, physical in windows.items()
         }
 
     @contextmanager

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +22,7 @@ from midstream.scenarios.bench.options import (
     positive,
 )
 from midstream.scenarios.bench.peers import INSTALL, PEERS, installed
+from midstream.scenarios.progress import progress_bar
 
 app = typer.Typer(
     help="How fast operators are, beside hand-written loops and other libraries.",
@@ -209,14 +208,3 @@ def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> None:
             output.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
             raise InputFileError(f"{output}: {error.strerror or error}", path=output) from error
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total)."""
-    from rich.progress import Progress
-
-    # Console.is_terminal would be true wherever colours are asked for.
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

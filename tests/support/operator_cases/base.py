@@ -17,7 +17,7 @@ from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical
 from midstream.plans.snapshots import NormalForm, snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
+from midstream.plans.streams import FOREVER, Element, Time
 from midstream.testing import elements
 
 SMALL = st.integers(0, 2)
@@ -113,8 +113,3 @@ class Case:
 def valid(history: Sequence[Element], since: Time) -> list[Element]:
     """The elements that end after a time."""
     return [element for element in history if element[1] > since]
-
-
-def started(reached: Sequence[Time]) -> bool:
-    """Whether every port has spoken."""
-    return BEGINNING not in reached

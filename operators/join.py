@@ -3,20 +3,22 @@ the mixtures of both."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from midstream.operators import band_join
+from midstream.operators.hash_worker import hash_worker
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.operator import Operator
 from midstream.operators.probes import SIDES, Pairing, Probe, hash_probe, pairing, scan
 from midstream.operators.queued_join import QueuedJoin
 from midstream.operators.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
-from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
+from midstream.operators.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
 from midstream.plans import logical
 from midstream.plans.plan import Node
 from midstream.plans.properties import has_ordered_ends, join_keys
+from midstream.plans.streams import Batch
 
 __all__ = ["IMPLEMENTATIONS", "HashJoin", "NestedLoopsJoin", "Pairing", "pairing"]
 
@@ -59,7 +61,13 @@ class HashJoin(SweepJoin):
         pairing: Pairing | None = None,
         is_fifo: Fifo = (False, False),
     ) -> None:
-        super().__init__(*_hashed(left, right, pairing or Pairing(), is_fifo))
+        self._pairing = pairing or Pairing()
+        self._hashed, probes = _hashed(left, right, self._pairing, is_fifo)
+        super().__init__(self._hashed, probes)
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """One generated function."""
+        return hash_worker(port, self._hashed, self._pairing, self._probes[port], self._output, self.reached)
 
 
 class NestedLoopsJoin(SweepJoin):
@@ -82,16 +90,21 @@ class NestedLoopsJoin(SweepJoin):
         super().__init__(*_listed(pairing or Pairing(), is_fifo))
 
 
-def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _Sides:
+class _HashSides(NamedTuple):
+    areas: tuple[Hashed, Hashed]
+    probes: Probes
+
+
+def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _HashSides:
     keys = (left, right)
-    areas: list[SweepArea] = [
+    areas: list[Hashed] = [
         FifoHashSweepArea(columns) if fifo else HashSweepArea(columns)
         for columns, fifo in zip(keys, is_fifo, strict=True)
     ]
     probes: list[Probe] = [
         hash_probe(side, keys[port], pairing, is_fifo=is_fifo[1 - port]) for port, side in enumerate(SIDES)
     ]
-    return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
+    return _HashSides((areas[0], areas[1]), (probes[0], probes[1]))
 
 
 def _listed(pairing: Pairing, is_fifo: Fifo) -> _Sides:
@@ -128,7 +141,7 @@ def _rest(node: Node) -> Pairing:
     return pairing(join_keys(operator.condition, left, right)[1], operator.columns, left, right)
 
 
-def _by_hashing(node: Node) -> _Sides:
+def _by_hashing(node: Node) -> _HashSides:
     return _hashed(*_keys(node), _rest(node), _fifo(node))
 
 

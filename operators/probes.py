@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
 from typing import Any, NamedTuple
 
 from midstream.plans.expressions import TRUE, Expression, pair_scope
@@ -65,6 +67,17 @@ def key_source(payload: str, columns: Sequence[int]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
+def known_source(payload: str, columns: Sequence[int]) -> str:
+    """The source of whether a payload's key is known; that of no columns is."""
+    return " and ".join(f"{payload}[{i}] is not None" for i in columns) or "True"
+
+
+@lru_cache(maxsize=256)
+def compiled(source: str) -> CodeType:
+    """The code of generated source; the same plan is often made again."""
+    return compile(source, "<generated>", "exec")
+
+
 def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, *, is_fifo: bool) -> Probe:
     """Look at the bucket of equal key. A key that holds None finds none, as nothing is kept under it."""
     bucket = f"find({key_source(side.mine, columns)}, nothing)"
@@ -94,6 +107,6 @@ def generate(side: Side, pairing: Pairing, candidates: str, prepare: str = "pass
         condition="" if pairing.condition == "True" else f" and {pairing.condition}",
     )
     names = dict(pairing.names)
-    exec(source, names)
+    exec(compiled(source), names)
     probe: Probe = names["probe"]
     return probe

@@ -7,15 +7,16 @@ Which to take follows from the condition of the join and from the expiration pat
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import lru_cache
+from heapq import heappop, heappush
 from itertools import count
 from sys import getsizeof
-from typing import Any, Protocol
+from textwrap import indent
+from typing import Any, ClassVar, Protocol
 
-from midstream.operators.expiry import Expiry
-from midstream.operators.probes import key_source
+from midstream.operators.probes import compiled, key_source, known_source
 from midstream.plans.streams import Batch, Element, Payload, Time
 
 
@@ -52,13 +53,83 @@ def is_hollow(bucket: Bucket) -> bool:
     return getsizeof(bucket) > 256 * (len(bucket) + 64)
 
 
-class HashSweepArea:
+_FUNCTIONS = """
+def insert(batch, since):
+    for element in batch:
+        end, row = element[1], element[2]
+        if end > since:
+            key = {key}
+            if {known}:
+                {keep}
+
+def purge(here):
+    {purge}
+"""
+
+
+class Hashed(ABC):
     """Elements in buckets by the columns of a key; those whose key is not known are not kept.
 
-    Cost     As ListSweepArea; a bucket is found in O(1).
+    What it does is source, which a join puts into a function of its own (see hash_worker). In the source, an
+    area's objects have the prefix `area_`.
+    """
+
+    __slots__ = ("_names", "columns", "index", "insert", "purge")
+
+    KEEP: ClassVar[str]
+    """Keeps an `element` with its `end` under its `key`, which is known."""
+    PURGE: ClassVar[str]
+    """Forgets what ends at or before `here`; `area_KEY` stands for the key of a `row`."""
+    CANDIDATES: ClassVar[str]
+    """The elements of the bucket of a `key` that is there."""
+
+    index: dict[Hashable, Any]
+    """The buckets by key."""
+    insert: Callable[[Batch, Time], None]
+    """Keep those elements of a batch that end after a time, and have a key."""
+    purge: Callable[[Time], None]
+    """Forget the elements that end at or before a time."""
+
+    def __init__(self, columns: Sequence[int], **names: Any) -> None:
+        self.columns = tuple(columns)
+        self.index = {}
+        self._names = {"index": self.index, **names}
+        source = _FUNCTIONS.format(
+            key=key_source("row", columns),
+            known=known_source("row", columns),
+            keep=self.source(self.KEEP, "area_", 16),
+            purge=self.source(self.PURGE, "area_", 4),
+        )
+        functions = self.names("area_")
+        exec(compiled(source), functions)
+        self.insert, self.purge = functions["insert"], functions["purge"]
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many are kept. Cost: O(1)."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Element]:
+        """The elements that are kept."""
+
+    def source(self, piece: str, prefix: str, indented: int) -> str:
+        """A piece of source to be put into a function, with another prefix."""
+        key = key_source("row", self.columns)
+        return indent(piece, indented * " ").strip().replace("area_KEY", key).replace("area_", prefix)
+
+    def names(self, prefix: str) -> dict[str, Any]:
+        """What that source names."""
+        return {prefix + name: value for name, value in self._names.items()}
+
+
+class HashSweepArea(Hashed):
+    """The same for any ends: each element has a number in its bucket, and numbers are kept in order of ends,
+    in a queue as long as ends come in order, else in a heap.
+
+    Cost     insert and purge O(1) per element where ends come in order, else O(log n).
 
     >>> area = HashSweepArea([0])
-    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2)), (3, 9, (None, 3))], since=0)
+    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2)), (3, 9, (None, 3))], 0)
     >>> list(area.index["a"].values())
     [(0, 5, ('a', 1)), (2, 9, ('a', 2))]
     >>> area.purge(5)
@@ -66,126 +137,112 @@ class HashSweepArea:
     [(2, 9, ('a', 2))]
     """
 
-    __slots__ = ("_arrivals", "_expiry", "_key", "index")
+    __slots__ = ("_heap", "_queue")
+
+    index: dict[Hashable, Bucket]
+
+    KEEP = """
+number = area_arrival()
+if key in area_index:
+    area_index[key][number] = element
+else:
+    area_index[key] = {number: element}
+if not area_queue or end >= area_queue[-1][0]:
+    area_queue.append((end, number, key))
+else:
+    area_push(area_heap, (end, number, key))
+"""
+    PURGE = """
+while True:
+    if area_queue and area_queue[0][0] <= here:
+        _, number, key = area_queue.popleft()
+    elif area_heap and area_heap[0][0] <= here:
+        _, number, key = area_pop(area_heap)
+    else:
+        break
+    bucket = area_index[key]
+    del bucket[number]
+    if not bucket:
+        del area_index[key]
+    elif not len(bucket) & area_SELDOM and area_is_hollow(bucket):
+        area_index[key] = dict(bucket)
+"""
+    CANDIDATES = "area_index[key].values()"
 
     def __init__(self, columns: Sequence[int]) -> None:
-        self.index: dict[Hashable, Bucket] = {}
-        """The elements by key."""
-        self._key = _key(columns)
-        self._expiry: Expiry[tuple[Hashable, int]] = Expiry()
-        self._arrivals = count()
-
-    def insert(self, batch: Batch, since: Time) -> None:
-        """Keep those elements of a batch that end after a time, and have a key."""
-        index, key_of, arrivals, add = self.index, self._key, self._arrivals, self._expiry.add
-        for element in batch:
-            if element[1] > since and (key := key_of(element[2])) is not None:
-                number = next(arrivals)
-                bucket = index.get(key)
-                if bucket is None:
-                    index[key] = {number: element}
-                else:
-                    bucket[number] = element
-                add(element[1], (key, number))
-
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-        index, expiry = self.index, self._expiry
-        if expiry.next is None or expiry.next > time:
-            return
-        for _, (key, number) in expiry.expired(time):
-            bucket = index[key]
-            del bucket[number]
-            if not bucket:
-                del index[key]
-            elif not len(bucket) & SELDOM and is_hollow(bucket):
-                index[key] = dict(bucket)
+        self._queue: deque[tuple[Time, int, Hashable]] = deque()
+        self._heap: list[tuple[Time, int, Hashable]] = []
+        super().__init__(
+            columns,
+            arrival=count().__next__,
+            queue=self._queue,
+            heap=self._heap,
+            push=heappush,
+            pop=heappop,
+            SELDOM=SELDOM,
+            is_hollow=is_hollow,
+        )
 
     def __len__(self) -> int:
-        return len(self._expiry)
+        return len(self._queue) + len(self._heap)
 
     def __iter__(self) -> Iterator[Element]:
         for bucket in self.index.values():
             yield from bucket.values()
 
 
-_LONG = 256
+LONG = 256
 """From this length on, a bucket becomes a deque when its first element leaves: in a short list, moving the
 others up costs less."""
 
-_FIFO_HASH = """
-def functions(index, queue, deque):
-    find, add, take = index.get, queue.append, queue.popleft
 
-    def insert(batch, since):
-        for element in batch:
-            start, end, row = element
-            if end > since:
-                key = {key}
-                if {known}:
-                    bucket = find(key)
-                    if bucket is None:
-                        index[key] = [element]
-                    else:
-                        bucket.append(element)
-                    add(element)
-
-    def purge(time):
-        while queue and queue[0][1] <= time:
-            row = take()[2]
-            key = {key}
-            bucket = index[key]
-            length = len(bucket)
-            if length == 1:
-                del index[key]
-            else:
-                if length >= {long} and type(bucket) is list:
-                    bucket = index[key] = deque(bucket)
-                del bucket[0]
-
-    return insert, purge
-"""
-
-
-class FifoHashSweepArea:
+class FifoHashSweepArea(Hashed):
     """The same for ends that never decrease: an element leaves from the front of its bucket, and the elements
     themselves are the queue, so that nothing else is allocated.
 
     Cost     insert and purge O(1) per element; a bucket is found in O(1).
 
     >>> area = FifoHashSweepArea([0])
-    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2))], since=0)
+    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2))], 0)
     >>> area.index
     {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))]}
     """
 
-    __slots__ = ("_queue", "index", "insert", "purge")
+    __slots__ = ("_queue",)
 
-    insert: Callable[[Batch, Time], None]
-    """Keep those elements of a batch that end after a time, and have a key."""
-    purge: Callable[[Time], None]
-    """Forget the elements that end at or before a time."""
+    index: dict[Hashable, list[Element] | deque[Element]]
+
+    KEEP = """
+if key in area_index:
+    area_index[key].append(element)
+else:
+    area_index[key] = [element]
+area_queue.append(element)
+"""
+    PURGE = """
+while area_queue and area_queue[0][1] <= here:
+    row = area_queue.popleft()[2]
+    key = area_KEY
+    bucket = area_index[key]
+    length = len(bucket)
+    if length == 1:
+        del area_index[key]
+    else:
+        if length >= area_LONG and type(bucket) is list:
+            bucket = area_index[key] = area_deque(bucket)
+        del bucket[0]
+"""
+    CANDIDATES = "area_index[key]"
 
     def __init__(self, columns: Sequence[int]) -> None:
-        self.index: dict[Hashable, list[Element] | deque[Element]] = {}
-        """The elements by key."""
         self._queue: deque[Element] = deque()
-        self.insert, self.purge = _fifo_hash(tuple(columns))(self.index, self._queue, deque)
+        super().__init__(columns, queue=self._queue, LONG=LONG, deque=deque)
 
     def __len__(self) -> int:
         return len(self._queue)
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self._queue)
-
-
-@lru_cache(maxsize=256)
-def _fifo_hash(columns: tuple[int, ...]) -> Callable[..., Any]:
-    names: dict[str, Any] = {}
-    known = " and ".join(f"row[{i}] is not None" for i in columns)
-    exec(_FIFO_HASH.format(key=key_source("row", columns), known=known, long=_LONG), names)
-    functions: Callable[..., Any] = names["functions"]
-    return functions
 
 
 def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:

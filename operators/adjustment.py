@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from midstream.operators.plan_box import label
@@ -20,12 +21,13 @@ def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[s
 
     What starts before `at` keeps its validity (see the operator's own `resize`). The plans of the queries,
     whose names are returned, show the new size from now on. Raises PlanError where no query has the window,
-    `at` has been reached, or one of the queries is being migrated; then nothing has changed.
+    the size is out of its bounds, `at` has been reached, or one of the queries is being migrated; then
+    nothing has changed.
     """
     operator = logical(window)
     if not isinstance(operator, TimeWindow):
         raise PlanError(f"found {operator}, expected a time window")
-    new = TimeWindow(size, operator.slide)
+    new = replace(operator, size=size)
     return _adjust(graph, window, new, lambda running: running.resize(size, at))
 
 
@@ -35,7 +37,7 @@ def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -
     operator = logical(conversion)
     if not isinstance(operator, Granularity):
         raise PlanError(f"found {operator}, expected a granularity conversion")
-    new = Granularity(granule)
+    new = replace(operator, granule=granule)
     return _adjust(graph, conversion, new, lambda running: running.change_granule(granule, at))
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.expressions import Binary, Const, Expression, Opaque, conjunction, conjuncts, walk
+from midstream.plans.expressions import Apply, Binary, Const, Expression, conjunction, conjuncts, walk
 from midstream.plans.schema import Schema, Type
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -150,7 +150,7 @@ def _is_ordered(comparison: Comparison, schema: Schema) -> bool:
     """Whether the keys of a side can be compared with each other. Values of type ANY need not be, as long as
     the condition does not compare them; what a Python callable gives is only said to be of its type."""
     parts = [*walk(comparison.left.whole), *walk(comparison.right.whole)]
-    return not any(isinstance(part, Opaque) or part.kind(schema).type is Type.ANY for part in parts)
+    return not any(isinstance(part, Apply) or part.kind(schema).type is Type.ANY for part in parts)
 
 
 def _term(expression: Expression, schema: Schema) -> Term:

@@ -3,13 +3,26 @@ number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from midstream.plans.plan import Node, Plan
 
 
-def tree(plan: Plan, note: Callable[[Node], str] = lambda node: "") -> str:
-    """Draw a plan. `note` may add a text behind each operator, for example its cost."""
+def tree(
+    plan: Plan,
+    note: Callable[[Node], str] = lambda node: "",
+    below: Callable[[Node], Iterable[str]] = lambda node: (),
+) -> str:
+    """Draw a plan. `note` may add a text behind each operator, for example its cost, and `below` lines under
+    it, for example its properties.
+
+    >>> from midstream.plans.builder import stream
+    >>> print(tree(stream("s", x="integer").window(9).plan(), below=lambda node: [str(node.schema)]))
+    window 9
+    │  (x integer)
+    └─ source s
+          (x integer)
+    """
     lines: list[str] = []
     roots = list(plan.outputs.values())
     shared = {n for n in plan.nodes if n.inputs and len(plan.consumers(n)) + roots.count(n) > 1}
@@ -24,6 +37,8 @@ def tree(plan: Plan, note: Callable[[Node], str] = lambda node: "") -> str:
             numbers[node] = len(numbers) + 1
             text = f"#{numbers[node]} {text}"
         lines.append(first + text)
+        rail = rest + ("│  " if node.inputs else "   ")
+        lines.extend(rail + line for line in below(node))
         for i, child in enumerate(node.inputs):
             is_last = i == len(node.inputs) - 1
             draw(child, rest + ("└─ " if is_last else "├─ "), rest + ("   " if is_last else "│  "))

@@ -98,3 +98,10 @@ class MissingExtra(MidstreamError):
 
     The message says what to install.
     """
+
+
+class SqlError(MidstreamError):
+    """A statement cannot be understood, or asks for what cannot be done.
+
+    The message shows where: line, column, and a caret under what was found. `line` and `column` count from 1.
+    """

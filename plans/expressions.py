@@ -20,10 +20,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from midstream.plans.cast_functions import SAME, SURE, conversion
 from midstream.plans.errors import ExpressionError, PlanFormatError
+from midstream.plans.function import Argument, Function, choice, common_type, comparable, guarded, wider
+from midstream.plans.functions import function_named
 from midstream.plans.schema import Schema, Type, parse_column, suggest
 
 
@@ -211,8 +214,11 @@ class Const(Expression):
 
     def source(self, scope: Scope) -> str:
         """Its literal."""
-        # repr of an infinite float is no literal, so floats are bound by name.
-        return scope.bind(self.value) if isinstance(self.value, float) else repr(self.value)
+        # repr of an infinite float is no literal, and Python spells and reads only so many digits.
+        is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
+        return (
+            repr(self.value) if is_literal and not isinstance(self.value, float) else scope.bind(self.value)
+        )
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """Itself."""
@@ -233,6 +239,8 @@ CONSTANT_TYPES: Mapping[type, Type] = {
     float: Type.FLOAT,
     str: Type.STRING,
 }
+
+_LARGEST_LITERAL = 2**64
 
 ARITHMETIC = ("+", "-", "*", "/", "%")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -268,26 +276,17 @@ class Binary(Expression):
             if not kind.type.is_numeric:
                 raise ExpressionError(f"{self}: {side} is {kind.type.value}, expected a number")
         if self.operator in "/%" and not self._is_defined(left):
-            return Kind(Type.FLOAT if self.operator == "/" else _wider(left.type, right.type), True)
-        return Kind(_wider(left.type, right.type), nullable)
+            return Kind(Type.FLOAT if self.operator == "/" else wider(left.type, right.type), True)
+        return Kind(wider(left.type, right.type), nullable)
 
     def source(self, scope: Scope) -> str:
         """The operator in Python, guarded where an operand may be unknown."""
-        left, right = self.left.source(scope), self.right.source(scope)
-        names, guards = [], []
-        for text, part in ((left, self.left), (right, self.right)):
-            if part.kind(scope.schema).nullable:
-                name = scope.fresh()
-                guards.append(f"({name} := {text}) is None")
-                names.append(name)
-            else:
-                names.append(text)
+        texts = [part.source(scope) for part in self.parts()]
+        nullable = [part.kind(scope.schema).nullable for part in self.parts()]
         if self.operator in "/%" and not self._is_defined(self.left.kind(scope.schema)):
-            value = f"{scope.bind(_divide if self.operator == '/' else _modulo)}({names[0]}, {names[1]})"
-        else:
-            value = f"({names[0]} {self.operator} {names[1]})"
-        # Both walruses must run before the value is used, so the guards are joined without short-circuit.
-        return f"(None if {' | '.join(f'({g})' for g in guards)} else {value})" if guards else value
+            helper = scope.bind(_divide if self.operator == "/" else _modulo)
+            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
+        return guarded(texts, nullable, scope, lambda known: f"({f' {self.operator} '.join(known)})")
 
     def _is_defined(self, left: Kind) -> bool:
         """Whether a remainder is certain to exist: an integer's, by a constant."""
@@ -365,11 +364,8 @@ class Not(Expression):
 
     def source(self, scope: Scope) -> str:
         """Python's `not`, guarded where the condition may be unknown."""
-        text = self.condition.source(scope)
-        if not self.kind(scope.schema).nullable:
-            return f"(not {text})"
-        name = scope.fresh()
-        return f"(None if ({name} := {text}) is None else not {name})"
+        nullable = self.kind(scope.schema).nullable
+        return guarded([self.condition.source(scope)], [nullable], scope, lambda known: f"(not {known[0]})")
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The condition renamed."""
@@ -417,39 +413,119 @@ class IsNull(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Case(Expression):
+    """The value of the first branch, `(condition, value)`, of which the condition is true, else the default.
+
+    A condition that is unknown is not true. Of the branches behind the one that is taken nothing is computed.
+    """
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise ExpressionError("found a case without branches, expected 1 or more")
+
+    def parts(self) -> tuple[Expression, ...]:
+        """Conditions and values by turns, then the default."""
+        return (*(part for branch in self.branches for part in branch), self.default)
+
+    def kind(self, schema: Schema) -> Kind:
+        """The values' common type; unknown if a value may be."""
+        for condition, _ in self.branches:
+            _boolean(condition, schema)
+        values = (*(value for _, value in self.branches), self.default)
+        arguments = [_argument(value, schema) for value in values]
+        return Kind(common_type("case", arguments), any(argument.nullable for argument in arguments))
+
+    def source(self, scope: Scope) -> str:
+        """Python's conditional expression."""
+        branches = [(condition.source(scope), value.source(scope)) for condition, value in self.branches]
+        return choice(branches, self.default.source(scope))
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All parts renamed."""
+        branches = tuple(
+            (condition.renamed(names), value.renamed(names)) for condition, value in self.branches
+        )
+        return Case(branches, self.default.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"case": [[condition, value], ...], "else": default}`."""
+        branches = [[condition.to_json(), value.to_json()] for condition, value in self.branches]
+        return {"case": branches, "else": self.default.to_json()}
+
+    def __str__(self) -> str:
+        branches = "".join(f" when {condition} then {value}" for condition, value in self.branches)
+        return f"case{branches} else {self.default} end"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expression):
+    """A value as one of another type; unknown where it cannot be converted, as SQL's TRY_CAST."""
+
+    value: Expression
+    type: Type
+
+    def __post_init__(self) -> None:
+        if self.type is Type.ANY:
+            raise ExpressionError(f"found a cast of {self.value} to any, expected a type")
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The value."""
+        return (self.value,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """The type; unknown if the value may be, or may not be convertible."""
+        kind = self.value.kind(schema)
+        return Kind(self.type, kind.nullable or (kind.type, self.type) not in SURE)
+
+    def source(self, scope: Scope) -> str:
+        """A call, where the types differ. Unknown stays unknown by itself."""
+        kind, text = self.value.kind(scope.schema), self.value.source(scope)
+        if (kind.type, self.type) in SAME:
+            return text
+        return f"{scope.bind(conversion(kind.type, self.type))}({text})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The value renamed."""
+        return Cast(self.value.renamed(names), self.type)
+
+    def to_json(self) -> Any:
+        """`{"cast": value, "to": type}`."""
+        return {"cast": self.value.to_json(), "to": self.type.value}
+
+    def __str__(self) -> str:
+        return f"cast({self.value} as {self.type.value})"
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Expression):
-    """A function of comparable values, by name. Unknown if an argument is."""
+    """A function, by its name in `FUNCTIONS`."""
 
     function: str
     arguments: tuple[Expression, ...]
 
     def __post_init__(self) -> None:
-        if self.function not in FUNCTIONS or len(self.arguments) < 2:
-            raise ExpressionError(
-                f"found {self.function!r} of {len(self.arguments)} arguments, "
-                f"expected one of {', '.join(FUNCTIONS)} of 2 or more"
-            )
+        self.definition.check_count(len(self.arguments))
+
+    @property
+    def definition(self) -> Function:
+        """The function."""
+        return function_named(self.function)
 
     def parts(self) -> tuple[Expression, ...]:
         """The arguments."""
         return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
-        """The arguments' common type."""
-        kinds = [part.kind(schema) for part in self.arguments]
-        common = kinds[0].type
-        for kind in kinds[1:]:
-            if not comparable(common, kind.type):
-                raise ExpressionError(f"{self} compares {common.value} with {kind.type.value}")
-            common = kind.type if kind.type is common else _wider(common, kind.type)
-        return Kind(common, any(kind.nullable for kind in kinds))
+        """As the function says."""
+        return Kind(*self.definition.kind([_argument(part, schema) for part in self.arguments]))
 
     def source(self, scope: Scope) -> str:
-        """A call, guarded where an argument may be unknown."""
-        function = FUNCTIONS[self.function]
-        if self.kind(scope.schema).nullable:
-            function = _of_known(function)
-        return f"{scope.bind(function)}({', '.join(part.source(scope) for part in self.arguments)})"
+        """As the function says."""
+        arguments = [_argument(part, scope.schema) for part in self.arguments]
+        return self.definition.source(arguments, [part.source(scope) for part in self.arguments], scope)
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """All arguments renamed."""
@@ -460,43 +536,45 @@ class Call(Expression):
         return {"function": self.function, "of": [part.to_json() for part in self.arguments]}
 
     def __str__(self) -> str:
-        return f"{self.function}({', '.join(map(str, self.arguments))})"
-
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {"greatest": max, "least": min}
-"""The functions that have a name, and so a serial form."""
+        written = _bracketed if self.definition.words else str
+        return self.definition.spelled([written(part) for part in self.arguments])
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque(Expression):
-    """A Python callable, with the columns that it reads declared, in the order of its arguments.
+class Apply(Expression):
+    """A Python callable of the values of expressions. A strict one is not called with an unknown value, but
+    gives unknown.
 
     It must be deterministic and must not read anything else, or plans that hold it have no meaning that could
     be kept. It has no serial form.
     """
 
     function: Callable[..., Any]
-    reads: tuple[str, ...]
+    arguments: tuple[Expression, ...]
     type: Type = Type.ANY
     nullable: bool = False
+    name: str | None = None
+    strict: bool = True
 
-    def columns(self) -> frozenset[str]:
-        """The declared columns."""
-        return frozenset(self.reads)
+    def parts(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
-        """As declared."""
-        for name in self.reads:
-            Col(name).kind(schema)
-        return Kind(self.type, self.nullable)
+        """As declared; a strict one is also unknown where an argument is."""
+        kinds = [part.kind(schema) for part in self.arguments]
+        return Kind(self.type, self.nullable or (self.strict and any(kind.nullable for kind in kinds)))
 
     def source(self, scope: Scope) -> str:
         """A call."""
-        return f"{scope.bind(self.function)}({', '.join(scope.resolve[name] for name in self.reads)})"
+        function = scope.bind(self.function)
+        texts = [part.source(scope) for part in self.arguments]
+        nullable = [self.strict and part.kind(scope.schema).nullable for part in self.arguments]
+        return guarded(texts, nullable, scope, lambda known: f"{function}({', '.join(known)})")
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The same callable over renamed columns."""
-        return Opaque(self.function, tuple(names.get(n, n) for n in self.reads), self.type, self.nullable)
+        """The same callable of renamed arguments."""
+        return replace(self, arguments=tuple(part.renamed(names) for part in self.arguments))
 
     def to_json(self) -> Any:
         """Refused: a callable has no serial form."""
@@ -505,7 +583,8 @@ class Opaque(Expression):
         )
 
     def __str__(self) -> str:
-        return f"{getattr(self.function, '__name__', 'function')}({', '.join(self.reads)})"
+        name = self.name or getattr(self.function, "__name__", "function")
+        return f"{name}({', '.join(map(str, self.arguments))})"
 
 
 def col(name: str) -> Expression:
@@ -525,7 +604,8 @@ def opaque(
     True
     """
     declared = parse_column("result", type)
-    return Opaque(function, tuple(reads), declared.type, nullable or declared.nullable)
+    arguments = tuple(map(Col, reads))
+    return Apply(function, arguments, declared.type, nullable or declared.nullable, strict=False)
 
 
 def greatest(*arguments: Any) -> Expression:
@@ -541,6 +621,39 @@ def greatest(*arguments: Any) -> Expression:
 def least(*arguments: Any) -> Expression:
     """The smallest of two or more values; unknown if one is."""
     return Call("least", tuple(map(lift, arguments)))
+
+
+def call(function: str, *arguments: Any) -> Expression:
+    """A function of `FUNCTIONS`, by name.
+
+    >>> from midstream.plans.schema import Schema
+    >>> compile_row(call("like", col("item"), "K%"), Schema.of(item="string"))(("Krämer",))
+    True
+    """
+    return Call(function, tuple(map(lift, arguments)))
+
+
+def case(*branches: tuple[Any, Any], default: Any = None) -> Expression:
+    """The value of the first branch, `(condition, value)`, of which the condition is true.
+
+    >>> from midstream.plans.schema import Schema
+    >>> size = case((col("x") > 100, "large"), (col("x") > 10, "middle"), default="small")
+    >>> compile_row(size, Schema.of(x="integer"))((50,))
+    'middle'
+    """
+    lifted = tuple((lift(condition), lift(value)) for condition, value in branches)
+    return Case(lifted, lift(default))
+
+
+def cast(value: Any, type: str | Type) -> Expression:
+    """A value as one of another type; unknown where it cannot be converted.
+
+    >>> from midstream.plans.schema import Schema
+    >>> as_number = compile_row(cast(col("note"), "integer"), Schema.of(note="string"))
+    >>> as_number(("12",)), as_number(("twelve",))
+    (12, None)
+    """
+    return Cast(lift(value), parse_column("result", type).type)
 
 
 def lift(value: Any) -> Expression:
@@ -649,6 +762,10 @@ def expression_from_json(data: Any) -> Expression:
             return Const(data["constant"])
         if data.keys() == {"function", "of"} and isinstance(data["of"], list):
             return Call(str(data["function"]), tuple(map(expression_from_json, data["of"])))
+        if data.keys() == {"case", "else"} and isinstance(data["case"], list):
+            return Case(tuple(map(_branch_from_json, data["case"])), expression_from_json(data["else"]))
+        if data.keys() == {"cast", "to"} and data["to"] in _TYPE_NAMES:
+            return Cast(expression_from_json(data["cast"]), Type(data["to"]))
         if data.keys() == {"operator", "of"} and isinstance(data["of"], list):
             parts = tuple(map(expression_from_json, data["of"]))
             match data["operator"], len(parts):
@@ -665,6 +782,16 @@ def expression_from_json(data: Any) -> Expression:
     )
 
 
+def _branch_from_json(data: Any) -> tuple[Expression, Expression]:
+    match data:
+        case [condition, value]:
+            return expression_from_json(condition), expression_from_json(value)
+    raise PlanFormatError(f"found {data!r}, expected an expression's branch: [condition, value]")
+
+
+_TYPE_NAMES = [type_.value for type_ in Type]
+
+
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and everything in it."""
     yield expression
@@ -672,15 +799,11 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(part)
 
 
-def comparable(one: Type, other: Type) -> bool:
-    """Whether values of two types can be compared."""
-    return one is other or Type.ANY in (one, other) or (one.is_numeric and other.is_numeric)
-
-
-def _wider(one: Type, other: Type) -> Type:
-    if Type.ANY in (one, other):
-        return Type.ANY
-    return Type.FLOAT if Type.FLOAT in (one, other) else Type.INTEGER
+def _argument(part: Expression, schema: Schema) -> Argument:
+    kind = part.kind(schema)
+    if isinstance(part, Const):
+        return Argument(part, kind.type, kind.nullable, is_constant=True, value=part.value)
+    return Argument(part, kind.type, kind.nullable)
 
 
 def _boolean(part: Expression, schema: Schema) -> Kind:
@@ -691,7 +814,10 @@ def _boolean(part: Expression, schema: Schema) -> Kind:
 
 
 def _bracketed(part: Expression) -> str:
-    return f"({part})" if isinstance(part, Binary | Logic | Not | IsNull) else str(part)
+    is_operator = isinstance(part, Binary | Logic | Not | IsNull)
+    if isinstance(part, Call):
+        is_operator = bool(part.definition.words)
+    return f"({part})" if is_operator else str(part)
 
 
 def _alternatives(condition: Expression) -> tuple[Expression, ...]:
@@ -701,14 +827,10 @@ def _alternatives(condition: Expression) -> tuple[Expression, ...]:
     return (condition,)
 
 
-def _canonical(part: Expression) -> tuple[str, str, int]:
-    # A column may be named like an expression, and two callables may have one name; their identity separates
+def _canonical(part: Expression) -> tuple[str, str, list[int]]:
+    # A column may be named like an expression, and two callables may have one name; their identities separate
     # them.
-    return str(part), repr(part), next((id(p.function) for p in walk(part) if isinstance(p, Opaque)), 0)
-
-
-def _of_known(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *arguments: None if None in arguments else function(*arguments)
+    return str(part), repr(part), [id(p.function) for p in walk(part) if isinstance(p, Apply)]
 
 
 def _divide(left: Any, right: Any) -> float | None:

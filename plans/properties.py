@@ -3,7 +3,7 @@ for."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 
 import networkx as nx
@@ -19,6 +19,7 @@ from midstream.plans.logical import (
     Intersection,
     Join,
     Logical,
+    MaxUnion,
     Project,
     Relation,
     SemiJoin,
@@ -215,3 +216,95 @@ def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
     visible = set(node.schema.names)
     classes = (frozenset(names) & visible for names in union.to_sets())
     return tuple(sorted((names for names in classes if len(names) > 1), key=min))
+
+
+MOST_KEYS = 8
+"""How many keys of a subplan are told at most: joins of joins multiply them, and the shortest are of most
+use."""
+
+
+@lru_cache(maxsize=4096)
+def keys(node: Node) -> tuple[frozenset[str], ...]:
+    """Sets of columns that no two rows of a subplan's output agree on while both are valid, the shortest
+    first; unknown values agree with each other, as in groups. None includes another.
+
+    The key without columns says that there is at most one row at any instant. That nothing is told does not
+    mean that nothing holds.
+
+    Cost: O(MOST_KEYS² × columns) per node, once.
+
+    >>> from midstream.plans.aggregates import count
+    >>> from midstream.plans.builder import stream
+    >>> bids = stream("bids", item="integer", bidder="integer").window(60)
+    >>> [sorted(key) for key in keys(bids.group_by("item").aggregate(n=count()).node)]
+    [['item']]
+    >>> keys(bids.node), keys(bids.aggregate(n=count()).node)
+    ((), (frozenset(),))
+    """
+    inputs = [keys(child) for child in node.inputs]
+    match logical(node):
+        case Aggregate(columns):
+            groups = frozenset(columns)
+            return _shortest([groups, *(key for key in inputs[0] if key <= groups)])
+        case Distinct():
+            return inputs[0] or (frozenset(node.schema.names),)
+        case Project(columns):
+            read = {e.name: name for name, e in columns if isinstance(e, Col)}
+            return _carried(inputs[0], read, equal_columns(node.inputs[0]))
+        case Join() as join:
+            return _keys_of_pairs(join, node, *inputs)
+        case Intersection():
+            return _shortest([*inputs[0], *inputs[1]])
+        case MaxUnion():
+            # Different rows of the two sides may agree on a key; but where no side has a row twice, neither
+            # has the output.
+            return (frozenset(node.schema.names),) if all(inputs) else ()
+        case TimeWindow(size):
+            # A later row with the same key may come while the earlier one is still valid. A window of one
+            # chronon shows one instant of its input at a time.
+            return inputs[0] if size == 1 else ()
+        case CountWindow(rows):
+            return (frozenset(),) if rows == 1 else ()
+        case PartitionedWindow(columns, rows):
+            return (frozenset(columns),) if rows == 1 else ()
+        case Filter() | Difference() | StrictDifference() | SemiJoin() | AntiJoin() | Arrangement():
+            return inputs[0]
+        case Granularity() | Istream() | Dstream():
+            # Rows that are valid together here were valid together at one instant of the input.
+            return inputs[0]
+        case _:
+            return ()
+
+
+def _keys_of_pairs(
+    join: Join, node: Node, left: tuple[frozenset[str], ...], right: tuple[frozenset[str], ...]
+) -> tuple[frozenset[str], ...]:
+    """A key of either side tells the row there. What the condition equates with columns of that row is told
+    too, so that of the other side's key only the rest is needed."""
+    one, other = (child.schema for child in node.inputs)
+    equal, _ = join_keys(join.condition, one, other)
+    ours, theirs = frozenset(a for a, _ in equal), frozenset(b for _, b in equal)
+    pairs = Node(Join(join.condition, one.names + other.names), node.inputs)
+    found = [key for l in left for r in right for key in (l | (r - theirs), (l - ours) | r)]  # noqa: E741
+    return _carried(_shortest(found), {name: name for name in join.columns}, equal_columns(pairs))
+
+
+def _carried(
+    found: Iterable[frozenset[str]], names: Mapping[str, str], equal: tuple[frozenset[str], ...]
+) -> tuple[frozenset[str], ...]:
+    """Keys under the names that columns have further up, in `names`. A column that is dropped is replaced by
+    an equal one; a key of which a column is lost is lost."""
+    stands = dict(names)
+    for alike in equal:
+        shown = sorted(names[name] for name in alike if name in names)
+        stands |= {name: shown[0] for name in alike if shown and name not in names}
+    return _shortest(frozenset(stands[name] for name in key) for key in found if key <= stands.keys())
+
+
+def _shortest(found: Iterable[frozenset[str]]) -> tuple[frozenset[str], ...]:
+    """Those that include no other, in a fixed order, and no more than are of use."""
+    chosen: list[frozenset[str]] = []
+    for key in sorted(set(found), key=lambda key: (len(key), sorted(key))):
+        if not any(other <= key for other in chosen):
+            chosen.append(key)
+    return tuple(chosen[:MOST_KEYS])

@@ -39,6 +39,7 @@ from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Operator, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.windows import (
+    Bounds,
     CountWindow,
     Dstream,
     Granularity,
@@ -149,14 +150,15 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
             data |= {"stream": stream, "columns": schema_to_json(columns), "intervals": intervals}
         case Relation(relation, columns, is_constant):
             data |= {"relation": relation, "columns": schema_to_json(columns), "constant": is_constant}
-        case TimeWindow(size, slide):
-            data |= {"size": size, **_unusual(slide=slide)}
-        case CountWindow(rows, slide, ties):
-            data |= {"rows": rows, **_unusual(slide=slide, ties=ties)}
-        case PartitionedWindow(keys, rows, slide, ties, delay):
-            data |= {"keys": list(keys), "rows": rows, **_unusual(slide=slide, ties=ties, delay=delay)}
-        case Granularity(granule):
-            data |= {"granule": granule}
+        case TimeWindow(size, slide, bounds):
+            data |= {"size": size, **_unusual(slide=slide, bounds=bounds)}
+        case CountWindow(rows, slide, ties, bounds):
+            data |= {"rows": rows, **_unusual(slide=slide, ties=ties, bounds=bounds)}
+        case PartitionedWindow(keys, rows, slide, ties, delay, bounds):
+            data |= {"keys": list(keys), "rows": rows}
+            data |= _unusual(slide=slide, ties=ties, delay=delay, bounds=bounds)
+        case Granularity(granule, bounds):
+            data |= {"granule": granule, **_unusual(bounds=bounds)}
         case Split(length):
             data |= {"length": length}
         case Coalesce(longest):
@@ -179,8 +181,19 @@ def _operator_to_json(operator: Operator) -> dict[str, Any]:
 
 def _unusual(**parameters: Any) -> dict[str, Any]:
     """The parameters of a window that are not as they are by default."""
-    usual = {"slide": 1, "ties": "error", "delay": None}
-    return {name: value for name, value in parameters.items() if value != usual[name]}
+    usual = {"slide": 1, "ties": "error", "delay": None, "bounds": None}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+        if value != usual[name]
+    }
+
+
+def _bounds(data: Mapping[str, Any]) -> Bounds | None:
+    if data.get("bounds") is None:
+        return None
+    least, most = data["bounds"]
+    return int(least), int(most)
 
 
 def _operator_from_json(data: Mapping[str, Any]) -> Operator:
@@ -195,9 +208,9 @@ def _logical_from_json(data: Mapping[str, Any]) -> Logical:
         case "relation":
             return Relation(str(data["relation"]), schema_from_json(data["columns"]), bool(data["constant"]))
         case "window":
-            return TimeWindow(data["size"], data.get("slide", 1))
+            return TimeWindow(data["size"], data.get("slide", 1), _bounds(data))
         case "count window":
-            return CountWindow(data["rows"], data.get("slide", 1), data.get("ties", "error"))
+            return CountWindow(data["rows"], data.get("slide", 1), data.get("ties", "error"), _bounds(data))
         case "partitioned window":
             return PartitionedWindow(
                 tuple(map(str, data["keys"])),
@@ -205,9 +218,10 @@ def _logical_from_json(data: Mapping[str, Any]) -> Logical:
                 data.get("slide", 1),
                 data.get("ties", "error"),
                 data.get("delay"),
+                _bounds(data),
             )
         case "granularity":
-            return Granularity(data["granule"])
+            return Granularity(data["granule"], _bounds(data))
         case "split":
             return Split(data["length"])
         case "coalesce":

@@ -15,6 +15,9 @@ from midstream.plans.schema import Schema
 
 Ties = Literal["error", "arrival"]
 
+Bounds = tuple[int, int]
+"""The least and the greatest value that a setting may be given at run time (thesis, 21.2)."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow(Logical):
@@ -28,11 +31,13 @@ class TimeWindow(Logical):
 
     size: int | None
     slide: int = 1
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         if self.size is not None:
             _check_positive("window", "chronons, or None", self.size)
         _check_positive("slide", "chronons", self.slide)
+        _check_bounds("window", self.size, self.bounds)
 
     @property
     def name(self) -> str:
@@ -40,7 +45,8 @@ class TimeWindow(Logical):
         return "window"
 
     def __str__(self) -> str:
-        return f"window {'unbounded' if self.size is None else self.size}{_slide(self.slide)}"
+        size = "unbounded" if self.size is None else self.size
+        return f"window {size}{_slide(self.slide)}{_bounds(self.bounds)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +64,11 @@ class CountWindow(Logical):
     rows: int | None
     slide: int = 1
     ties: Ties = "error"
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         _check_rows(self.rows, self.slide, self.ties)
+        _check_bounds("window", self.rows, self.bounds)
 
     @property
     def name(self) -> str:
@@ -68,7 +76,7 @@ class CountWindow(Logical):
         return "count window"
 
     def __str__(self) -> str:
-        return f"{self.name} {_rows(self.rows, self.slide, self.ties)}"
+        return f"{self.name} {_rows(self.rows, self.slide, self.ties)}{_bounds(self.bounds)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ class PartitionedWindow(Logical):
     slide: int = 1
     ties: Ties = "error"
     delay: int | None = None
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -94,6 +103,7 @@ class PartitionedWindow(Logical):
         if self.delay is not None:
             _check_positive("delay", "chronons, or None", self.delay)
         _check_rows(self.rows, self.slide, self.ties)
+        _check_bounds("window", self.rows, self.bounds)
 
     def schema(self, inputs: tuple[Schema, ...]) -> Schema:
         """That of the input, which has the keys."""
@@ -107,7 +117,8 @@ class PartitionedWindow(Logical):
 
     def __str__(self) -> str:
         delay = "" if self.delay is None else f" delay {self.delay}"
-        return f"{self.name} {_rows(self.rows, self.slide, self.ties)} by {', '.join(self.keys)}{delay}"
+        rows = f"{_rows(self.rows, self.slide, self.ties)}{_bounds(self.bounds)}"
+        return f"{self.name} {rows} by {', '.join(self.keys)}{delay}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +128,14 @@ class Granularity(Logical):
     is_snapshot_reducible: ClassVar[bool] = False
 
     granule: int
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         _check_positive("granule", "chronons", self.granule)
+        _check_bounds("granule", self.granule, self.bounds)
 
     def __str__(self) -> str:
-        return f"granularity {self.granule}"
+        return f"granularity {self.granule}{_bounds(self.bounds)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +162,11 @@ def _check_rows(rows: int | None, slide: int, ties: str) -> None:
         raise PlanError(f"found ties={ties!r}, expected 'error' or 'arrival'")
 
 
+def _check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
+    if bounds is not None and (value is None or not bounds[0] <= value <= bounds[1]):
+        raise PlanError(f"found a {what} of {value}, expected one from {bounds[0]} to {bounds[1]}")
+
+
 def _check_positive(what: str, unit: str, value: int) -> None:
     if type(value) is not int or value <= 0:
         raise PlanError(f"found a {what} of {value!r}, expected a positive number of {unit}")
@@ -157,6 +175,10 @@ def _check_positive(what: str, unit: str, value: int) -> None:
 def _rows(rows: int | None, slide: int, ties: str) -> str:
     shown = "unbounded" if rows is None else str(rows)
     return f"{shown}{_slide(slide)}{' ties by arrival' if ties == 'arrival' else ''}"
+
+
+def _bounds(bounds: Bounds | None) -> str:
+    return "" if bounds is None else f" (from {bounds[0]} to {bounds[1]})"
 
 
 def _slide(slide: int) -> str:

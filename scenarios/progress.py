@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total)."""
+def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar on stderr while a block runs, if that is a terminal; the block tells (done, total),
+    and None for a total that is not known."""
     from rich.console import Console
     from rich.progress import Progress
 

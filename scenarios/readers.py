@@ -139,8 +139,8 @@ def _float(text: str) -> float:
 
 
 def _require_plain(text: str) -> None:
-    # Python reads 1_000 as a number; in data it is a mistake.
-    if "_" in text:
+    # Python reads 1_000, " 7 " and ٣ as numbers; in data they are mistakes.
+    if "_" in text or not text.isascii() or text != text.strip():
         raise ValueError(text)
 
 

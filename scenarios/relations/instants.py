@@ -58,7 +58,7 @@ def chronon(value: Any, clock: Clock | None) -> int:
         return count
     if clock is None or clock.epoch is None:
         raise ValueError("an integer; dates and times need a clock that says when chronon 0 was")
-    passed = _nanoseconds(value) - _nanoseconds(clock.epoch)
+    passed = nanoseconds(value) - nanoseconds(clock.epoch)
     count, rest = divmod(passed, NANOSECONDS[clock.unit])
     if rest:
         raise ValueError(
@@ -76,7 +76,7 @@ def _integer(value: str | Decimal) -> int | None:
         return None
 
 
-def _nanoseconds(value: Any) -> int:
+def nanoseconds(value: Any) -> int:
     """The nanoseconds from the beginning of 1970 to an instant."""
     match value:
         case Nanoseconds():
@@ -87,7 +87,7 @@ def _nanoseconds(value: Any) -> int:
             aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
             return (aware - UNIX_EPOCH) // _MICROSECOND * 1000
         case date():
-            return _nanoseconds(datetime(value.year, value.month, value.day))
+            return nanoseconds(datetime(value.year, value.month, value.day))
         case _:
             raise ValueError("an integer, or a date or a date with a time")
 
@@ -102,4 +102,4 @@ def _parsed(text: str) -> int:
             raise ValueError
     except ValueError:
         raise ValueError("an integer, or a date or a date with a time in ISO 8601") from None
-    return _nanoseconds(whole) + int(digits.ljust(_DIGITS, "0"))
+    return nanoseconds(whole) + int(digits.ljust(_DIGITS, "0"))

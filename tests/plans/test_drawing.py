@@ -112,6 +112,30 @@ def test_a_note_stands_behind_its_operator() -> None:
         """)
 
 
+def test_lines_below_an_operator_leave_the_branches_whole() -> None:
+    plan = S.window(60).join(T).plan()
+    assert tree(plan, below=lambda node: [str(node.schema), "and more"]) == drawing("""
+        product
+        │  (x integer, y integer)
+        │  and more
+        ├─ window 60
+        │  │  (x integer)
+        │  │  and more
+        │  └─ source s
+        │        (x integer)
+        │        and more
+        └─ source t
+              (y integer)
+              and more
+        """)
+
+
+def test_a_shared_subplan_has_its_lines_once() -> None:
+    window = S.window(9)
+    text = tree(window.union(window).plan(), below=lambda node: [f"of {len(node.inputs)}"])
+    assert [line.strip(" │") for line in text.splitlines()].count("of 1") == 1
+
+
 @given(plans())
 def test_every_operator_is_drawn_once_and_every_edge_has_a_line(plan: Plan) -> None:
     """Sources apart: they are drawn wherever they are read."""

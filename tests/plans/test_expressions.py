@@ -20,15 +20,19 @@ from midstream.plans.builder import stream
 from midstream.plans.errors import ExpressionError, PlanFormatError, SchemaError
 from midstream.plans.expressions import (
     TRUE,
+    Apply,
     Binary,
     Call,
+    Case,
     Col,
     Const,
     Expression,
     IsNull,
     Logic,
     Not,
-    Opaque,
+    call,
+    case,
+    cast,
     col,
     column_equality,
     compile_pair,
@@ -84,13 +88,15 @@ def interpret(expression: Expression, row: Mapping[str, Any]) -> Any:
             # False < unknown < true: "and" is the least, "or" the greatest.
             order = [False, None, True]
             return order[(min if word == "and" else max)(map(order.index, values))]
+        case Case(branches, default):
+            for condition, value in branches:
+                if interpret(condition, row) is True:
+                    return interpret(value, row)
+            return interpret(default, row)
         case Call(function, arguments):
-            values = [interpret(argument, row) for argument in arguments]
-            if None in values:
-                return None
-            return sorted(values)[-1 if function == "greatest" else 0]
-        case Opaque(function, reads):
-            return function(*(row[name] for name in reads))
+            return called(function, [interpret(argument, row) for argument in arguments])
+        case Apply(function, arguments):
+            return function(*(interpret(argument, row) for argument in arguments))
         case Binary(symbol, one, other):
             left, right = interpret(one, row), interpret(other, row)
             if left is None or right is None:
@@ -102,6 +108,24 @@ def interpret(expression: Expression, row: Mapping[str, Any]) -> Any:
             except (ZeroDivisionError, OverflowError):
                 return None
     raise AssertionError(expression)
+
+
+def called(function: str, values: list[Any]) -> Any:
+    """The value of a function that compares values, or chooses among them."""
+    first, *rest = values
+    match function:
+        case "coalesce":
+            return next((value for value in values if value is not None), None)
+        case "nullif":
+            return None if None not in values and first == rest[0] else first
+        case "is distinct from":
+            return (first is None) != (rest[0] is None) or first != rest[0]
+        case "in":
+            answers = [None if None in (first, value) else first == value for value in rest]
+            return True if True in answers else None if None in answers else False
+    if None in values:
+        return None
+    return sorted(values)[-1 if function == "greatest" else 0]
 
 
 NUMBERS = st.one_of(
@@ -124,9 +148,16 @@ def numbers(draw: st.DrawFn, depth: int = 2) -> Expression:
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return draw(NUMBERS)
     one, other = draw(numbers(depth=depth - 1)), draw(numbers(depth=depth - 1))
-    match draw(st.integers(0, 3)):
+    match draw(st.integers(0, 6)):
         case 0:
             return draw(st.sampled_from([greatest, least]))(one, other, draw(NUMBERS))
+        case 2:
+            return call("coalesce", *draw(st.permutations([one, other, draw(NUMBERS)])))
+        case 3:
+            return call("nullif", one, other)
+        case 4:
+            branches = draw(st.lists(st.tuples(conditions(depth=depth - 1), NUMBERS), min_size=1, max_size=3))
+            return case(*branches, (draw(CONDITIONS), one), default=other)
         case 1:
             name = draw(st.sampled_from(["n", "g"]))
             return opaque(_doubled, [name], "integer?" if name == "n" else "float?")
@@ -139,7 +170,13 @@ def conditions(draw: st.DrawFn, depth: int = 3) -> Expression:
     if depth == 0 or draw(st.integers(0, 4)) == 0:
         return draw(CONDITIONS)
     below = conditions(depth=depth - 1)
-    match draw(st.integers(0, 6)):
+    match draw(st.integers(0, 9)):
+        case 7:
+            return call("in", *draw(st.lists(numbers(depth=1), min_size=2, max_size=4)))
+        case 8:
+            return call("is distinct from", draw(numbers(depth=1)), draw(numbers(depth=1)))
+        case 9:
+            return case((draw(below), draw(below)), (draw(below), draw(below)), default=draw(CONDITIONS))
         case 0:
             return ~draw(below)
         case 1:
@@ -215,9 +252,7 @@ def test_only_the_columns_that_are_read_matter(expression: Expression, row: tupl
     values = dict(zip(BOTH.names, row, strict=True))
     narrow = compile_row(expression, BOTH.select(read))(tuple(values[name] for name in read))
     assert narrow == compile_row(expression, BOTH)(row)
-    assert expression.columns() == {part.name for part in walk(expression) if isinstance(part, Col)}.union(
-        *(part.reads for part in walk(expression) if isinstance(part, Opaque))
-    )
+    assert expression.columns() == {part.name for part in walk(expression) if isinstance(part, Col)}
 
 
 @given(EXPRESSIONS, rows(BOTH))
@@ -232,7 +267,7 @@ def test_renaming_columns_changes_no_value(expression: Expression, row: tuple[An
 
 
 def has_callable(expression: Expression) -> bool:
-    return any(isinstance(part, Opaque) for part in walk(expression))
+    return any(isinstance(part, Apply) for part in walk(expression))
 
 
 @given(EXPRESSIONS.filter(lambda e: not has_callable(e)))
@@ -361,6 +396,28 @@ def test_what_nests_too_deeply_is_refused_as_such(schema: Schema) -> None:
         (greatest(col("item"), col("note")), "compares integer with string"),
         (least(col("item"), col("price"), col("open")), "compares float with boolean"),
         (opaque(len, ["nope"]), "no column nope"),
+        (Apply(len, (col("nope"),)), "no column nope"),
+        (cast(col("nope"), "float"), "no column nope"),
+        (call("lower", col("item")), "lower: argument 1, item, is integer, expected a string"),
+        (call("abs", col("open")), "abs: argument 1, open, is boolean, expected a number"),
+        (call("left", col("note"), 1.5), "left: argument 2, 1.5, is float, expected an integer"),
+        (call("coalesce", None, col("item"), col("note")), "coalesce compares integer with string: note"),
+        (call("in", col("item"), 1, "x"), "in compares integer with string: 'x'"),
+        (case((col("open"), 1), default="x"), "case compares integer with string: 'x'"),
+        (case((col("item"), 1)), "item is integer, expected a condition"),
+        (
+            call("date_part", col("note"), col("item"), 1),
+            "date_part: argument 1, note, is no constant, expected a constant string",
+        ),
+        (call("date_part", "yeer", col("item"), 1), r"date_part: found part 'yeer'.*did you mean year\?"),
+        (call("date_trunc", "dow", col("item"), 1), "date_trunc: found part 'dow', expected one of micro"),
+        (call("date_trunc", "day", col("item"), 0), "found 0 nanoseconds a chronon, expected a positive"),
+        (call("strftime", col("item"), "%Q", 1), "strftime: found %Q in format '%Q', expected % and one of"),
+        (call("like", col("note"), "a!", "!"), "like: found pattern 'a!', which ends with its escape"),
+        (call("like", col("note"), "a", "!!"), "like: found escape '!!', expected one character"),
+        (call("regexp_matches", col("note"), "(a"), r"found '\(a', which is no regular expression: missing"),
+        (call("regexp_matches", col("note"), "a", "q"), "found option 'q', expected some of c, i"),
+        (call("regexp_replace", col("note"), "a", "\\1"), "in a replacement, expected one of 0 groups"),
     ],
     ids=str,
 )
@@ -387,7 +444,12 @@ def test_what_does_not_fit_is_refused_before_it_meets_a_row(expression: Expressi
         (lambda: Logic("and", (TRUE,)), "found 'and' of 1 conditions, expected 2 or more"),
         (lambda: Logic("xor", (TRUE, TRUE)), "found 'xor'"),
         (lambda: greatest(col("x")), "found 'greatest' of 1 arguments"),
-        (lambda: Call("median", (TRUE, TRUE)), "expected one of greatest, least"),
+        (lambda: Call("median", (TRUE, TRUE)), "found 'median', expected one of greatest, least"),
+        (lambda: Call("lowr", (TRUE,)), r"did you mean lower\?"),
+        (lambda: Call("lower", ()), "found 'lower' of 0 arguments, expected 1"),
+        (lambda: Call("substring", (TRUE,)), "found 'substring' of 1 arguments, expected 2 to 3"),
+        (lambda: case(default=1), "found a case without branches"),
+        (lambda: cast(col("x"), "any"), "found a cast of x to any, expected a type"),
     ],
 )
 def test_an_expression_that_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
@@ -418,6 +480,11 @@ def test_python_words_are_refused_with_the_right_ones(misuse: Callable[[Expressi
         {"operator": "and", "of": [{"nothing": 1}, {"column": "x"}]},
         {"function": "greatest", "of": {"column": "x"}},
         {"operator": "is null", "of": []},
+        {"case": [[{"column": "x"}]], "else": {"constant": 1}},
+        {"case": {}, "else": {"constant": 1}},
+        {"case": [], "of": []},
+        {"cast": {"column": "x"}, "to": "number"},
+        {"cast": {"column": "x"}, "to": []},
     ],
 )
 def test_what_is_no_expression_is_not_read(data: Any) -> None:
@@ -484,6 +551,87 @@ def test_a_callable_may_be_anything_that_can_be_called() -> None:
         opaque(len, ["x"], "int")
 
 
+def test_a_strict_callable_is_not_called_with_an_unknown_value() -> None:
+    schema = Schema.of(x="integer?", y="integer")
+    total = Apply(lambda x, y: x + y, (col("x") * 2, col("y")), Type.INTEGER, name="total")
+    assert total.kind(schema) == (Type.INTEGER, True)
+    assert total.kind(Schema.of(x="integer", y="integer")) == (Type.INTEGER, False)
+    assert compile_row(total, schema)((1, 5)) == 7
+    assert compile_row(total, schema)((None, 5)) is None
+    lax = Apply(lambda x: "none" if x is None else "some", (col("x"),), Type.STRING, strict=False)
+    assert lax.kind(schema) == (Type.STRING, False)
+    assert compile_row(lax, schema)((None, 5)) == "none"
+    assert compile_row(total.renamed({"y": "x", "x": "y"}), schema)((5, 1)) == 7
+    with pytest.raises(PlanFormatError, match=r"total\(x \* 2, y\) is a Python callable"):
+        total.to_json()
+
+
+# Choices
+
+
+def _refuse(*_: Any) -> Any:
+    raise AssertionError("this must not be computed")
+
+
+@pytest.mark.parametrize("size", [1, 3, 30, 31, 500])
+@pytest.mark.parametrize("schema", [Schema.of(x="integer"), Schema.of(x="integer?")])
+def test_of_a_case_only_the_branch_that_is_taken_is_computed(size: int, schema: Schema) -> None:
+    """However many branches there are, and one that is taken may be unknown."""
+    seen: list[int] = []
+    noted = Apply(lambda x: seen.append(x) or -x, (col("x"),), Type.INTEGER)
+    values = [noted if i % 2 else Const(None) for i in range(size)]
+    chosen = case(*((col("x").eq(i), value) for i, value in enumerate(values)), default=col("x") + 1)
+    compute = compile_row(chosen, schema)
+    assert [compute((i,)) for i in range(size)] == [-i if i % 2 else None for i in range(size)]
+    assert seen == list(range(1, size, 2))
+    assert compute((size,)) == size + 1
+    assert compile_row(expression_from_json(json.loads(json.dumps(plain(size).to_json()))), schema)((0,)) == 1
+
+
+def plain(size: int) -> Expression:
+    return case(*((col("x").eq(i), i + 1) for i in range(size)))
+
+
+def test_an_unknown_condition_is_not_taken() -> None:
+    schema = Schema.of(c="boolean?", x="integer?")
+    chosen = compile_row(case((col("c"), "yes"), (~col("c"), "no"), default="unknown"), schema)
+    assert [chosen((c, 0)) for c in (True, False, None)] == ["yes", "no", "unknown"]
+    assert case((col("c"), 1), default=2).kind(schema) == (Type.INTEGER, False)
+    assert case((col("c"), 1)).kind(schema) == (Type.INTEGER, True)
+    assert case((col("c"), 1), default=2.5).kind(schema) == (Type.FLOAT, False)
+    assert case((col("c"), None), default=None).kind(schema) == (Type.ANY, True)
+
+
+@pytest.mark.parametrize("size", [1, 30, 31, 500])
+def test_what_is_behind_the_first_known_value_is_not_computed(size: int) -> None:
+    schema = Schema.of(x="integer?")
+    never = Apply(_refuse, (), Type.INTEGER)
+    first = call("coalesce", *[None] * size, *[col("x")] * size, 7, never)
+    assert first.kind(schema) == (Type.INTEGER, False)
+    assert [compile_row(first, schema)((x,)) for x in (0, None)] == [0, 7]
+
+
+@pytest.mark.parametrize("others", [[], [None], [col("y")], [col("y"), None]])
+def test_a_long_list_of_values_is_looked_up(others: list[Any]) -> None:
+    schema = Schema.of(x="integer?", y="integer?")
+    listed = call("in", col("x"), *range(0, 2000, 2), *others)
+    holds = compile_row(listed, schema)
+    for x, y in ((0, 1), (1998, None), (1, 1), (1, 2), (1, None), (None, 1)):
+        values = {"x": x, "y": y}
+        assert holds((x, y)) is interpret(listed, values)
+    again = expression_from_json(json.loads(json.dumps(listed.to_json())))
+    assert again == listed
+    assert hash(again) == hash(listed)
+
+
+def test_many_columns_may_be_compared_with_one() -> None:
+    schema = Schema(tuple(stream("s", {f"x{i}": "integer?" for i in range(1000)}).schema))
+    holds = compile_row(call("in", *map(col, schema.names)), schema)
+    assert holds((1, *[2] * 998, 1)) is True
+    assert holds((1, *[2] * 998, None)) is None
+    assert holds((1, *[2] * 999)) is False
+
+
 # Writing
 
 
@@ -501,6 +649,17 @@ def test_a_callable_may_be_anything_that_can_be_called() -> None:
         (greatest(col("x"), 3), "greatest(x, 3)"),
         (col("x") <= 1.5, "x <= 1.5"),
         (col("x") >= None, "x >= None"),
+        (call("||", col("s"), "a", col("t")).is_null(), "(s || 'a' || t) is null"),
+        (call("like", col("s"), "a%"), "s like 'a%'"),
+        (call("like", col("s"), "a%", "!"), "s like 'a%' escape '!'"),
+        (~call("in", col("x") + 1, 1, 2), "not ((x + 1) in (1, 2))"),
+        (call("negate", col("x") + 1), "-(x + 1)"),
+        (call("//", col("x"), 2) + 1, "(x // 2) + 1"),
+        (call("is distinct from", col("x"), col("y")), "x is distinct from y"),
+        (call("coalesce", col("x"), 0), "coalesce(x, 0)"),
+        (cast(col("x") + 1, "string"), "cast(x + 1 as string)"),
+        (case((col("x") > 1, "a"), default="b"), "case when x > 1 then 'a' else 'b' end"),
+        (Apply(len, (col("x") + 1,), name="size"), "size(x + 1)"),
     ],
 )
 def test_an_expression_is_written_as_it_is_read(expression: Expression, text: str) -> None:

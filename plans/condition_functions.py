@@ -1,0 +1,130 @@
+"""Functions that compare values, or choose among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.plans.function import VALUE, Argument, Function, Names, choice, common_type, guarded
+from midstream.plans.schema import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing(Function):
+    """A function of values that can be compared with each other."""
+
+    def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
+        """A boolean, or, where the result is declared to be any, their common type."""
+        common = common_type(self.name, arguments)
+        return common if self.result is Type.ANY else Type.BOOLEAN, self.gives_unknown(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce(Comparing):
+    """`coalesce`: the first value that is known. The values behind it are not computed."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """Where all are."""
+        return all(argument.nullable for argument in arguments)
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A choice."""
+        branches: list[tuple[str, str]] = []
+        for argument, text in zip(arguments, texts, strict=True):
+            if not argument.nullable:
+                return choice(branches, text)
+            if not argument.is_null:
+                name = scope.fresh()
+                branches.append((f"({name} := {text}) is not None", name))
+        return choice(branches, "None")
+
+
+@dataclass(frozen=True, slots=True)
+class NullIf(Comparing):
+    """`nullif`: the first value, but unknown where it equals the second."""
+
+    def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
+        """The type of the first."""
+        Comparing.kind(self, arguments)
+        return arguments[0].type, True
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A comparison, which unknown values pass."""
+        name = scope.fresh()
+        return f"(None if ({name} := {texts[0]}) == {texts[1]} else {name})"
+
+
+@dataclass(frozen=True, slots=True)
+class IsDistinctFrom(Comparing):
+    """`is distinct from`: whether two values differ, where unknown is a value like others."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """Never."""
+        return False
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """Python's comparison."""
+        return f"({texts[0]} != {texts[1]})"
+
+
+@dataclass(frozen=True, slots=True)
+class In(Comparing):
+    """`in`: whether the first value equals one of the others; unknown where it equals none, but one of them
+    is unknown. Constants are looked up in a set.
+
+    Cost     O(1), and O(1) more for each value that is no constant.
+    """
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A look-up where all but the first are known constants, else a call."""
+        first, *rest = arguments
+        if first.is_null:
+            return "None"
+        known = frozenset(argument.value for argument in rest if argument.is_constant)
+        others = [text for argument, text in zip(rest, texts[1:], strict=True) if not argument.is_constant]
+        if not others and None not in known:
+            name = scope.bind(known)
+            return guarded(texts[:1], [first.nullable], scope, lambda value: f"({value[0]} in {name})")
+        run = scope.bind(_membership(known))
+        return f"{run}({texts[0]}, ({''.join(f'{text}, ' for text in others)}))"
+
+    def spelled(self, texts: Sequence[str]) -> str:
+        """`x in (1, 2)`."""
+        return f"{texts[0]} in ({', '.join(texts[1:])})"
+
+
+def _membership(known: frozenset[Any]) -> Any:
+    is_open = None in known
+
+    def is_in(value: Any, others: tuple[Any, ...]) -> bool | None:
+        if value is None:
+            return None
+        if value in known or value in others:
+            return True
+        return None if is_open or None in others else False
+
+    return is_in
+
+
+def _never(*arguments: Any) -> Any:
+    raise AssertionError(f"{arguments}: this function is written in line")
+
+
+CONDITION_FUNCTIONS: Mapping[str, Function] = {
+    function.name: function
+    for function in (
+        Comparing("greatest", (VALUE, VALUE), max, Type.ANY, repeats=True),
+        Comparing("least", (VALUE, VALUE), min, Type.ANY, repeats=True),
+        Coalesce("coalesce", (VALUE,), _never, Type.ANY, repeats=True),
+        NullIf("nullif", (VALUE, VALUE), _never, Type.ANY),
+        IsDistinctFrom(
+            "is distinct from",
+            (VALUE, VALUE),
+            _never,
+            Type.BOOLEAN,
+            words=("is distinct from",),
+        ),
+        In("in", (VALUE, VALUE), _never, Type.BOOLEAN, repeats=True, words=("in",)),
+    )
+}

@@ -1,0 +1,38 @@
+"""The functions that have a name in expressions, and so a serial form.
+
+An unknown argument gives unknown, but for `coalesce`, `concat`, `concat_ws`, `nullif`, `in` and `is distinct
+from`. What a function is not defined for gives unknown as well: no function ends a query.
+
+    >>> sorted(name for name in FUNCTIONS if name.startswith("log"))
+    ['log10', 'log2']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from midstream.plans.condition_functions import CONDITION_FUNCTIONS
+from midstream.plans.date_functions import DATE_FUNCTIONS
+from midstream.plans.errors import ExpressionError
+from midstream.plans.function import Function
+from midstream.plans.number_functions import NUMBER_FUNCTIONS
+from midstream.plans.pattern_functions import PATTERN_FUNCTIONS
+from midstream.plans.schema import suggest
+from midstream.plans.string_functions import STRING_FUNCTIONS
+
+FUNCTIONS: Mapping[str, Function] = {
+    **CONDITION_FUNCTIONS,
+    **NUMBER_FUNCTIONS,
+    **STRING_FUNCTIONS,
+    **PATTERN_FUNCTIONS,
+    **DATE_FUNCTIONS,
+}
+
+
+def function_named(name: str) -> Function:
+    """The function of a name. Raises ExpressionError, naming the nearest one, where there is none."""
+    if name not in FUNCTIONS:
+        raise ExpressionError(
+            f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest(name, FUNCTIONS)}"
+        )
+    return FUNCTIONS[name]

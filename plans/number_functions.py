@@ -1,0 +1,161 @@
+"""Functions of numbers, as DuckDB has them; a result that is infinite or no number is unknown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import neg, truediv
+from typing import Any
+
+from midstream.plans.function import INTEGER, NUMBER, Argument, Function, Names, tolerant
+from midstream.plans.schema import Type
+
+
+def finite(function: Callable[..., float]) -> Callable[..., float | None]:
+    """A function that gives unknown where it is not defined."""
+
+    def run(*arguments: Any) -> float | None:
+        try:
+            value = function(*arguments)
+        except (ArithmeticError, ValueError):
+            return None
+        return value if math.isfinite(value) else None
+
+    return run
+
+
+def rounded_away(value: float) -> float:
+    """To the nearest integer, and away from zero from the middle.
+
+    >>> rounded_away(2.5), rounded_away(-2.5), rounded_away(0.49999999999999994)
+    (3.0, -3.0, 0.0)
+    """
+    size = abs(value)
+    below = math.floor(size)
+    return math.copysign(below + 1 if size - below >= 0.5 else below, value)
+
+
+def round_to(value: int | float, digits: int = 0) -> int | float | None:
+    """To so many digits behind the point, or to a power of ten where there are fewer than none.
+
+    >>> round_to(2.675, 2), round_to(1250, -2), round_to(-15, -1), round_to(7, -30)
+    (2.68, 1300, -20, 0)
+    """
+    if isinstance(value, int):
+        return _round_integer(value, digits)
+    if not math.isfinite(value):
+        return None
+    if digits == 0:
+        return rounded_away(value)
+    if digits < 0:
+        return 0.0 if digits < -308 else _or(0.0, value / 10.0**-digits, 10.0**-digits, 1.0)
+    return value if digits > 308 else _or(value, value * 10.0**digits, 1.0, 10.0**digits)
+
+
+def _or(default: float, scaled: float, factor: float, divisor: float) -> float:
+    found = rounded_away(scaled) * factor / divisor if math.isfinite(scaled) else math.inf
+    return found if math.isfinite(found) else default
+
+
+def _round_integer(value: int, digits: int) -> int:
+    if digits >= 0:
+        return value
+    if -digits > value.bit_length():
+        return 0
+    unit = 10**-digits
+    size = (abs(value) + unit // 2) // unit * unit
+    return size if value >= 0 else -size
+
+
+def truncated(value: int | float) -> int | float | None:
+    """Without what is behind the point."""
+    if isinstance(value, int):
+        return value
+    return math.copysign(math.floor(abs(value)), value) if math.isfinite(value) else None
+
+
+def modulo(value: int | float, divisor: int | float) -> int | float | None:
+    """What is left of a division that gives an integer nearer to zero: it has the sign of the dividend.
+
+    >>> modulo(-7, 2), modulo(7, -2), modulo(7.5, 2), modulo(7, 0)
+    (-1, 1, 1.5, None)
+    """
+    if isinstance(value, int) and isinstance(divisor, int):
+        if divisor == 0:
+            return None
+        rest = abs(value) % abs(divisor)
+        return rest if value >= 0 else -rest
+    return finite(math.fmod)(value, divisor)
+
+
+def divided(value: int | float, divisor: int | float) -> int | float | None:
+    """`//`: of integers the quotient, cut towards zero; of floats, as in DuckDB, the quotient as it is.
+
+    >>> divided(7, 2), divided(-7, 2), divided(7, 0), divided(7.5, 2)
+    (3, -3, None, 3.75)
+    """
+    if not (isinstance(value, int) and isinstance(divisor, int)):
+        return finite(truediv)(value, divisor)
+    if divisor == 0:
+        return None
+    quotient = abs(value) // abs(divisor)
+    return quotient if (value < 0) == (divisor < 0) else -quotient
+
+
+@dataclass(frozen=True, slots=True)
+class Division(Function):
+    """`//`, which depends on the types: a float may be kept as an integer."""
+
+    def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A call for integers, or for floats."""
+        run = finite(truediv) if self.kind(arguments)[0] is Type.FLOAT else tolerant(self)
+        return f"{scope.bind(run)}({', '.join(texts)})"
+
+
+def sign(value: int | float) -> int:
+    """-1, 0 or 1."""
+    return int(value > 0) - int(value < 0)
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[Any], float | None]:
+    return finite(lambda value: math.copysign(function(value), value))
+
+
+def _either(arguments: Sequence[Argument]) -> Type:
+    """A float where one argument is."""
+    types = {argument.type for argument in arguments if not argument.is_null}
+    return Type.FLOAT if Type.FLOAT in types else Type.ANY if Type.ANY in types else Type.INTEGER
+
+
+def _of_floats(name: str, function: Callable[..., float], count: int = 1) -> Function:
+    return Function(name, (NUMBER,) * count, finite(function), Type.FLOAT, may_fail=True)
+
+
+NUMBER_FUNCTIONS: Mapping[str, Function] = {
+    function.name: function
+    for function in (
+        Function("abs", (NUMBER,), abs, _either, inline="abs({0})"),
+        Function("negate", (NUMBER,), neg, _either, inline="(-{0})", words=("-",)),
+        Function("sign", (NUMBER,), sign, Type.INTEGER),
+        Function("ceil", (NUMBER,), _whole(math.ceil), Type.FLOAT, may_fail=True),
+        Function("floor", (NUMBER,), _whole(math.floor), Type.FLOAT, may_fail=True),
+        Function(
+            "round",
+            (NUMBER, INTEGER),
+            round_to,
+            lambda arguments: _either(arguments[:1]),
+            optional=1,
+            may_fail=True,
+        ),
+        Function("trunc", (NUMBER,), truncated, _either, may_fail=True),
+        _of_floats("sqrt", math.sqrt),
+        _of_floats("exp", math.exp),
+        _of_floats("ln", math.log),
+        _of_floats("log10", math.log10),
+        _of_floats("log2", math.log2),
+        _of_floats("power", math.pow, count=2),
+        Function("mod", (NUMBER, NUMBER), modulo, _either, may_fail=True),
+        Division("//", (NUMBER, NUMBER), divided, _either, may_fail=True, words=("//",)),
+    )
+}

@@ -1,0 +1,199 @@
+"""Functions that match patterns: LIKE and regular expressions.
+
+A regular expression is one of Python's. Where RE2, which DuckDB uses, reads the same differently, it is read
+as by RE2: `$` is the very end, a class such as `[[:alpha:]]` is known, and `\\d`, `\\s` and `\\w` are about
+ASCII, unless the pattern ignores case. Python takes time beyond all bounds for patterns such as `(a+)+b`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+
+from midstream.plans.function import STRING, Body, Prepared, prepared
+from midstream.plans.schema import Type
+
+MANY, ONE = "%", "_"
+
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\v\f\r ",
+    "upper": "A-Z",
+    "word": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+def like(pattern: str, escape: str = "") -> Body:
+    """Whether a string is as a pattern says: `%` is any characters, `_` is one.
+
+    >>> like("a%"), like("ab")
+    (Body(template='{0}.startswith({p})', objects={'p': 'a'}, may_fail=False), \
+Body(template='({0} == {p})', objects={'p': 'ab'}, may_fail=False))
+    """
+    segments = _segments(pattern, escape)
+    texts = ["".join(segment) for segment in segments]
+    if all(item for segment in segments for item in segment):
+        match texts:
+            case [whole]:
+                return Body("({0} == {p})", {"p": whole})
+            case [start, ""]:
+                return Body("{0}.startswith({p})", {"p": start})
+            case ["", end]:
+                return Body("{0}.endswith({p})", {"p": end})
+            case ["", part, ""]:
+                return Body("({p} in {0})", {"p": part})
+    return Body("({p}({0}) is not None)", {"p": _like_expression(segments).fullmatch})
+
+
+def ilike(pattern: str, escape: str = "") -> Body:
+    """The same of strings that may differ in case. The escape character is one in lower case."""
+    segments = _segments(pattern.lower(), escape)
+    return Body("({p}({0}.lower()) is not None)", {"p": _like_expression(segments).fullmatch})
+
+
+def _segments(pattern: str, escape: str) -> list[list[str]]:
+    """What stands between the `%`: characters, and empty strings for `_`."""
+    if len(escape) > 1:
+        raise ValueError(f"found escape {escape!r}, expected one character")
+    segments: list[list[str]] = [[]]
+    characters = iter(pattern)
+    for character in characters:
+        if character == escape:
+            escaped = next(characters, None)
+            if escaped is None:
+                raise ValueError(f"found pattern {pattern!r}, which ends with its escape character")
+            segments[-1].append(escaped)
+        elif character == MANY:
+            segments.append([])
+        else:
+            segments[-1].append("" if character == ONE else character)
+    return segments
+
+
+def _like_expression(segments: list[list[str]]) -> re.Pattern[str]:
+    """Each segment is looked for where it first occurs, and never again further on: trying all places would
+    take time beyond all bounds."""
+    first, *rest = ["".join(re.escape(item) if item else "." for item in segment) for segment in segments]
+    if not rest:
+        return re.compile(first, re.DOTALL)
+    middle = "".join(f"(?>.*?{segment})" for segment in rest[:-1])
+    return re.compile(f"{first}{middle}.*{rest[-1]}", re.DOTALL)
+
+
+def regexp_matches(pattern: str, options: str = "") -> Body:
+    """Whether a regular expression matches somewhere in a string.
+
+    Options: `i` ignores case, `c` does not, `s` lets a dot match a line end, `l` takes the pattern literally.
+    """
+    return Body("({p}({0}) is not None)", {"p": _expression(pattern, options, "cilmnps").search})
+
+
+def regexp_replace(pattern: str, replacement: str, options: str = "") -> Body:
+    """With the first match replaced, or with `g` each of them; `\\1` stands for the first group."""
+    expression = _expression(pattern, options.replace("g", ""), "cilmnps")
+    parts = list(_rewriting(replacement, expression.groups))
+    is_global = "g" in options
+
+    def run(text: str) -> str:
+        found: list[str] = []
+        end = 0
+        previous = -1
+        for match in expression.finditer(text):
+            if match.start() == match.end() == previous:
+                # Python finds nothing at the end of what it found; RE2 does not.
+                continue
+            previous = match.end()
+            found.append(text[end : match.start()])
+            found.extend(part if isinstance(part, str) else match[part] or "" for part in parts)
+            end = match.end()
+            if not is_global:
+                break
+        return "".join(found) + text[end:]
+
+    return Body("{p}({0})", {"p": run})
+
+
+def _rewriting(replacement: str, groups: int) -> Iterator[str | int]:
+    """The text of a replacement, and the numbers of groups."""
+    characters = iter(replacement)
+    for character in characters:
+        if character != "\\":
+            yield character
+            continue
+        escaped = next(characters, "")
+        if escaped == "\\":
+            yield escaped
+        elif escaped in set("0123456789"):
+            if int(escaped) > groups:
+                raise ValueError(f"found \\{escaped} in a replacement, expected one of {groups} groups")
+            yield int(escaped)
+        else:
+            raise ValueError(f"found {replacement!r}, expected a digit or a backslash behind a backslash")
+
+
+def _expression(pattern: str, options: str, known: str) -> re.Pattern[str]:
+    odd = set(options) - set(known)
+    if odd:
+        raise ValueError(f"found option {min(odd)!r}, expected some of {', '.join(known)}")
+    flags = re.DOTALL if "s" in options else 0
+    ignores_case = "i" in options and "c" not in options[options.rindex("i") :]
+    flags |= re.IGNORECASE if ignores_case else 0
+    source = re.escape(pattern) if "l" in options else "".join(_translated(pattern))
+    has_flag = re.match(r"\(\?[a-z]*i", pattern)
+    flags |= 0 if ignores_case or has_flag else re.ASCII
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return re.compile(source, flags)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"found {pattern!r}, which is no regular expression: {error}") from error
+
+
+def _translated(pattern: str) -> Iterator[str]:
+    """RE2's `$`, `\\z` and classes in Python's words; all else as it is."""
+    is_multiline = re.match(r"\(\?[a-z]*m", pattern)
+    position = 0
+    in_class = False
+    while position < len(pattern):
+        taken = pattern[position : position + 2] if pattern[position] == "\\" else pattern[position]
+        named = re.compile(r"\[:(\w+):\]").match(pattern, position) if in_class else None
+        if named and named[1] in _CLASSES:
+            taken = named[0]
+            yield _CLASSES[named[1]]
+        elif in_class:
+            in_class = taken != "]"
+            yield taken
+        elif taken == "[":
+            # A bracket that closes nothing yet is one of the class.
+            opening = re.compile(r"\[\^?\]?").match(pattern, position)
+            assert opening is not None
+            taken = opening[0]
+            in_class = True
+            yield taken
+        elif taken == "$" and not is_multiline:
+            yield r"\Z"
+        else:
+            yield r"\Z" if taken == r"\z" else taken
+        position += len(taken)
+
+
+def _likeness(name: str, prepare: Callable[..., Body]) -> Prepared:
+    words = (name, "escape")
+    return prepared(name, (STRING,) * 3, prepare, Type.BOOLEAN, (1, 2), optional=1, words=words)
+
+
+PATTERN_FUNCTIONS: Mapping[str, Prepared] = {
+    function.name: function
+    for function in (
+        _likeness("like", like),
+        _likeness("ilike", ilike),
+        prepared("regexp_matches", (STRING,) * 3, regexp_matches, Type.BOOLEAN, (1, 2), optional=1),
+        prepared("regexp_replace", (STRING,) * 4, regexp_replace, Type.STRING, (1, 2, 3), optional=1),
+    )
+}

@@ -1,0 +1,307 @@
+"""A catalog: what a script declares, and the queries that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from sqlglot import exp
+
+from midstream.plans.aggregates import UserAggregate
+from midstream.plans.errors import PlanError
+from midstream.plans.logical import Relation, Source
+from midstream.plans.plan import Node, Plan
+from midstream.plans.schema import Schema, Type, parse_column
+from midstream.plans.sql.declarations import (
+    ColumnDeclaration,
+    RelationDeclaration,
+    SourceClause,
+    StreamDeclaration,
+)
+from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.grouping import AGGREGATES
+from midstream.plans.sql.place import Place
+from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction, known_types
+from midstream.plans.sql.scope import Scope
+from midstream.plans.sql.syntax import (
+    ColumnClause,
+    CreateStatement,
+    DeriveStatement,
+    DropStatement,
+    QueryStatement,
+    SetStatement,
+    Statement,
+    parse,
+)
+from midstream.plans.sql.translation import Named, Translator
+from midstream.plans.sql.unbounded import refuse_unbounded
+from midstream.plans.sql.units import MILLISECONDS, TimeUnit
+from midstream.plans.sql.windowing import Windows
+from midstream.plans.windows import Ties
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query of a script: its name, its plan, its text, and where in the script its windows are."""
+
+    name: str
+    plan: Plan
+    script: Script
+    text: str
+    places: Mapping[Node, Span] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Derived:
+    """A stream that a query defines, and the names that the query reads."""
+
+    name: str
+    node: Node
+    reads: frozenset[str]
+
+
+class Catalog:
+    """Streams, relations, functions and aggregates by name; names do not depend on case.
+
+    unit    what application time is counted in
+    ties    whether count windows take rows of equal timestamps in order of arrival, or refuse them
+
+    >>> catalog = Catalog()
+    >>> (query,) = catalog.execute('''
+    ...     CREATE STREAM Bid(item INT, price REAL, at TIMESTAMP) ORDERED BY at;
+    ...     SELECT item, MAX(price) AS top FROM Bid WINDOW(RANGE 5 SECONDS) GROUP BY item
+    ... ''')
+    >>> print(query.plan)
+    project item, max(price) as top
+    └─ aggregate max(price) as max(price) by item
+       └─ window 5000
+          └─ source Bid
+    """
+
+    def __init__(self, unit: str | TimeUnit = MILLISECONDS, ties: Ties = "error") -> None:
+        self.unit = unit if isinstance(unit, TimeUnit) else TimeUnit.of(unit)
+        self._ties: Ties = ties
+        self._is_unbounded_allowed = False
+        self._streams: dict[str, StreamDeclaration] = {}
+        self._relations: dict[str, RelationDeclaration] = {}
+        self._derived: dict[str, _Derived] = {}
+        self._functions: dict[str, UserFunction] = {}
+        self._aggregates: dict[str, UserAggregate] = {}
+        self._asked = 0
+        self._reading: dict[str, frozenset[str]] = {}
+
+    @property
+    def streams(self) -> Mapping[str, StreamDeclaration]:
+        """The declared streams by name."""
+        return MappingProxyType({one.name: one for one in self._streams.values()})
+
+    @property
+    def relations(self) -> Mapping[str, RelationDeclaration]:
+        """The declared relations by name."""
+        return MappingProxyType({one.name: one for one in self._relations.values()})
+
+    @property
+    def derived(self) -> Mapping[str, Plan]:
+        """The plans of the streams that queries define, by name."""
+        return MappingProxyType({one.name: Plan(one.node) for one in self._derived.values()})
+
+    def add_function(
+        self, name: str, function: Callable[..., Any], type: str | Type = Type.ANY, *, strict: bool = True
+    ) -> None:
+        """Make a Python function known to SQL; `type` is what it gives, "float?" if that may be unknown.
+
+        It must depend on its arguments alone. Where `strict`, an unknown argument gives unknown at once.
+        """
+        declared = parse_column("result", type)
+        self._functions[name.lower()] = UserFunction(name, function, declared.type, declared.nullable, strict)
+
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """Make an aggregate function known to SQL, under its own name.
+
+        Raises PlanError where a built-in one has it.
+        """
+        if aggregate.name.lower() in AGGREGATES:
+            raise PlanError(f"{aggregate.name} is a built-in aggregate; give yours another name")
+        self._aggregates[aggregate.name.lower()] = aggregate
+
+    def add_stream(self, name: str, schema: Schema, *, intervals: bool = False) -> None:
+        """Declare a stream whose elements come from the program; with `intervals` they bring their own."""
+        self._require_new(Script(""), name, None)
+        if intervals:
+            self._derived[name.lower()] = _Derived(name, Node(Source(name, schema, True)), frozenset())
+        else:
+            columns = tuple(ColumnDeclaration(c.name, c.type, c.nullable) for c in schema)
+            self._streams[name.lower()] = StreamDeclaration(name, columns)
+
+    def execute(self, text: str, name: str = "SQL") -> list[Query]:
+        """Carry out the statements of a script; gives its queries, in order.
+
+        Raises SqlError, with line, column and a caret; the statements before it have been carried out.
+        """
+        script = Script(text, name)
+        queries: list[Query] = []
+        for statement in parse(script):
+            try:
+                if (query := self._execute(script, statement)) is not None:
+                    queries.append(query)
+            except RecursionError:
+                raise script.fault(
+                    "this nests too deeply; define parts of it by CREATE STREAM … AS", None
+                ) from None
+        return queries
+
+    def query(self, text: str, name: str = "SQL") -> Query:
+        """The only query of a script."""
+        queries = self.execute(text, name)
+        if len(queries) != 1:
+            raise Script(text, name).fault(f"found {len(queries)} queries, expected one", None)
+        return queries[0]
+
+    def stop(self, query: str) -> None:
+        """A query is no longer running: streams that it reads may be dropped."""
+        self._reading.pop(query, None)
+
+    def _execute(self, script: Script, statement: Statement) -> Query | None:
+        match statement:
+            case CreateStatement():
+                self._create(script, statement)
+            case DeriveStatement(name, tree, at):
+                self._require_new(script, name, at)
+                node, _ = self._translated(script, tree)
+                self._derived[name.lower()] = _Derived(name, node, self._reads(tree))
+            case DropStatement():
+                self._drop(script, statement)
+            case SetStatement():
+                self._set(script, statement)
+            case QueryStatement(tree, text):
+                node, places = self._translated(script, tree)
+                plan = Plan(node)
+                if not self._is_unbounded_allowed:
+                    refuse_unbounded(plan, script, places)
+                self._asked += 1
+                query = Query(f"query_{self._asked}", plan, script, text, places)
+                self._reading[query.name] = self._reads(tree)
+                return query
+        return None
+
+    def _translated(self, script: Script, tree: exp.Expr) -> tuple[Node, dict[Node, Span]]:
+        places: dict[Node, Span] = {}
+        windows = Windows(script, self.unit, self._ties, places)
+        usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
+        return Translator(script, windows, self._named(), usual).query(tree), places
+
+    def _named(self) -> dict[str, Named]:
+        names = {key: Named(Node(Source(one.name, one.schema))) for key, one in self._streams.items()}
+        for key, one in self._relations.items():
+            names[key] = Named(Node(Relation(one.name, one.schema, one.valid_from is None)), True)
+        return names | {key: Named(one.node) for key, one in self._derived.items()}
+
+    def _reads(self, tree: exp.Expr) -> frozenset[str]:
+        found = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
+        return frozenset(found & {*self._streams, *self._relations, *self._derived})
+
+    def _require_new(self, script: Script, name: str, at: Span | None) -> None:
+        if name.lower() in (*self._streams, *self._relations, *self._derived):
+            raise script.fault(f"there is a stream or relation {name} already; drop it first", at)
+
+    def _create(self, script: Script, statement: CreateStatement) -> None:
+        self._require_new(script, statement.name, statement.at)
+        columns = tuple(self._column(script, clause) for clause in statement.columns)
+        seen: set[str] = set()
+        for clause in statement.columns:
+            if clause.name.lower() in seen:
+                raise script.fault(f"column {clause.name} occurs twice", clause.at)
+            seen.add(clause.name.lower())
+        source = None if statement.source is None else SourceClause(*statement.source)
+        key = statement.name.lower()
+        if statement.is_relation:
+            period = statement.period
+            start, stop = (
+                (None, None)
+                if period is None
+                else (
+                    self._timestamp(script, columns, *period[0]),
+                    self._timestamp(script, columns, *period[1]),
+                )
+            )
+            relation = RelationDeclaration(statement.name, columns, start, stop, source)
+            self._require_columns(script, relation.schema, statement.at)
+            self._relations[key] = relation
+        else:
+            order = None if statement.order is None else self._timestamp(script, columns, *statement.order)
+            stream = StreamDeclaration(statement.name, columns, order, source)
+            self._require_columns(script, stream.schema, statement.at)
+            self._streams[key] = stream
+
+    def _require_columns(self, script: Script, schema: Schema, at: Span) -> None:
+        if not len(schema):
+            raise script.fault("found no columns besides timestamps, expected one at least", at)
+
+    def _column(self, script: Script, clause: ColumnClause) -> ColumnDeclaration:
+        kind = clause.type.this
+        if kind in TIMES:
+            return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True)
+        if kind not in TYPES:
+            raise script.fault(
+                f"column {clause.name}: found type {clause.type.sql()}, expected {known_types()}",
+                span(clause.type) or clause.at,
+            )
+        return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)
+
+    def _timestamp(self, script: Script, columns: tuple[ColumnDeclaration, ...], name: str, at: Span) -> str:
+        for column in columns:
+            if column.name.lower() == name.lower():
+                if column.type is not Type.INTEGER:
+                    raise script.fault(
+                        f"column {name} is {column.type.value}, expected a timestamp or an integer", at
+                    )
+                return column.name
+        raise script.unknown("column", name, [column.name for column in columns], at)
+
+    def _drop(self, script: Script, statement: DropStatement) -> None:
+        key, name = statement.name.lower(), statement.name
+        kind = "relation" if statement.is_relation else "stream"
+        tables: tuple[dict[str, Any], ...] = (
+            (self._relations,) if statement.is_relation else (self._streams, self._derived)
+        )
+        table = next((table for table in tables if key in table), None)
+        if table is None:
+            known = [one.name for table in tables for one in table.values()]
+            raise script.unknown(kind, name, known, statement.at)
+        users = [one.name for one in self._derived.values() if key in one.reads]
+        users += [query for query, reads in self._reading.items() if key in reads]
+        if users:
+            raise script.fault(f"{kind} {name} is still read by {', '.join(users)}", statement.at)
+        del table[key]
+
+    def _set(self, script: Script, statement: SetStatement) -> None:
+        name, value = statement.name, statement.value
+        match name:
+            case "time_unit":
+                if self._streams or self._relations or self._derived:
+                    raise script.fault("the time unit must be set before streams are declared", statement.at)
+                try:
+                    self.unit = TimeUnit.of(value)
+                except ValueError as error:
+                    raise script.fault(str(error), statement.at) from None
+            case "ties":
+                match value.lower():
+                    case "error" | "arrival" as ties:
+                        self._ties = ties
+                    case _:
+                        raise script.fault(f"found {value!r}, expected 'error' or 'arrival'", statement.at)
+            case "unbounded_state":
+                if value.lower() not in ("refuse", "allow"):
+                    raise script.fault(f"found {value!r}, expected 'refuse' or 'allow'", statement.at)
+                self._is_unbounded_allowed = value.lower() == "allow"
+            case _:
+                raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+SETTINGS = ("time_unit", "ties", "unbounded_state")
+"""What SET can set."""
+
+_NOWHERE = Scope(Script(""), Node(Source("none", Schema(()))), ())
+"""Takes the place of a scope until there is one."""

@@ -1,0 +1,83 @@
+"""What is known of the streams and relations that a catalog declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from midstream.plans.schema import Column, Schema, Type
+
+
+@dataclass(frozen=True)
+class ColumnDeclaration:
+    """A column as declared. A timestamp is an integer, in the catalog's time unit since 1970 (UTC)."""
+
+    name: str
+    type: Type
+    nullable: bool = True
+    is_timestamp: bool = False
+
+
+@dataclass(frozen=True)
+class SourceClause:
+    """Where a stream comes from: `SOURCE kind('argument', …)`."""
+
+    kind: str
+    arguments: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(repr, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class StreamDeclaration:
+    """A stream as declared by CREATE STREAM.
+
+    ordered_by   the column that holds an element's timestamp; without it, elements are stamped on arrival
+    source       where it comes from, as far as the statement says
+
+    The timestamp is no part of the payload (thesis, Remark 7.1).
+    """
+
+    name: str
+    columns: tuple[ColumnDeclaration, ...]
+    ordered_by: str | None = None
+    source: SourceClause | None = None
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The payload's columns."""
+        return Schema(
+            tuple(
+                Column(column.name, column.type, column.nullable)
+                for column in self.columns
+                if column.name != self.ordered_by
+            )
+        )
+
+
+@dataclass(frozen=True)
+class RelationDeclaration:
+    """A relation as declared by CREATE RELATION.
+
+    valid_from, valid_to    the columns of a temporal relation that hold the period in which a row is valid;
+                            both None where the relation is constant
+    """
+
+    name: str
+    columns: tuple[ColumnDeclaration, ...]
+    valid_from: str | None = None
+    valid_to: str | None = None
+    source: SourceClause | None = None
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The rows' columns, without the period."""
+        return Schema(
+            tuple(
+                Column(column.name, column.type, column.nullable)
+                for column in self.columns
+                if column.name not in (self.valid_from, self.valid_to)
+            )
+        )

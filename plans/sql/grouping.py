@@ -1,0 +1,182 @@
+"""GROUP BY and aggregate functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from midstream.plans.aggregates import AggregateCall, UserAggregate
+from midstream.plans.errors import MidstreamError
+from midstream.plans.expressions import Col, Const, Expression
+from midstream.plans.logical import Aggregate, Project
+from midstream.plans.plan import Node
+from midstream.plans.sql.faults import Span, span
+from midstream.plans.sql.place import Place
+from midstream.plans.sql.scope import reads_outer
+
+AGGREGATES: Mapping[str, str] = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "mean": "avg",
+    "min": "min",
+    "max": "max",
+    "variance": "var_samp",
+    "var_samp": "var_samp",
+    "var_pop": "var_pop",
+    "stddev": "stddev_samp",
+    "stddev_samp": "stddev_samp",
+    "stddev_pop": "stddev_pop",
+    "median": "median",
+    "top_k": "top_k",
+}
+"""The aggregate functions, by the names that SQL has for them."""
+
+
+def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts of an expression, without those of the queries in it."""
+    return tree.walk(prune=lambda part: isinstance(part, exp.Query))
+
+
+def aggregates_in(tree: exp.Expr, place: Place) -> list[exp.Expr]:
+    """The outermost calls of aggregate functions in an expression."""
+    return [part for part in shallow(tree) if is_aggregate(part, place)]
+
+
+def is_aggregate(tree: exp.Expr, place: Place) -> bool:
+    """Whether this is a call of an aggregate function."""
+    if not isinstance(tree, exp.Anonymous):
+        return False
+    name = tree.name.lower()
+    return name in AGGREGATES or name in place.aggregates
+
+
+class Grouping:
+    """Rows put into groups: the place above them, where grouped expressions and aggregates are columns.
+
+    keys     the grouping expressions
+    trees    the expressions in whose aggregate functions somebody is interested
+    """
+
+    def __init__(self, place: Place, keys: Sequence[Expression], trees: Iterable[exp.Expr]) -> None:
+        self._below = place
+        calls = [self._call(tree) for whole in trees for tree in aggregates_in(whole, place)]
+        taken = list(place.scope.node.schema.names)
+        self._keys: dict[Expression, str] = {}
+        for key in keys:
+            if key not in self._keys:
+                name = key.name if isinstance(key, Col) else fresh(str(key), taken)
+                taken.append(name)
+                self._keys[key] = name
+        self._calls: dict[AggregateCall, str] = {}
+        for call in calls:
+            if call not in self._calls:
+                self._calls[call] = fresh(str(call), taken)
+                taken.append(self._calls[call])
+        self.place = self._above()
+
+    def column(self, key: Expression) -> Expression:
+        """The column that a grouping expression has become."""
+        return Col(self._keys[key])
+
+    def of_star(self, item: Expression, at: Span | None) -> Expression:
+        """A column that `*` stands for, which must be a key."""
+        if item not in self._keys:
+            raise self._below.scope.script.fault(
+                f"column {item}, which * stands for, is neither grouped by nor in an aggregate function", at
+            )
+        return Col(self._keys[item])
+
+    def _above(self) -> Place:
+        scope = self._below.scope
+        node = scope.node
+        if any(not isinstance(key, Col) for key in self._keys):
+            read = sorted(
+                {name for call in self._calls for name in call.columns()} - set(self._keys.values())
+            )
+            columns = [(name, key) for key, name in self._keys.items()] + [(name, Col(name)) for name in read]
+            node = Node(Project(tuple(columns)), (node,))
+        calls = tuple((name, call) for call, name in self._calls.items())
+        node = Node(Aggregate(tuple(self._keys.values()), calls), (node,))
+        kept = {key.name for key in self._keys if isinstance(key, Col)}
+        items = tuple(
+            replace(item, columns={name: c for name, c in item.columns.items() if c in kept})
+            for item in scope.items
+        )
+        merged = {name: column for name, column in scope.merged.items() if column in kept}
+        above = replace(scope, node=node, items=items, merged=merged)
+        return replace(self._below, scope=above, special=self._special)
+
+    def _special(self, tree: exp.Expr) -> Expression | None:
+        if is_aggregate(tree, self._below):
+            return Col(self._calls[self._call(tree)])
+        if isinstance(tree, exp.Query) or aggregates_in(tree, self._below):
+            return None
+        if isinstance(tree, exp.Literal | exp.Boolean | exp.Null):
+            return None
+        plain = self._below.reader().read(tree)
+        if plain in self._keys:
+            return Col(self._keys[plain])
+        if isinstance(tree, exp.Column) and not reads_outer(plain):
+            raise self._below.scope.script.fault(
+                f"column {tree.sql()} is neither grouped by nor in an aggregate function", span(tree)
+            )
+        return None
+
+    def _call(self, tree: exp.Expr) -> AggregateCall:
+        script = self._below.scope.script
+        arguments = list(tree.expressions)
+        name = tree.name.lower()
+        distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+        if distinct:
+            arguments = [*arguments[0].expressions, *arguments[1:]]
+        for argument in arguments:
+            if any(is_aggregate(part, self._below) for part in shallow(argument)):
+                raise script.fault("an aggregate function in another one is not supported", span(argument))
+        user: UserAggregate | None = self._below.aggregates.get(name)
+        function: str | UserAggregate = user if user is not None else AGGREGATES[name]
+        k: int | None = None
+        if function == "top_k" or (function in ("max", "min") and len(arguments) == 2):
+            function, k = self._top(tree, arguments, name)
+        if function == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
+            return AggregateCall("count")
+        if len(arguments) != 1 or isinstance(arguments[0], exp.Star):
+            raise script.fault(f"{name}: found {len(arguments)} arguments, expected one", span(tree))
+        value = self._below.reader().value(arguments[0])
+        if reads_outer(value):
+            raise script.fault(
+                "a column of the query around, in an aggregate function, is not supported", span(tree)
+            )
+        try:
+            call = AggregateCall(function, value, distinct, k)
+            call.column("result", self._below.scope.node.schema)
+        except MidstreamError as error:
+            raise script.fault(str(error), span(tree)) from error
+        return call
+
+    def _top(self, tree: exp.Expr, arguments: list[exp.Expr], name: str) -> tuple[str, int]:
+        script = self._below.scope.script
+        if name == "min" or len(arguments) != 2:
+            raise script.fault(
+                f"{name}: found {len(arguments)} arguments, expected a value and k", span(tree)
+            )
+        k = self._below.reader().read(arguments.pop())
+        if not isinstance(k, Const) or type(k.value) is not int:
+            raise script.fault(f"{name}: found {k} for k, expected a positive integer", span(tree))
+        return "top_k", k.value
+
+
+def fresh(name: str, taken: Iterable[str]) -> str:
+    """A name like the given one that is not taken.
+
+    >>> fresh("x", ["x", "x_1"])
+    'x_2'
+    """
+    used = set(taken)
+    found, number = name, 0
+    while found in used:
+        number += 1
+        found = f"{name}_{number}"
+    return found

@@ -1,0 +1,43 @@
+"""A place in a query where expressions stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from midstream.plans.aggregates import UserAggregate
+from midstream.plans.expressions import Expression
+from midstream.plans.plan import Node
+from midstream.plans.sql.scalars import Answer, Reader, UserFunction
+from midstream.plans.sql.scope import Scope
+from midstream.plans.sql.units import TimeUnit
+
+Special = Callable[[exp.Expr], Answer]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A scope with what is known besides; `special` tells what parts of expressions stand for here."""
+
+    scope: Scope
+    unit: TimeUnit
+    functions: Mapping[str, UserFunction]
+    aggregates: Mapping[str, UserAggregate]
+    special: Special = field(default=lambda _: None)
+
+    def reader(self, known: Mapping[int, Expression] | None = None) -> Reader:
+        """Reads expressions here; `known` are parts that are columns already, by identity."""
+
+        def special(tree: exp.Expr) -> Answer:
+            if known is not None and id(tree) in known:
+                return known[id(tree)]
+            return self.special(tree)
+
+        scope = self.scope
+        return Reader(scope.script, self.unit, self.functions, scope.schema, scope.resolve, special)
+
+    def over(self, node: Node) -> Place:
+        """The same place over another stream of the same columns."""
+        return replace(self, scope=replace(self.scope, node=node))

@@ -1,0 +1,263 @@
+"""Conditions with queries in them, as semi-joins and anti-joins (thesis, section 9.3).
+
+    x IN (query)                 semi-join on x = y
+    EXISTS (query)               semi-join on what ties the query to the rows around it
+    x > ANY (query)              semi-join on x > y
+    x > ALL (query)              anti-join on what is not x > y
+    x > (query), with one row    semi-join on x > y
+
+NOT goes down to these, and turns one into the other. A row belongs to `A OR B` if it belongs to A, or is left
+over by A and belongs to B; so an OR is a union of two parts that have no row in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from midstream.plans.expressions import (
+    Binary,
+    Col,
+    Expression,
+    IsNull,
+    Logic,
+    Not,
+    column_equality,
+    conjunction,
+    conjuncts,
+    equality,
+)
+from midstream.plans.logical import AntiJoin, Filter, Project, SemiJoin, Union
+from midstream.plans.plan import Node
+from midstream.plans.schema import Column, Schema
+from midstream.plans.sql.faults import span
+from midstream.plans.sql.grouping import fresh
+from midstream.plans.sql.place import Place
+from midstream.plans.sql.scalars import OPERATORS
+from midstream.plans.sql.scope import OUTER, reads_outer
+
+OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""What holds of two known values where the other does not."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A query in a condition: its rows, what it selects of them, and what ties them to the rows around.
+
+    Expressions read the columns of `node`, and those of the stream around under names with `OUTER`.
+    """
+
+    node: Node
+    outputs: tuple[Col, ...]
+    ties: tuple[Expression, ...]
+
+
+InnerQuery = Callable[[exp.Expr, Place, bool], Inner]
+"""Translates a query in a condition at a place; the flag tells that it must have just one row, or none."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A condition that says which rows of another stream a row needs, or, if `is_anti`, must not have."""
+
+    is_anti: bool
+    node: Node
+    condition: Expression
+
+
+class Predicates:
+    """Keeps the rows of a stream for which a condition is true."""
+
+    def __init__(self, inner_query: InnerQuery) -> None:
+        self._inner_query = inner_query
+
+    def keep(self, place: Place, tree: exp.Expr, wanted: bool = True) -> Node:
+        """The rows for which the condition is true; where not `wanted`, those for which it is false."""
+        match _unwrapped(tree):
+            case exp.Not() as negation:
+                return self.keep(place, negation.this, not wanted)
+            case exp.And() | exp.Or() as many if has_query(many):
+                parts = list(many.flatten())
+                if isinstance(many, exp.And) == wanted:
+                    for part in parts:
+                        place = place.over(self.keep(place, part, wanted))
+                    return place.scope.node
+                return self._alternatives(place, parts, wanted)
+            case other:
+                return self._apply(place, other, wanted, is_kept=True)
+
+    def drop(self, place: Place, tree: exp.Expr, wanted: bool = True) -> Node:
+        """The rows that `keep` does not keep."""
+        match _unwrapped(tree):
+            case exp.Not() as negation:
+                return self.drop(place, negation.this, not wanted)
+            case exp.And() | exp.Or() as many if has_query(many):
+                parts = list(many.flatten())
+                if isinstance(many, exp.And) != wanted:
+                    for part in parts:
+                        place = place.over(self.drop(place, part, wanted))
+                    return place.scope.node
+                dropped = []
+                for part in parts:
+                    dropped.append(self.drop(place, part, wanted))
+                    place = place.over(self.keep(place, part, wanted))
+                return Node(Union(), tuple(dropped))
+            case other:
+                return self._apply(place, other, wanted, is_kept=False)
+
+    def _alternatives(self, place: Place, parts: Sequence[exp.Expr], wanted: bool) -> Node:
+        kept = []
+        for i, part in enumerate(parts):
+            kept.append(self.keep(place, part, wanted))
+            if i < len(parts) - 1:
+                place = place.over(self.drop(place, part, wanted))
+        return Node(Union(), tuple(kept))
+
+    def _apply(self, place: Place, tree: exp.Expr, wanted: bool, is_kept: bool) -> Node:
+        node = place.scope.node
+        if not has_query(tree):
+            condition = place.reader().condition(tree)
+            if reads_outer(condition):
+                raise place.scope.script.fault(
+                    "a column of the query around is not supported in the same OR as a query", span(tree)
+                )
+            if not wanted:
+                condition = Not(condition)
+            if not is_kept:
+                condition = _not_true(condition, node)
+            return Node(Filter(conjunction([condition])), (node,))
+        match = self._match(place, tree, wanted)
+        with place.scope.script.at(lambda: span(tree)):
+            return _matched(node, match, is_anti=match.is_anti == is_kept)
+
+    def _match(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+        match tree:
+            case exp.Exists():
+                inner = self._inner_query(tree.this, place, False)
+                return Match(not wanted, inner.node, conjunction(inner.ties))
+            case exp.In() if tree.args.get("query") is not None:
+                return self._membership(place, tree, wanted)
+            case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+                if isinstance(tree.expression, exp.Any | exp.All):
+                    return self._quantified(place, tree, wanted)
+        return self._scalar(place, tree, wanted)
+
+    def _membership(self, place: Place, tree: exp.In, wanted: bool) -> Match:
+        inner = self._inner_query(tree.args["query"], place, False)
+        trees = tree.this.expressions if isinstance(tree.this, exp.Tuple) else [tree.this]
+        equal: list[Expression] = [
+            Binary("==", self._mine(place, part), output)
+            for part, output in zip(trees, _as_many(place, inner, len(trees), tree), strict=True)
+        ]
+        if not wanted:
+            equal = [_maybe(place, inner, part) for part in equal]
+        return Match(not wanted, inner.node, conjunction([*inner.ties, *equal]))
+
+    def _quantified(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+        """x op ANY: there is a row for which it is true. x op ALL: none for which it is not."""
+        is_any = isinstance(tree.expression, exp.Any)
+        inner = self._inner_query(tree.expression.this, place, False)
+        (output,) = _as_many(place, inner, 1, tree)
+        operator = OPERATORS[type(tree)]
+        # What is ANY is false where ALL of the opposite is true, and the other way round.
+        asked = Binary(operator if is_any else OPPOSITE[operator], self._mine(place, tree.this), output)
+        if is_any == wanted:
+            return Match(False, inner.node, conjunction([*inner.ties, asked]))
+        return Match(True, inner.node, conjunction([*inner.ties, _maybe(place, inner, asked)]))
+
+    def _scalar(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+        """A comparison with a query of one row: true of that row; where there is none, unknown."""
+        script = place.scope.script
+        queries = list(_queries(tree))
+        if len(queries) > 1:
+            raise script.fault(
+                "two queries in one comparison are not supported; compare with each by itself",
+                span(queries[1]),
+            )
+        (query,) = queries
+        if not isinstance(query, exp.Subquery) or isinstance(
+            query.parent, exp.Exists | exp.In | exp.Any | exp.All
+        ):
+            raise script.fault("a query in this place is not supported", span(query))
+        inner = self._inner_query(query, place, True)
+        (output,) = _as_many(place, inner, 1, query)
+        condition = self._mine(place, tree, {id(query): output})
+        return Match(False, inner.node, conjunction([*inner.ties, condition if wanted else Not(condition)]))
+
+    def _mine(self, place: Place, tree: exp.Expr, known: Mapping[int, Col] | None = None) -> Expression:
+        """An expression over the rows around a query, as seen from inside it; `known` are columns inside."""
+        value = place.reader(known).read(tree)
+        if reads_outer(value):
+            raise place.scope.script.fault(
+                "this belongs to a query two levels further out, which is not supported", span(tree)
+            )
+        inside = {column.name for column in (known or {}).values()}
+        return value.renamed({n: OUTER + n for n in place.scope.node.schema.names if n not in inside})
+
+
+def _as_many(place: Place, inner: Inner, count: int, tree: exp.Expr) -> tuple[Col, ...]:
+    if len(inner.outputs) != count:
+        raise place.scope.script.fault(
+            f"found a query of {len(inner.outputs)} columns, expected {count}", span(tree)
+        )
+    return inner.outputs
+
+
+def _maybe(place: Place, inner: Inner, condition: Expression) -> Expression:
+    """Where a condition is true or unknown."""
+    around = (Column(OUTER + c.name, c.type, c.nullable) for c in place.scope.node.schema)
+    schema = Schema((*inner.node.schema, *around))
+    parts = [condition, *(IsNull(side) for side in condition.parts() if side.kind(schema).nullable)]
+    return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
+
+
+def _matched(left: Node, match: Match, is_anti: bool) -> Node:
+    """The semi-join or anti-join. The other side is cut down to the columns that are read, and these get
+    other names where the left side has the same."""
+    read = [name for name in match.node.schema.names if name in match.condition.columns()]
+    right, names = match.node, {}
+    taken = [*left.schema.names, *match.node.schema.names]
+    for name in read:
+        names[name] = fresh(name, taken) if name in left.schema else name
+        taken.append(names[name])
+    if not read:
+        names = {match.node.schema.names[0]: fresh("any", taken)}
+    if tuple(names.items()) != tuple((name, name) for name in match.node.schema.names):
+        right = Node(Project(tuple((new, Col(name)) for name, new in names.items())), (right,))
+    outer = {OUTER + name: name for name in left.schema.names}
+    condition = conjunction(map(_ordered, conjuncts(match.condition.renamed({**names, **outer}))))
+    return Node(AntiJoin(condition) if is_anti else SemiJoin(condition), (left, right))
+
+
+def _ordered(condition: Expression) -> Expression:
+    columns = column_equality(condition)
+    return equality(*columns) if columns else condition
+
+
+def _not_true(condition: Expression, node: Node) -> Expression:
+    """Where a condition is false or unknown."""
+    if condition.kind(node.schema).nullable:
+        return Logic("or", (Not(condition), IsNull(condition)))
+    return Not(condition)
+
+
+def _unwrapped(tree: exp.Expr) -> exp.Expr:
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
+def has_query(tree: exp.Expr) -> bool:
+    """Whether there is a query in an expression."""
+    return next(_queries(tree), None) is not None
+
+
+def _queries(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The queries in an expression, without those in them."""
+    if isinstance(tree, exp.Query):
+        yield tree
+        return
+    for part in tree.iter_expressions():
+        yield from _queries(part)

@@ -1,0 +1,430 @@
+"""Expressions: from sqlglot's tree to ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from midstream.plans.errors import MidstreamError, SqlError
+from midstream.plans.expressions import (
+    Apply,
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Const,
+    Expression,
+    IsNull,
+    Kind,
+    Logic,
+    Not,
+    conjunction,
+)
+from midstream.plans.functions import FUNCTIONS
+from midstream.plans.schema import Schema, Type
+from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.units import TimeUnit, unit_name
+
+OPERATORS: Mapping[type[exp.Expr], str] = {
+    exp.EQ: "==",
+    exp.NEQ: "!=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+}
+"""The operators that are the same in both trees."""
+
+CALLS: Mapping[type[exp.Expr], str] = {
+    exp.IntDiv: "//",
+    exp.Mod: "mod",
+    exp.DPipe: "||",
+    exp.Like: "like",
+    exp.ILike: "ilike",
+}
+"""The operators that are functions with us."""
+
+ALIASES: Mapping[str, str] = {
+    "len": "length",
+    "char_length": "length",
+    "character_length": "length",
+    "substr": "substring",
+    "lcase": "lower",
+    "ucase": "upper",
+    "ceiling": "ceil",
+    "pow": "power",
+    "truncate": "trunc",
+    "ifnull": "coalesce",
+    "nvl": "coalesce",
+    "prefix": "starts_with",
+    "suffix": "ends_with",
+    "instr": "strpos",
+    "regexp_like": "regexp_matches",
+    "datepart": "date_part",
+    "datetrunc": "date_trunc",
+}
+"""Other names of functions."""
+
+TYPES: Mapping[exp.DType, Type] = {
+    **dict.fromkeys((exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT), Type.INTEGER),
+    **dict.fromkeys((exp.DType.INT128, exp.DType.INT256, exp.DType.MEDIUMINT), Type.INTEGER),
+    **dict.fromkeys((exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL), Type.FLOAT),
+    **dict.fromkeys((exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.CHAR, exp.DType.NVARCHAR), Type.STRING),
+    exp.DType.BOOLEAN: Type.BOOLEAN,
+}
+TIMES = (
+    exp.DType.TIMESTAMP,
+    exp.DType.TIMESTAMPNTZ,
+    exp.DType.TIMESTAMPTZ,
+    exp.DType.DATETIME,
+    exp.DType.DATE,
+)
+"""The types of timestamps, which are integers."""
+
+USUAL_PARTS = frozenset(("this", "expression"))
+PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
+    node: USUAL_PARTS | set(names)
+    for node, names in {
+        exp.Column: ("table", "db"),
+        exp.Literal: ("is_string",),
+        exp.Between: ("low", "high"),
+        exp.In: ("expressions", "query", "unnest", "field"),
+        exp.Case: ("ifs", "default"),
+        exp.If: ("true", "false"),
+        exp.Cast: ("to", "_type", "safe"),
+        exp.TryCast: ("to", "_type", "safe", "requires_string"),
+        exp.Interval: ("unit",),
+        exp.Trim: ("position",),
+        exp.Substring: ("start", "length"),
+        exp.StrPosition: ("substr",),
+        exp.Anonymous: ("expressions",),
+        exp.Div: ("typed", "safe"),
+        exp.DPipe: ("safe",),
+        exp.Like: ("negate",),
+        exp.ILike: ("negate",),
+        exp.Select: (),
+    }.items()
+}
+"""The parts of each expression that are read."""
+
+Answer = Expression | None
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A Python function to be called in SQL; `type` as in a schema, so that "float?" may be unknown.
+
+    Where `strict`, an unknown argument gives unknown, without a call.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    type: Type = Type.ANY
+    nullable: bool = False
+    strict: bool = True
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads expressions in one place of a query.
+
+    resolve    what a column stands for
+    schema     the columns that expressions may come to read, for their types
+    special    asked first about every part: what stands for it here, or None for the usual
+    """
+
+    script: Script
+    unit: TimeUnit
+    functions: Mapping[str, UserFunction]
+    schema: Schema
+    resolve: Callable[[exp.Column], Expression]
+    special: Callable[[exp.Expr], Answer] = field(default=lambda _: None)
+
+    def value(self, tree: exp.Expr) -> Expression:
+        """An expression of any type that fits its columns."""
+        expression = self.read(tree)
+        self._kind(expression, tree)
+        return expression
+
+    def condition(self, tree: exp.Expr) -> Expression:
+        """A condition."""
+        expression = self.read(tree)
+        kind = self._kind(expression, tree)
+        if kind.type not in (Type.BOOLEAN, Type.ANY):
+            raise self.script.fault(f"{expression} is {kind.type.value}, expected a condition", span(tree))
+        return expression
+
+    def _kind(self, expression: Expression, tree: exp.Expr) -> Kind:
+        try:
+            return expression.kind(self.schema)
+        except SqlError:
+            raise
+        except MidstreamError as error:
+            raise self._narrowed(error, tree) from error
+
+    def _narrowed(self, error: MidstreamError, tree: exp.Expr) -> SqlError:
+        """The error, at the smallest part that has it."""
+        for part in reversed(list(tree.walk())):
+            if isinstance(part, exp.Condition | exp.Func) and not isinstance(part, exp.Identifier):
+                try:
+                    self.read(part).kind(self.schema)
+                except SqlError:
+                    continue
+                except MidstreamError as found:
+                    return self.script.fault(str(found), span(part))
+        return self.script.fault(str(error), span(tree))
+
+    def read(self, tree: exp.Expr) -> Expression:
+        """An expression, whose types are not looked at yet."""
+        if (answer := self.special(tree)) is not None:
+            return answer
+        try:
+            return self._read(tree)
+        except SqlError:
+            raise
+        except MidstreamError as error:
+            raise self.script.fault(str(error), span(tree)) from error
+
+    def _read(self, tree: exp.Expr) -> Expression:
+        for name, found in tree.args.items():
+            # sqlglot puts much into an expression; what nobody reads must not change its meaning.
+            if found and name not in PARTS.get(type(tree), USUAL_PARTS):
+                raise self._unsupported(tree, f"{_words(tree)} with {name.strip('_').upper()}")
+        if type(tree) in OPERATORS:
+            return Binary(OPERATORS[type(tree)], self.read(tree.this), self.read(tree.expression))
+        if type(tree) in CALLS:
+            found = Call(CALLS[type(tree)], (self.read(tree.this), self.read(tree.expression)))
+            return Not(found) if tree.args.get("negate") else found
+        match tree:
+            case exp.Column():
+                return self.resolve(tree)
+            case exp.Paren():
+                return self.read(tree.this)
+            case exp.Literal():
+                return self._literal(tree)
+            case exp.Boolean():
+                return Const(bool(tree.this))
+            case exp.Null():
+                return Const(None)
+            case exp.And():
+                return conjunction([self.read(part) for part in tree.flatten()])
+            case exp.Or():
+                return _either([self.read(part) for part in tree.flatten()])
+            case exp.Not():
+                return _negated(self.read(tree.this))
+            case exp.Neg():
+                return self._negative(tree)
+            case exp.Between():
+                value = self.read(tree.this)
+                return (value >= self.read(tree.args["low"])) & (value <= self.read(tree.args["high"]))
+            case exp.In():
+                if tree.args.get("query") or tree.args.get("unnest") or tree.args.get("field"):
+                    raise self._unsupported(tree, "a query in IN")
+                return Call("in", (self.read(tree.this), *map(self.read, tree.expressions)))
+            case exp.Is():
+                return self._is(tree)
+            case exp.NullSafeNEQ():
+                return Call("is distinct from", (self.read(tree.this), self.read(tree.expression)))
+            case exp.NullSafeEQ():
+                return Not(Call("is distinct from", (self.read(tree.this), self.read(tree.expression))))
+            case exp.Escape():
+                return self._escaped(tree)
+            case exp.Case():
+                return self._case(tree)
+            case exp.Cast():
+                return self._cast(tree)
+            case exp.Interval():
+                return self._interval(tree)
+            case exp.Extract():
+                return self._date("date_part", Const(tree.this.name.lower()), self.read(tree.expression))
+            case exp.Trim():
+                return self._trim(tree)
+            case exp.Substring():
+                parts = [tree.this, tree.args.get("start"), tree.args.get("length")]
+                return Call("substring", tuple(self.read(part) for part in parts if part is not None))
+            case exp.StrPosition():
+                return Call("strpos", (self.read(tree.this), self.read(tree.args["substr"])))
+            case exp.If():
+                return self._conditional(tree)
+            case exp.Anonymous():
+                return self._function(tree)
+            case exp.Subquery() | exp.Query():
+                raise self._unsupported(tree, "a query in this place")
+        raise self._unsupported(tree, _words(tree))
+
+    def _unsupported(self, tree: exp.Expr, what: str) -> SqlError:
+        return self.script.fault(f"{what} is not supported", span(tree))
+
+    def _literal(self, tree: exp.Literal) -> Expression:
+        text = str(tree.this)
+        if tree.is_string:
+            return Const(text)
+        if text.isascii() and text.isdigit():
+            if len(text) > 1000:
+                raise self.script.fault(
+                    f"found a number of {len(text)} digits, expected 1000 at most", span(tree)
+                )
+            return Const(int(text))
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("inf")
+        if value in (float("inf"), float("-inf")):
+            raise self.script.fault(f"found {text}, expected a number that a float can hold", span(tree))
+        return Const(value)
+
+    def _negative(self, tree: exp.Neg) -> Expression:
+        value = self.read(tree.this)
+        if isinstance(value, Const) and type(value.value) in (int, float):
+            return Const(-value.value)
+        return Call("negate", (value,))
+
+    def _is(self, tree: exp.Is) -> Expression:
+        value = self.read(tree.this)
+        match tree.expression:
+            case exp.Null():
+                return IsNull(value)
+            case exp.Boolean() as wanted:
+                return Not(Call("is distinct from", (value, Const(bool(wanted.this)))))
+        raise self._unsupported(tree, "IS with anything but NULL, TRUE and FALSE")
+
+    def _escaped(self, tree: exp.Escape) -> Expression:
+        like = tree.this
+        if not isinstance(like, exp.Like | exp.ILike):
+            raise self._unsupported(tree, "ESCAPE behind anything but LIKE")
+        parts = self.read(like.this), self.read(like.expression), self.read(tree.expression)
+        found = Call(CALLS[type(like)], parts)
+        return Not(found) if like.args.get("negate") else found
+
+    def _case(self, tree: exp.Case) -> Expression:
+        subject = tree.args.get("this")
+        branches = []
+        for branch in tree.args["ifs"]:
+            when = self.read(branch.this)
+            if subject is not None:
+                when = Binary("==", self.read(subject), when)
+            branches.append((when, self.read(branch.args["true"])))
+        default = tree.args.get("default")
+        return Case(tuple(branches), Const(None) if default is None else self.read(default))
+
+    def _conditional(self, tree: exp.If) -> Expression:
+        otherwise = tree.args.get("false")
+        return Case(
+            ((self.read(tree.this), self.read(tree.args["true"])),),
+            Const(None) if otherwise is None else self.read(otherwise),
+        )
+
+    def _cast(self, tree: exp.Cast) -> Expression:
+        kind = tree.to.this
+        if kind in TIMES:
+            return self._timestamp(tree)
+        if kind not in TYPES:
+            raise self.script.fault(f"found the type {tree.to.sql()}, expected {known_types()}", span(tree))
+        return Cast(self.read(tree.this), TYPES[kind])
+
+    def _timestamp(self, tree: exp.Cast) -> Expression:
+        value = self.read(tree.this)
+        if isinstance(value, Const) and isinstance(value.value, str):
+            instant = self.unit.instant(value.value)
+            if instant is None:
+                raise self.script.fault(
+                    f"found {value.value!r}, expected a date, or a date and time, in ISO 8601", span(tree)
+                )
+            return Const(instant)
+        if value.kind(self.schema).type is not Type.INTEGER:
+            raise self._unsupported(tree, "CAST of anything but a constant or an integer to a timestamp")
+        return value
+
+    def _interval(self, tree: exp.Interval) -> Expression:
+        text = tree.this.name if tree.this is not None else ""
+        number, _, rest = text.partition(" ")
+        word = tree.unit.name if tree.unit is not None else rest.strip()
+        unit = unit_name(word)
+        sign = -1 if number.startswith("-") else 1
+        digits = number.removeprefix("-")
+        if unit is None or not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+            raise self.script.fault(
+                f"found an interval of {text!r} {word}, expected a whole number of weeks, days, hours, … "
+                "(months and years have no fixed length)",
+                span(tree),
+            )
+        chronons = self.unit.chronons(sign * int(digits), unit)
+        if chronons is None:
+            raise self.script.fault(
+                f"found an interval of {number} {unit}s, expected a multiple of a chronon, "
+                f"which is one of {self.unit.name}",
+                span(tree),
+            )
+        return Const(chronons)
+
+    def _date(self, function: str, *arguments: Expression) -> Expression:
+        return Call(function, (*arguments, Const(self.unit.nanoseconds)))
+
+    def _trim(self, tree: exp.Trim) -> Expression:
+        function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(
+            str(tree.args.get("position") or "").upper(), "trim"
+        )
+        parts = [tree.this, tree.expression] if tree.expression is not None else [tree.this]
+        return Call(function, tuple(map(self.read, parts)))
+
+    def _function(self, tree: exp.Anonymous) -> Expression:
+        name = str(tree.name)
+        lower = name.lower()
+        arguments = tuple(map(self.read, tree.expressions))
+        if user := self.functions.get(lower):
+            return Apply(user.function, arguments, user.type, user.nullable, user.name, user.strict)
+        lower = ALIASES.get(lower, lower)
+        if lower in ("date_part", "datepart", "date_trunc", "datetrunc") and len(arguments) == 2:
+            return self._date(
+                lower.replace("datepart", "date_part").replace("datetrunc", "date_trunc"), *arguments
+            )
+        if lower == "strftime" and len(arguments) == 2:
+            return self._date(lower, *arguments)
+        if lower in DATE_PARTS and len(arguments) == 1:
+            return self._date("date_part", Const(lower), *arguments)
+        if lower == "position":
+            arguments = tuple(reversed(arguments))
+            lower = "strpos"
+        if lower == "if" and len(arguments) in (2, 3):
+            return Case(((arguments[0], arguments[1]),), arguments[2] if len(arguments) == 3 else Const(None))
+        if lower not in FUNCTIONS or not lower[0].isalpha():
+            known = [*(f for f in FUNCTIONS if f[0].isalpha()), *ALIASES, *DATE_PARTS]
+            known += [user.name for user in self.functions.values()]
+            raise self.script.unknown("function", name, known, span(tree))
+        return Call(lower, arguments)
+
+
+DATE_PARTS = (
+    "year", "quarter", "month", "week", "day", "hour", "minute", "second",
+    "millisecond", "epoch", "dow", "isodow", "doy",
+)  # fmt: skip
+"""What `date_part` knows; each is a function, too."""
+
+
+def _either(conditions: Sequence[Expression]) -> Expression:
+    parts = [
+        inner
+        for part in conditions
+        for inner in (part.conditions if isinstance(part, Logic) and part.operator == "or" else (part,))
+    ]
+    return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
+
+
+def _negated(condition: Expression) -> Expression:
+    return condition.condition if isinstance(condition, Not) else Not(condition)
+
+
+def _words(tree: exp.Expr) -> str:
+    """What to call a part of a query in a message."""
+    return type(tree).__name__.upper() if not tree.name else f"{type(tree).__name__.upper()} {tree.name}"
+
+
+def known_types() -> str:
+    return "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, TIMESTAMP or DATE"

@@ -1,0 +1,472 @@
+"""The grammar: SQL as sqlglot reads it, with the statements and windows of the thesis' dialect.
+
+    <stream> WINDOW( [PARTITION BY <columns>] RANGE | ROWS <extent> [SLIDE <value>] [TIES BY ARRIVAL] )
+             GRANULARITY( <value> | COARSEST <value>, FINEST <value> )
+    <extent>  NOW | UNBOUNDED | <value> | MIN <value>, MAX <value>
+    <value>   a positive integer, with a unit of time where it is one
+
+CQL's brackets may stand for WINDOW( ). An alias may stand before or after the window.
+
+Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
+
+from midstream.plans.sql.faults import Script, Span
+
+DEEPEST = 100
+"""Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
+
+
+class Value(NamedTuple):
+    """A positive integer, and the word for its unit, if one was given."""
+
+    number: int
+    unit: str | None
+    at: Span
+
+
+class Extent(NamedTuple):
+    """How much a window holds: from `least` to `most`; None is unbounded."""
+
+    least: Value | None
+    most: Value | None
+
+
+@dataclass(frozen=True)
+class WindowClause:
+    """What stands in WINDOW( ) or in CQL's brackets; `is_now` for NOW, and then nothing else does."""
+
+    by_rows: bool
+    extent: Extent
+    keys: tuple[exp.Expr, ...]
+    slide: Value | None
+    ties_by_arrival: bool
+    is_now: bool
+    at: Span
+
+
+@dataclass(frozen=True)
+class GranularityClause:
+    """GRANULARITY( ): from `finest` to `coarsest`."""
+
+    finest: Value
+    coarsest: Value
+    at: Span
+
+
+@dataclass(frozen=True)
+class ColumnClause:
+    """A column in CREATE."""
+
+    name: str
+    type: exp.DataType
+    nullable: bool
+    at: Span
+
+
+@dataclass(frozen=True)
+class CreateStatement:
+    """CREATE STREAM or CREATE RELATION with columns.
+
+    `order` is the column of ORDERED BY; `period` those of VALID FROM … TO ….
+    """
+
+    is_relation: bool
+    name: str
+    columns: tuple[ColumnClause, ...]
+    source: tuple[str, tuple[Any, ...]] | None
+    order: tuple[str, Span] | None
+    period: tuple[tuple[str, Span], tuple[str, Span]] | None
+    at: Span
+
+
+@dataclass(frozen=True)
+class DeriveStatement:
+    """CREATE STREAM … AS query."""
+
+    name: str
+    query: exp.Expr
+    at: Span
+
+
+@dataclass(frozen=True)
+class DropStatement:
+    """DROP STREAM or DROP RELATION."""
+
+    is_relation: bool
+    name: str
+    at: Span
+
+
+@dataclass(frozen=True)
+class SetStatement:
+    """SET name = value."""
+
+    name: str
+    value: str
+    at: Span
+
+
+@dataclass(frozen=True)
+class QueryStatement:
+    """A query by itself."""
+
+    query: exp.Expr
+    text: str
+
+
+Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | QueryStatement
+
+WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
+"""Where a reference to a stream keeps its clauses: among its meta data, as they are no expressions."""
+
+CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
+
+
+class StreamSql(Dialect):
+    """SQL with windows, for sqlglot."""
+
+    class Tokenizer(Tokenizer):
+        """As usual, but nothing is passed on as an unread command."""
+
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+    class Parser(Parser):
+        """Reads queries; statements are read by `_Statements`."""
+
+        # Functions keep the name and the place that they were written with; which there are, the
+        # translation knows.
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: Parser.FUNCTION_PARSERS[name]
+            for name in ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
+        }
+        STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
+
+        def _parse_table(  # type: ignore[override]
+            self, schema: bool = False, joins: bool = False, alias_tokens: Any = None, **_: Any
+        ) -> Any:
+            if self._match(TokenType.L_PAREN, advance=False):
+                this = self._parse_bracketed()
+            elif changes := self._parse_changes_of():
+                this = changes
+            else:
+                this = self._parse_table_parts()
+                if not isinstance(this, exp.Table):
+                    self.raise_error("expected a stream, a relation or a query in brackets")
+            self._parse_suffixes(this, alias_tokens)
+            if joins:
+                for join in self._parse_joins():
+                    this.append("joins", join)
+            return this
+
+        def _parse_bracketed(self) -> Any:
+            self._match(TokenType.L_PAREN)
+            query = self._parse_changes_of() or self._parse_select(nested=True)
+            if query is None:
+                self.raise_error("expected a query")
+            query = self._parse_query_modifiers(self._parse_set_operations(query))
+            self._match_r_paren()
+            while isinstance(query, exp.Subquery) and query.is_wrapper:
+                query = query.this
+            return self.expression(exp.Subquery(this=query))
+
+        def _parse_changes_of(self) -> Any:
+            """ISTREAM(query), and the others; None where that is not what follows."""
+            behind = self._tokens[self._index + 2 : self._index + 3]
+            if (
+                self._curr.text.upper() in CHANGE_WORDS
+                and self._next.token_type == TokenType.L_PAREN
+                and behind
+                and behind[0].token_type in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH)
+            ):
+                word = self._curr.text.upper()
+                self._advance()
+                query = self._parse_bracketed()
+                query.meta[CHANGES] = word
+                return query
+            return None
+
+        def _parse_suffixes(self, this: Any, alias_tokens: Any) -> None:
+            """Alias, window and granularity, the alias anywhere among them."""
+            while True:
+                if self._match(TokenType.WINDOW):
+                    self._once(this, WINDOW)
+                    self._match_l_paren()
+                    this.meta[WINDOW] = self._parse_clause()
+                    self._match_r_paren()
+                elif self._curr.token_type == TokenType.L_BRACKET:
+                    self._once(this, WINDOW)
+                    self._advance()
+                    this.meta[WINDOW] = self._parse_clause()
+                    if not self._match(TokenType.R_BRACKET):
+                        self.raise_error("expected ]")
+                elif self._is_word("GRANULARITY") and self._next.token_type == TokenType.L_PAREN:
+                    self._once(this, GRANULARITY)
+                    self._advance(2)
+                    this.meta[GRANULARITY] = self._parse_granularity()
+                    self._match_r_paren()
+                elif not this.args.get("alias") and (alias := self._parse_alias_only(alias_tokens)):
+                    this.set("alias", alias)
+                else:
+                    return
+
+        def _parse_alias_only(self, alias_tokens: Any) -> Any:
+            alias = self._parse_table_alias(alias_tokens=alias_tokens or self.TABLE_ALIAS_TOKENS)
+            if alias is not None and alias.args.get("columns"):
+                self.raise_error("names of columns behind an alias are not supported")
+            return alias
+
+        def _once(self, this: Any, clause: str) -> None:
+            if clause in this.meta:
+                self.raise_error("found a second window or granularity, expected one of each")
+
+        def _parse_clause(self) -> WindowClause:
+            start = self._curr.start
+            keys: tuple[Any, ...] = ()
+            if self._match(TokenType.PARTITION_BY):
+                keys = tuple(self._parse_csv(self._parse_column))
+            by_rows = False
+            is_now = False
+            extent = Extent(None, None)
+            if self._words("ROWS"):
+                by_rows = True
+                extent = self._parse_extent()
+            elif keys:
+                self.raise_error("expected ROWS: a partitioned window counts rows")
+            elif self._words("NOW") or self._words("RANGE", "NOW"):
+                is_now = True
+            elif self._words("RANGE"):
+                extent = self._parse_extent()
+            elif not self._words("UNBOUNDED"):
+                self.raise_error("expected RANGE, ROWS, PARTITION BY, NOW or UNBOUNDED")
+            slide = self._parse_amount() if not is_now and self._words("SLIDE") else None
+            ties = by_rows and self._words("TIES", "BY", "ARRIVAL")
+            return WindowClause(
+                by_rows, extent, keys, slide, ties, is_now, Span(start, max(start, self._prev.end))
+            )
+
+        def _parse_extent(self) -> Extent:
+            if self._words("UNBOUNDED"):
+                return Extent(None, None)
+            if self._words("MIN"):
+                least = self._parse_amount()
+                self._match(TokenType.COMMA)
+                if not self._words("MAX"):
+                    self.raise_error("expected MAX")
+                return Extent(least, self._parse_amount())
+            value = self._parse_amount()
+            return Extent(value, value)
+
+        def _parse_granularity(self) -> GranularityClause:
+            start = self._curr.start
+            bounds: dict[str, Value] = {}
+            while (word := self._curr.text.upper()) in ("COARSEST", "FINEST") and word not in bounds:
+                self._advance()
+                bounds[word] = self._parse_amount()
+                self._match(TokenType.COMMA)
+            if bounds and len(bounds) < 2:
+                self.raise_error("expected both COARSEST and FINEST")
+            if not bounds:
+                bounds = dict.fromkeys(("COARSEST", "FINEST"), self._parse_amount())
+            return GranularityClause(bounds["FINEST"], bounds["COARSEST"], Span(start, self._prev.end))
+
+        def _parse_amount(self) -> Value:
+            """5, 5 MINUTES, '5' MINUTES, INTERVAL '5' MINUTE, INTERVAL '5 minutes'."""
+            token = self._curr
+            is_interval = self._words("INTERVAL")
+            number, unit = self._curr, None
+            if not (self._match(TokenType.NUMBER) or self._match(TokenType.STRING)):
+                self.raise_error("expected a positive integer")
+            digits, _, rest = number.text.strip().partition(" ")
+            if number.token_type == TokenType.STRING:
+                unit = rest.strip() or None
+            if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) == 0 or len(digits) > 18:
+                self.raise_error(f"found {number.text}, expected a positive integer", number)
+            if unit is None and (is_interval or self._is_unit()):
+                unit = self._curr.text
+                self._advance()
+            return Value(int(digits), unit, Span(token.start, max(token.start, self._prev.end)))
+
+        def _is_unit(self) -> bool:
+            from midstream.plans.sql.units import unit_name
+
+            word = self._curr.text
+            is_last = self._next.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.COMMA)
+            # A word that is no unit is taken for one where nothing else can stand, to be refused by its name.
+            return word.isalpha() and (
+                unit_name(word) is not None or (is_last and self._curr.token_type == TokenType.VAR)
+            )
+
+        def _is_word(self, word: str) -> bool:
+            return bool(self._curr and self._curr.text.upper() == word)
+
+        def _words(self, *words: str) -> bool:
+            return bool(self._match_text_seq(*words))
+
+
+class _Statements(StreamSql.Parser):
+    """Reads the statements of a script, one after the other."""
+
+    def statements(self, tokens: list[Token], text: str) -> Sequence[Statement]:
+        """All statements; an empty one is none."""
+        self.reset()
+        self.sql = text
+        cuts = [i for i, token in enumerate(tokens) if token.token_type == TokenType.SEMICOLON]
+        found: list[Statement] = []
+        for first, last in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(tokens)], strict=True):
+            if chunk := tokens[first:last]:
+                self._tokens, self._index = chunk, -1
+                self._tokens_size = len(chunk)
+                self._advance()
+                found.append(self._parse_one(chunk))
+                if self._index < len(chunk):
+                    self.raise_error(f"found {self._curr.text}, expected the end of the statement")
+        return found
+
+    def _parse_one(self, chunk: list[Token]) -> Statement:
+        at = Span(chunk[0].start, chunk[0].end)
+        if self._words("CREATE"):
+            return self._parse_creation()
+        if self._words("DROP"):
+            is_relation = self._stream_or_relation()
+            name, at = self._parse_name()
+            return DropStatement(is_relation, name, at)
+        if self._words("SET"):
+            name, at = self._parse_name()
+            if not self._match(TokenType.EQ):
+                self._words("TO")
+            value = self._curr.text
+            self._advance()
+            return SetStatement(name.lower(), value, at)
+        query = self._parse_query()
+        if query is None:
+            self.raise_error("expected CREATE, DROP, SET or SELECT", chunk[0])
+        return QueryStatement(query, self.sql[chunk[0].start : chunk[-1].end + 1])
+
+    def _parse_query(self) -> Any:
+        query = self._parse_changes_of() or self._parse_select(nested=True)
+        return query and self._parse_query_modifiers(self._parse_set_operations(query))
+
+    def _stream_or_relation(self) -> bool:
+        if self._words("RELATION"):
+            return True
+        if not self._words("STREAM"):
+            self.raise_error("expected STREAM or RELATION")
+        return False
+
+    def _parse_creation(self) -> Statement:
+        is_relation = self._stream_or_relation()
+        name, at = self._parse_name()
+        if not is_relation and self._match(TokenType.ALIAS):
+            query = self._parse_query()
+            if query is None:
+                self.raise_error("expected a query")
+            return DeriveStatement(name, query, at)
+        self._match_l_paren()
+        columns = tuple(self._parse_csv(self._parse_column_clause))
+        self._match_r_paren()
+        source = order = period = None
+        while True:
+            if source is None and self._words("SOURCE"):
+                source = self._parse_source()
+            elif order is None and not is_relation and self._words("ORDERED", "BY"):
+                order = self._parse_name()
+            elif period is None and is_relation and self._words("VALID", "FROM"):
+                first = self._parse_name()
+                if not self._words("TO"):
+                    self.raise_error("expected TO")
+                period = first, self._parse_name()
+            else:
+                break
+        return CreateStatement(is_relation, name, columns, source, order, period, at)
+
+    def _parse_name(self) -> tuple[str, Span]:
+        token = self._curr
+        name: Any = self._parse_id_var(any_token=True)
+        if not isinstance(name, exp.Identifier) or not name.name:
+            self.raise_error("expected a name", token)
+        return name.name, Span(token.start, token.end)
+
+    def _parse_column_clause(self) -> ColumnClause:
+        name, at = self._parse_name()
+        token = self._curr
+        kind: Any = self._parse_types()
+        if not isinstance(kind, exp.DataType):
+            self.raise_error(f"column {name}: expected a type", token)
+        nullable = True
+        if self._words("NOT", "NULL"):
+            nullable = False
+        else:
+            self._words("NULL")
+        return ColumnClause(name, kind, nullable, at)
+
+    def _parse_source(self) -> tuple[str, tuple[Any, ...]]:
+        kind, _ = self._parse_name()
+        arguments: list[Any] = []
+        self._match_l_paren()
+        while self._curr and self._curr.token_type in (TokenType.STRING, TokenType.NUMBER):
+            token = self._curr
+            self._advance()
+            is_number = token.token_type == TokenType.NUMBER and token.text.isdigit()
+            arguments.append(int(token.text) if is_number else token.text)
+            if not self._match(TokenType.COMMA):
+                break
+        self._match_r_paren()
+        return kind, tuple(arguments)
+
+
+def parse(script: Script) -> Sequence[Statement]:
+    """The statements of a script. Raises SqlError, with the place, where it is none."""
+    dialect = StreamSql()
+    try:
+        tokens = dialect.tokenize(script.text)
+        _check_depth(tokens, script)
+        parser = _Statements(error_level=ErrorLevel.IMMEDIATE, dialect=dialect)
+        return parser.statements(tokens, script.text)
+    except ParseError as error:
+        facts = error.errors[0] if error.errors else {}
+        message = str(facts.get("description") or error).rstrip(".")
+        raise script.fault(message[:1].lower() + message[1:], _place(script, facts)) from None
+    except TokenError as error:
+        raise script.fault(f"cannot read this: {str(error).splitlines()[0]}", None) from None
+    except RecursionError:
+        raise script.fault("this nests too deeply; define parts of it by CREATE STREAM … AS", None) from None
+
+
+def _place(script: Script, facts: dict[str, Any]) -> Span | None:
+    if not facts.get("line"):
+        return None
+    # sqlglot tells line and column of a token's last character.
+    lines = script.text.split("\n")
+    before = sum(len(line) + 1 for line in lines[: facts["line"] - 1])
+    end = before + facts["col"] - 1
+    return Span(max(0, end - len(facts.get("highlight") or " ") + 1), end)
+
+
+def _check_depth(tokens: Sequence[Token], script: Script) -> None:
+    depth = 0
+    for token in tokens:
+        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE):
+            depth += 1
+            if depth > DEEPEST:
+                at = Span(token.start, token.end)
+                raise script.fault(f"found brackets {depth} deep, expected {DEEPEST} at most", at)
+        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE):
+            depth -= 1

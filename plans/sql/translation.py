@@ -1,0 +1,556 @@
+"""Queries: from sqlglot's tree to logical plans.
+
+Plan generation follows the thesis: windows stand right above what they are put on, the rest is as in any
+database (section 9.1); now-windows are left out (9.2); queries in conditions become semi-joins and anti-joins
+(9.3). Queries over one stream keep its column names, so that plans share what they have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from midstream.plans.arrangements import Split
+from midstream.plans.errors import PlanError, SqlError
+from midstream.plans.expressions import Binary, Call, Cast, Col, Expression, Not, conjunction, conjuncts
+from midstream.plans.logical import (
+    Difference,
+    Distinct,
+    Intersection,
+    Join,
+    Logical,
+    Project,
+    StrictDifference,
+    Union,
+)
+from midstream.plans.plan import Node
+from midstream.plans.schema import Column, Type
+from midstream.plans.sql.blocks import JoinedParts, Part, placed, qualified
+from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh
+from midstream.plans.sql.place import Place
+from midstream.plans.sql.predicates import Inner, Predicates, has_query
+from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
+from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
+from midstream.plans.sql.windowing import Windows
+from midstream.plans.windows import Dstream, Istream
+
+CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstream(), "RSTREAM": Split(1)}
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a name in FROM stands for; `is_relation` refuses windows."""
+
+    node: Node
+    is_relation: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """FROM and WHERE of a query: where its other clauses stand, and what ties it to the query around."""
+
+    place: Place
+    ties: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What a query selects at a place: names and values; `word` tells that it is its changes that are."""
+
+    place: Place
+    outputs: list[tuple[str, Expression]]
+    word: str | None
+    grouping: Grouping | None
+
+
+class Translator:
+    """Translates the queries of one script."""
+
+    def __init__(self, script: Script, windows: Windows, names: Mapping[str, Named], usual: Place) -> None:
+        self._script = script
+        self._windows = windows
+        self._names = dict(names)
+        self._usual = usual
+        self._predicates = Predicates(self._inner)
+
+    def query(self, tree: exp.Expr) -> Node:
+        """A query by itself; its columns have the names that it gives them."""
+        return self._knowing(tree)._query(tree)
+
+    def _knowing(self, tree: exp.Expr) -> Translator:
+        """A translator that knows what WITH defines."""
+        found = self
+        clause: Any = tree.args.get("with_") or exp.With(expressions=[])
+        if clause.args.get("recursive"):
+            raise self._unsupported("WITH RECURSIVE", clause)
+        for definition in clause.expressions:
+            names = {**found._names, definition.alias.lower(): Named(found.query(definition.this))}
+            found = Translator(self._script, self._windows, names, self._usual)
+        return found
+
+    def _query(self, tree: exp.Expr) -> Node:
+        self._refuse(tree)
+        match tree:
+            case exp.Subquery():
+                return self._changed(self.query(tree.this), tree.meta.get(CHANGES))
+            case exp.Select():
+                if tree.args.get("kind"):
+                    raise self._unsupported("SELECT AS", tree)
+                return self._select(tree)
+            case exp.Union() | exp.Except() | exp.Intersect():
+                return self._combined(tree)
+        raise self._unsupported(f"{type(tree).__name__.upper()} as a query", tree)
+
+    def _unsupported(self, what: str, tree: exp.Expr) -> SqlError:
+        return self._script.fault(f"{what} is not supported", span(tree))
+
+    def _refuse(self, tree: exp.Expr) -> None:
+        """Refuse clauses that streams have no meaning for, and those that are not there yet."""
+        for clause, found in tree.args.items():
+            if found and clause not in CLAUSES:
+                word = UNSUPPORTED.get(clause, clause.strip("_").replace("_", " ").upper())
+                at = found[0] if isinstance(found, list) else found
+                raise self._unsupported(word, at if isinstance(at, exp.Expr) else tree)
+
+    def _changed(self, node: Node, word: str | None) -> Node:
+        return node if word is None else Node(CHANGE_OPERATORS[word], (node,))
+
+    # SELECT
+
+    def _select(self, tree: exp.Select) -> Node:
+        block = self._block(tree, None)
+        selected = self._selected(tree, block.place)
+        node = _projected(selected.place.scope.node, selected.outputs)
+        if tree.args.get("distinct") is not None:
+            if tree.args["distinct"].args.get("on") is not None:
+                raise self._unsupported("DISTINCT ON", tree.args["distinct"])
+            node = Node(Distinct(), (node,))
+        return self._changed(node, selected.word)
+
+    def _block(self, tree: exp.Select, around: Scope | None) -> Block:
+        parts = self._parts(tree)
+        joined = JoinedParts(self._script, around)
+        conditions: list[Expression] = []
+        for item in qualified(self._script, parts):
+            conditions.append(joined.add(item))
+            if item.on is not None:
+                conditions.append(self._condition(replace(self._usual, scope=joined.scope), item.on))
+        place = replace(self._usual, scope=joined.scope)
+        ties: list[Expression] = []
+        later: list[exp.Expr] = []
+        where = tree.args.get("where")
+        for condition in _conjuncts(where.this) if where is not None else ():
+            if has_query(condition):
+                later.append(condition)
+            else:
+                self._refuse_aggregates(place, condition, "WHERE")
+                read = self._condition(place, condition)
+                for part in conjuncts(read):
+                    (ties if reads_outer(part) else conditions).append(part)
+        with self._script.at(lambda: span(where)):
+            place = place.over(placed(place.scope.node, len(parts), conditions))
+        for condition in later:
+            place = place.over(self._predicates.keep(place, condition))
+        return Block(place, tuple(ties))
+
+    def _refuse_aggregates(self, place: Place, tree: exp.Expr, clause: str) -> None:
+        for found in aggregates_in(tree, place):
+            raise self._script.fault(
+                f"an aggregate function cannot stand in {clause}; use HAVING, or a query of its own",
+                span(found),
+            )
+
+    def _condition(self, place: Place, tree: exp.Expr) -> Expression:
+        if has_query(tree):
+            raise self._unsupported("a query in the condition of a join", tree)
+        return place.reader().condition(tree)
+
+    # FROM
+
+    def _parts(self, tree: exp.Select) -> list[Part]:
+        clause = tree.args.get("from_")
+        if clause is None:
+            raise self._script.fault("found no FROM, expected a stream to select from", span(tree))
+        parts = [self._part(clause.this)]
+        for join in [*(clause.this.args.get("joins") or ()), *(tree.args.get("joins") or ())]:
+            word = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
+            if word not in ("", "INNER", "CROSS"):
+                raise self._unsupported(f"{word} JOIN", join)
+            self._refuse(join)
+            part = self._part(join.this)
+            on = join.args.get("on")
+            parts.append(replace(part, on=on, using=tuple(join.args.get("using") or ())))
+        return parts
+
+    def _part(self, tree: exp.Expr) -> Part:
+        stream = None
+        if isinstance(tree, exp.Subquery):
+            self._refuse(tree)
+            node, is_relation = self._changed(self.query(tree.this), tree.meta.get(CHANGES)), False
+            at = span(tree)
+            alias = tree.alias or f"query {at.start if at else 0}"
+        elif isinstance(tree, exp.Table):
+            node, is_relation, stream = self._table(tree)
+            alias = tree.alias or stream
+        else:
+            raise self._unsupported(f"{type(tree).__name__.upper()} in FROM", tree)
+        columns = {name: name for name in node.schema.names}
+        window: Any = tree.meta.get(WINDOW)
+        granularity: Any = tree.meta.get(GRANULARITY)
+        if is_relation and (window or granularity):
+            at = (window or granularity).at
+            raise self._script.fault("a relation has no window; ISTREAM(relation) makes a stream of it", at)
+        if window is not None:
+            with self._script.at(lambda: window.at):
+                node = self._windows.put(node, window, columns)
+        if granularity is not None:
+            node = self._windows.coarsen(node, granularity)
+        return Part(alias, node, columns, tree, stream)
+
+    def _table(self, tree: exp.Table) -> tuple[Node, bool, str]:
+        """A stream or relation by its name, or the changes of one: its node, whether it is a relation, and
+        its name."""
+        reference, word = tree.this, None
+        if isinstance(reference, exp.Anonymous) and reference.name.upper() in CHANGE_WORDS:
+            word = reference.name.upper()
+            arguments = reference.expressions
+            if len(arguments) != 1 or not isinstance(arguments[0], exp.Column) or arguments[0].table:
+                raise self._script.fault(f"{word}: expected the name of a stream or relation", span(tree))
+            reference = arguments[0].this
+        if not isinstance(reference, exp.Identifier):
+            raise self._script.fault(
+                f"found {tree.sql(comments=False)}, expected the name of a stream or relation", span(tree)
+            )
+        self._refuse(tree)
+        named = self._names.get(reference.name.lower())
+        if named is None:
+            raise self._script.unknown("stream or relation", reference.name, self._names, span(reference))
+        node = self._changed(named.node, word)
+        return node, named.is_relation and word is None, reference.name
+
+    # What is selected
+
+    def _selected(self, tree: exp.Select, place: Place, keys: Sequence[Expression] = ()) -> Selected:
+        """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides."""
+        items, word = self._items(tree, place)
+        group, having = tree.args.get("group"), tree.args.get("having")
+        trees = [item for _, item in items if isinstance(item, exp.Expr)]
+        if having is not None:
+            trees.append(having.this)
+        grouping = None
+        if group is not None or having is not None or any(aggregates_in(item, place) for item in trees):
+            grouping = Grouping(place, [*self._keys(group, items, place), *keys], trees)
+            place = grouping.place
+            if having is not None:
+                place = self._having(place, having.this)
+        outputs: list[tuple[str, Expression]] = []
+        for name, item in items:
+            if isinstance(item, Expression):
+                value = item if grouping is None else grouping.of_star(item, span(tree))
+            else:
+                value = self._value(place, item)
+            outputs.append((fresh(name, [taken for taken, _ in outputs]), value))
+        return Selected(place, outputs, word, grouping)
+
+    def _having(self, place: Place, tree: exp.Expr) -> Place:
+        for condition in _conjuncts(tree):
+            place = place.over(self._predicates.keep(place, condition))
+        return place
+
+    def _value(self, place: Place, tree: exp.Expr) -> Expression:
+        if has_query(tree):
+            raise self._unsupported("a query among what is selected", tree)
+        return place.reader().value(tree)
+
+    def _items(
+        self, tree: exp.Select, place: Place
+    ) -> tuple[list[tuple[str, exp.Expr | Expression]], str | None]:
+        """What is selected, stars spelled out, with the name that each gets."""
+        word = None
+        selected = list(tree.expressions)
+        if len(selected) == 1 and isinstance(selected[0], exp.Anonymous):
+            call = selected[0]
+            if call.name.upper() in CHANGE_WORDS and call.name.lower() not in place.functions:
+                word, selected = call.name.upper(), list(call.expressions)
+        if len(selected) == 1 and isinstance(_bare(selected[0]), exp.Tuple):
+            selected = list(_bare(selected[0]).expressions)
+        items: list[tuple[str, exp.Expr | Expression]] = []
+        for item in selected:
+            if isinstance(item, exp.Star) or (
+                isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+            ):
+                items += self._star(item, place.scope)
+            elif isinstance(item, exp.Alias):
+                items.append((item.alias, item.this))
+            elif isinstance(item, exp.Aliases):
+                raise self._unsupported("several aliases", item)
+            else:
+                items.append((_name(item), item))
+        if not items:
+            raise self._script.fault("found nothing to select", span(tree))
+        return items, word
+
+    def _star(self, tree: exp.Expr, scope: Scope) -> Iterator[tuple[str, Expression]]:
+        star = tree.this if isinstance(tree, exp.Column) else tree
+        if any(star.args.get(clause) for clause in ("except_", "replace", "rename", "ilike")):
+            raise self._unsupported("* with exceptions", tree)
+        items: Sequence[Item] = scope.items
+        if isinstance(tree, exp.Column):
+            chosen = scope.item(tree.table)
+            items = [] if chosen is None else [chosen]
+            if not items:
+                raise self._script.unknown(
+                    "stream", tree.table, [item.alias for item in scope.items], span(tree)
+                )
+        seen: set[str] = set()
+        for item in items:
+            for name, column in item.columns.items():
+                merged = scope.merged.get(name.lower())
+                if merged is None or isinstance(tree, exp.Column) or merged not in seen:
+                    yield name, Col(merged if merged and not isinstance(tree, exp.Column) else column)
+                if merged is not None:
+                    seen.add(merged)
+
+    def _keys(
+        self,
+        group: exp.Group | None,
+        items: Sequence[tuple[str, exp.Expr | Expression]],
+        place: Place,
+    ) -> Iterator[Expression]:
+        if group is None:
+            return
+        for clause in ("rollup", "cube", "grouping_sets", "totals", "all"):
+            if group.args.get(clause):
+                raise self._unsupported(f"GROUP BY {clause.upper().replace('_', ' ')}", group)
+        for tree in group.expressions:
+            item: exp.Expr | Expression = tree
+            if isinstance(tree, exp.Literal) and not tree.is_string:
+                number = int(tree.name) if tree.name.isdigit() else 0
+                if not 0 < number <= len(items):
+                    raise self._script.fault(
+                        f"GROUP BY {tree.name}: expected a number from 1 to {len(items)}", span(tree)
+                    )
+                item = items[number - 1][1]
+            elif isinstance(tree, exp.Column) and not tree.table:
+                named = [other for name, other in items if name.lower() == tree.name.lower()]
+                if named and not place.scope.knows(tree):
+                    item = named[0]
+            if isinstance(item, exp.Expr):
+                self._refuse_aggregates(place, item, "GROUP BY")
+                item = self._value(place, item)
+            if reads_outer(item):
+                raise self._unsupported("grouping by a column of the query around", tree)
+            yield item
+
+    # UNION, EXCEPT, INTERSECT
+
+    def _combined(self, tree: exp.SetOperation) -> Node:
+        if tree.args.get("side") or tree.args.get("kind") or tree.args.get("on"):
+            raise self._unsupported("this form of a set operation", tree)
+        left, right = self.query(tree.this), self.query(tree.expression)
+        with self._script.at(lambda: span(tree)):
+            left, right = _alike(left, right)
+            is_distinct = bool(tree.args.get("distinct"))
+            match tree:
+                case exp.Union():
+                    node = Node(Union(), (left, right))
+                case exp.Except():
+                    node = Node(StrictDifference() if is_distinct else Difference(), (left, right))
+                case _:
+                    node = Node(Intersection(), (left, right))
+            return Node(Distinct(), (node,)) if is_distinct else node
+
+    # Queries in conditions
+
+    def _inner(self, tree: exp.Expr, place: Place, has_one_row: bool) -> Inner:
+        knowing = self._knowing(_query_of(tree))
+        return knowing._inner_query(_query_of(tree), place, has_one_row)
+
+    def _inner_query(self, tree: exp.Expr, place: Place, has_one_row: bool) -> Inner:
+        if not isinstance(tree, exp.Select) or self._items_change(tree):
+            if has_one_row:
+                raise self._many_rows(tree)
+            node = self._query(tree)
+            return Inner(node, tuple(Col(name) for name in node.schema.names), ())
+        self._refuse(tree)
+        block = self._block(tree, place.scope)
+        group, having = tree.args.get("group"), tree.args.get("having")
+        items, _ = self._items(tree, block.place)
+        trees = [item for _, item in items if isinstance(item, exp.Expr)]
+        is_aggregate = any(aggregates_in(item, block.place) for item in trees)
+        if has_one_row and (group is not None or not is_aggregate):
+            raise self._many_rows(tree)
+        if group is None and having is None and not is_aggregate:
+            selected, ties = self._selected(tree, block.place), block.ties
+        else:
+            selected, ties = self._tied_groups(tree, block, place)
+        for _, value in selected.outputs:
+            if reads_outer(value):
+                raise self._unsupported("to select a column of the query around", tree)
+        return _with_columns(selected.place.scope.node, [value for _, value in selected.outputs], ties)
+
+    def _items_change(self, tree: exp.Select) -> bool:
+        first = tree.expressions[0] if tree.expressions else None
+        return isinstance(first, exp.Anonymous) and first.name.upper() in CHANGE_WORDS
+
+    def _many_rows(self, tree: exp.Expr) -> SqlError:
+        return self._script.fault(
+            "a query that is compared with must have one row at most: select an aggregate function, without "
+            "GROUP BY; or compare with ANY or ALL of its rows",
+            span(tree),
+        )
+
+    def _tied_groups(
+        self, tree: exp.Select, block: Block, around: Place
+    ) -> tuple[Selected, tuple[Expression, ...]]:
+        """Groups for each row around: what ties the query to it becomes part of the grouping.
+
+        Where ties are equalities with expressions of the query, it is grouped by those. Else the different
+        values that the rows around have are joined to the query, and it is grouped by them.
+        """
+        sides = [_inner_side(tie) for tie in block.ties]
+        keys = [side for side in sides if side is not None]
+        if len(keys) == len(sides):
+            selected = self._selected(tree, block.place, keys)
+            assert selected.grouping is not None
+            ties = [
+                Binary("==", _other_side(tie, side), selected.grouping.column(side))
+                for tie, side in zip(block.ties, keys, strict=True)
+            ]
+            return selected, tuple(ties)
+        read = sorted({name for tie in block.ties for name in tie.columns() if name.startswith(OUTER)})
+        inside = {name: f"around.{name.removeprefix(OUTER)}" for name in read}
+        values = Node(
+            Project(tuple((new, Col(name.removeprefix(OUTER))) for name, new in inside.items())),
+            (around.scope.node,),
+        )
+        rows = block.place.scope.node
+        condition = conjunction(tie.renamed(inside) for tie in block.ties)
+        with self._script.at(lambda: span(tree)):
+            joined = Node(
+                Join(condition, rows.schema.names + values.schema.names), (rows, Node(Distinct(), (values,)))
+            )
+        selected = self._selected(tree, block.place.over(joined), [Col(new) for new in inside.values()])
+        same = [_same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
+        return selected, tuple(same)
+
+
+CLAUSES = frozenset(
+    "this expression expressions with_ from_ joins where group having distinct "
+    "alias on using method side kind".split()
+)
+"""The clauses of queries, and of what stands in FROM, that are read; there are more in sqlglot's tree."""
+
+UNSUPPORTED: Mapping[str, str] = {
+    "order": "ORDER BY (results come in order of time)",
+    "windows": "WINDOW behind FROM (put it behind the stream)",
+    "laterals": "LATERAL",
+    "pivots": "PIVOT",
+    "sample": "TABLESAMPLE",
+    "db": "a name with a dot before it",
+    "by_name": "BY NAME",
+    "match": "MATCH_RECOGNIZE",
+    "locks": "FOR UPDATE",
+}
+"""What to call some of the others."""
+
+
+def _query_of(tree: exp.Expr) -> exp.Expr:
+    while isinstance(tree, exp.Subquery) and CHANGES not in tree.meta:
+        tree = tree.this
+    return tree
+
+
+def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+    bare = _bare(tree)
+    if isinstance(bare, exp.And):
+        for part in bare.flatten():
+            yield from _conjuncts(part)
+    else:
+        yield bare
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
+def _name(tree: exp.Expr) -> str:
+    """What an expression without an alias is called: a column by its own name, anything else by its text."""
+    bare = _bare(tree)
+    return bare.name if isinstance(bare, exp.Column) else tree.sql(comments=False).lower()
+
+
+def _projected(node: Node, outputs: Sequence[tuple[str, Expression]]) -> Node:
+    if tuple((name, Col(name)) for name in node.schema.names) == tuple(outputs):
+        return node
+    return Node(Project(tuple(outputs)), (node,))
+
+
+def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:
+    """What a query in a condition gives, with a column for each value."""
+    if all(isinstance(value, Col) for value in values):
+        return Inner(node, tuple(value for value in values if isinstance(value, Col)), tuple(ties))
+    read = {name for tie in ties for name in tie.columns() if not name.startswith(OUTER)}
+    columns: dict[str, Expression] = {name: Col(name) for name in node.schema.names if name in read}
+    outputs = []
+    for value in values:
+        name = value.name if isinstance(value, Col) else fresh(str(value), [*columns, *node.schema.names])
+        columns[name] = value
+        outputs.append(Col(name))
+    return Inner(Node(Project(tuple(columns.items())), (node,)), tuple(outputs), tuple(ties))
+
+
+def _inner_side(tie: Expression) -> Expression | None:
+    """Of an equality between an expression of the query and one of the query around, the former."""
+    if isinstance(tie, Binary) and tie.operator == "==":
+        for side, other in ((tie.left, tie.right), (tie.right, tie.left)):
+            around = other.columns()
+            if not reads_outer(side) and around and all(name.startswith(OUTER) for name in around):
+                return side
+    return None
+
+
+def _other_side(tie: Expression, side: Expression) -> Expression:
+    assert isinstance(tie, Binary)
+    return tie.right if tie.left == side else tie.left
+
+
+def _same(around: Col, inside: Col, node: Node) -> Expression:
+    """Whether a value around is the one inside; of unknown values, whether both are."""
+    if node.schema[around.name.removeprefix(OUTER)].nullable:
+        return Not(Call("is distinct from", (around, inside)))
+    return Binary("==", around, inside)
+
+
+def _alike(left: Node, right: Node) -> tuple[Node, Node]:
+    """Two queries with columns of the same names and types: the left one's names, the wider types."""
+    if len(left.schema) != len(right.schema):
+        raise PlanError(f"found {len(left.schema)} columns and {len(right.schema)}, expected as many")
+    types = [_common(one, other) for one, other in zip(left.schema, right.schema, strict=True)]
+    return _cast(left, left.schema.names, types), _cast(right, left.schema.names, types)
+
+
+def _common(one: Column, other: Column) -> Type:
+    if one.type is other.type:
+        return one.type
+    if {one.type, other.type} == {Type.INTEGER, Type.FLOAT}:
+        return Type.FLOAT
+    if Type.ANY in (one.type, other.type):
+        return one.type if other.type is Type.ANY else other.type
+    raise PlanError(
+        f"column {one.name}: found {one.type.value} and {other.type.value}, expected types that go together"
+    )
+
+
+def _cast(node: Node, names: Sequence[str], types: Sequence[Type]) -> Node:
+    columns: list[tuple[str, Expression]] = []
+    for name, column, type_ in zip(names, node.schema, types, strict=True):
+        same = column.type is type_
+        columns.append((name, Col(column.name) if same else Cast(Col(column.name), type_)))
+    return _projected(node, columns)

@@ -1,0 +1,64 @@
+"""The refusal of queries whose state would grow for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from midstream.plans.arrangements import Split
+from midstream.plans.logical import Aggregate, Join
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import logical
+from midstream.plans.sql.faults import Script, Span
+from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
+
+CONSTANT_SPACE = frozenset(
+    ("count", "sum", "avg", "min", "max", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "top_k")
+)
+"""The aggregate functions that need no more than a few values for a stream that only grows."""
+
+
+def refuse_unbounded(plan: Plan, script: Script, places: Mapping[Node, Span]) -> None:
+    """Raise SqlError, at the window, where an operator would keep all of a stream that stays valid for ever.
+
+    Filters and projections keep nothing; an aggregate over all rows keeps its value only.
+    """
+    lasting: dict[Node, Node] = {}  # by node, the unbounded window that it comes from
+    for node in plan.nodes:
+        operator = logical(node)
+        below = [lasting[child] for child in node.inputs if child in lasting]
+        if isinstance(operator, TimeWindow | CountWindow | PartitionedWindow):
+            size = operator.size if isinstance(operator, TimeWindow) else operator.rows
+            if size is None:
+                lasting[node] = node
+                continue
+        if not below:
+            continue
+        if _keeps_all(node, lasting):
+            window = below[0]
+            raise script.fault(
+                f"the {operator.name} behind this unbounded window would keep its rows for ever; "
+                "bound the window, or allow that with SET unbounded_state = 'allow'",
+                places.get(window),
+            )
+        if not isinstance(operator, Istream | Dstream):
+            lasting[node] = below[0]
+
+
+def _keeps_all(node: Node, lasting: Mapping[Node, Node]) -> bool:
+    operator = logical(node)
+    if isinstance(operator, Split):
+        return False
+    if isinstance(operator, Aggregate):
+        return bool(operator.keys) or any(
+            call.distinct or call.name not in CONSTANT_SPACE for _, call in operator.calls
+        )
+    if operator.is_stateless:
+        return False
+    if isinstance(operator, Join):
+        # What meets a relation need not wait for a later row of it.
+        return not any(_is_relation(child) for child in node.inputs)
+    return True
+
+
+def _is_relation(node: Node) -> bool:
+    return not any(logical(below).name == "source" for below in node.walk())

@@ -1,0 +1,110 @@
+"""Windows and granularities: from their clauses to operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from midstream.plans.errors import SqlError
+from midstream.plans.plan import Node
+from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
+from midstream.plans.sql.units import TimeUnit, unit_name
+from midstream.plans.windows import (
+    Bounds,
+    CountWindow,
+    Granularity,
+    PartitionedWindow,
+    Ties,
+    TimeWindow,
+)
+
+
+class Windows:
+    """Puts windows on streams, and remembers where in the script each was asked for."""
+
+    def __init__(self, script: Script, unit: TimeUnit, ties: Ties, places: dict[Node, Span]) -> None:
+        self._script = script
+        self._unit = unit
+        self._ties: Ties = ties
+        self._places = places
+
+    def put(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
+        """A stream with a window; `columns` are those of the stream, by the names that a query uses.
+
+        A now-window leaves a stream as it is (thesis, section 9.2).
+        """
+        if clause.is_now:
+            return node
+        made = self._by_rows(node, clause, columns) if clause.by_rows else self._by_time(node, clause)
+        self._places[made] = clause.at
+        return made
+
+    def coarsen(self, node: Node, clause: GranularityClause) -> Node:
+        """A stream with a granularity: the finest that is allowed."""
+        finest, coarsest = self._duration(clause.finest), self._duration(clause.coarsest)
+        if coarsest < finest:
+            raise self._script.fault("the coarsest granularity is finer than the finest", clause.at)
+        bounds = (finest, coarsest) if clause.finest != clause.coarsest else None
+        return Node(Granularity(finest, bounds), (node,))
+
+    def _by_time(self, node: Node, clause: WindowClause) -> Node:
+        size, bounds = self._extent(clause.extent, self._duration, clause.at)
+        slide = 1 if clause.slide is None else self._duration(clause.slide)
+        return Node(TimeWindow(size, slide, bounds), (node,))
+
+    def _by_rows(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
+        size, bounds = self._extent(clause.extent, self._rows, clause.at)
+        slide = 1 if clause.slide is None else self._rows(clause.slide)
+        ties: Ties = "arrival" if clause.ties_by_arrival else self._ties
+        if not clause.keys:
+            return Node(CountWindow(size, slide, ties, bounds), (node,))
+        keys = tuple(self._key(key, columns) for key in clause.keys)
+        return Node(PartitionedWindow(keys, size, slide, ties, None, bounds), (node,))
+
+    def _key(self, key: exp.Expr, columns: Mapping[str, str]) -> str:
+        if not isinstance(key, exp.Column):
+            raise self._script.fault("expected a column to partition by", span(key))
+        lower = {name.lower(): column for name, column in columns.items()}
+        if key.name.lower() not in lower:
+            raise self._script.unknown("column", key.name, columns, span(key))
+        return lower[key.name.lower()]
+
+    def _extent(
+        self, extent: Extent, read: Callable[[Value], int], at: Span
+    ) -> tuple[int | None, Bounds | None]:
+        """The size, which is the greatest that is allowed, and its bounds."""
+        if extent.most is None or extent.least is None:
+            return None, None
+        least, most = read(extent.least), read(extent.most)
+        if most < least:
+            raise self._script.fault(f"the greatest window, {most}, is less than the least, {least}", at)
+        return most, None if extent.least == extent.most else (least, most)
+
+    def _rows(self, value: Value) -> int:
+        if value.unit is not None:
+            raise self._script.fault(f"found rows in {value.unit}, expected a number", value.at)
+        return value.number
+
+    def _duration(self, value: Value) -> int:
+        if value.unit is None:
+            return value.number
+        unit = unit_name(value.unit)
+        if unit is None:
+            raise self._unit_fault(value)
+        chronons = self._unit.chronons(value.number, unit)
+        if chronons is None:
+            raise self._script.fault(
+                f"{value.number} {value.unit} is no whole number of {self._unit.name}, "
+                "which time is counted in (SET time_unit)",
+                value.at,
+            )
+        return chronons
+
+    def _unit_fault(self, value: Value) -> SqlError:
+        from midstream.plans.sql.units import NANOSECONDS
+
+        return self._script.unknown(
+            "unit of time", str(value.unit), [f"{name}s" for name in NANOSECONDS], value.at
+        )

@@ -1,0 +1,229 @@
+"""Functions of strings, as DuckDB has them; a character is a code point.
+
+Letters change case as in Python: where a letter's other case is several letters (ß), or depends on its
+neighbours (Σ), DuckDB differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.plans.cast_functions import conversion
+from midstream.plans.function import INTEGER, LONGEST, STRING, VALUE, Argument, Function, Names, guarded
+from midstream.plans.schema import Type
+
+SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""What is trimmed: Unicode's separators. A tab and a line end are none."""
+
+
+def substring(text: str, start: int, length: int | None = None) -> str:
+    """From the start-th character on; a negative start counts from the end, a negative length goes back.
+
+    >>> substring("hello", 2, 3), substring("hello", -2), substring("hello", 0, 3), substring("hello", 5, -2)
+    ('ell', 'lo', 'he', 'll')
+    """
+    begin = start - 1 if start >= 0 else len(text) + start
+    if length is None:
+        return text[max(begin, 0) :]
+    end = begin + length
+    return text[max(min(begin, end), 0) : max(begin, end, 0)]
+
+
+def replace(text: str, old: str, new: str) -> str | None:
+    """With every occurrence of a string replaced; the empty string occurs nowhere."""
+    if not old:
+        return text
+    if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > LONGEST:
+        return None
+    return text.replace(old, new)
+
+
+def right(text: str, count: int) -> str:
+    """The last characters; with a negative count, all but the first."""
+    return text[-count:] if count < 0 else text[max(len(text) - count, 0) :]
+
+
+def lpad(text: str, length: int, filling: str) -> str | None:
+    """Filled up on the left, or cut on the right; unknown where there is nothing to fill it with."""
+    return _padded(text, length, filling, is_left=True)
+
+
+def rpad(text: str, length: int, filling: str) -> str | None:
+    """Filled up or cut on the right."""
+    return _padded(text, length, filling, is_left=False)
+
+
+def _padded(text: str, length: int, filling: str, is_left: bool) -> str | None:
+    missing = length - len(text)
+    if missing <= 0:
+        return text[: max(length, 0)]
+    if length > LONGEST or not filling:
+        return None
+    added = (filling * (missing // len(filling) + 1))[:missing]
+    return added + text if is_left else text + added
+
+
+def repeat(text: str, count: int) -> str | None:
+    """So many times."""
+    if count <= 0 or not text:
+        return ""
+    return text * count if len(text) * count <= LONGEST else None
+
+
+def split_part(text: str, separator: str, number: int) -> str:
+    """The number-th part, from the end where it is negative; empty where there is none.
+
+    >>> split_part("a,b,c", ",", 2), split_part("a,b,c", ",", -1), split_part("a", ",", 2)
+    ('b', 'c', '')
+    """
+    parts = text.split(separator) if separator else list(text)
+    index = number - 1 if number > 0 else len(parts) + number
+    return parts[index] if number and 0 <= index < len(parts) else ""
+
+
+def character(code: int) -> str | None:
+    """The character of a code point."""
+    return chr(code) if 0 <= code < 0xD800 or 0xDFFF < code <= 0x10FFFF else None
+
+
+def concatenated(*texts: str | None) -> str:
+    """What is known of some strings, one behind the other."""
+    return "".join([text for text in texts if text is not None])
+
+
+def separated(separator: str, *texts: str | None) -> str:
+    """The same with a separator between them."""
+    return separator.join([text for text in texts if text is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Joining(Function):
+    """`||`, of any number of values, which it takes as strings."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """As of any function; also where a value may have no text."""
+        return any(a.nullable or a.type is Type.ANY for a in arguments)
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """Python's `+`."""
+        if any(argument.is_null for argument in arguments):
+            return "None"
+        nullable = [argument.nullable or argument.type is Type.ANY for argument in arguments]
+        known = _as_text(arguments, texts, scope)
+        return guarded(known, nullable, scope, lambda names: f"({' + '.join(names)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Concat(Function):
+    """`concat`, which leaves unknown values out."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """Never."""
+        return False
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A sum where all are known."""
+        texts = _as_text(arguments, texts, scope)
+        if any(argument.nullable or argument.type is Type.ANY for argument in arguments):
+            return f"{scope.bind(self.run)}({', '.join(texts)})"
+        return f"({' + '.join(texts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ConcatWithSeparator(Function):
+    """`concat_ws`, which leaves unknown values out; unknown where the separator is."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """As the separator."""
+        return arguments[0].nullable or self._needs_tolerance(arguments)
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """A call, where the separator is known."""
+        if arguments[0].is_null:
+            return "None"
+        first, *rest = arguments
+        texts = [texts[0], *_as_text(rest, texts[1:], scope)]
+        known = [Argument(a.expression, Type.STRING, False) for a in rest]
+        return Function.source(self, [first, *known], texts, scope)
+
+
+def _as_text(arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> list[str]:
+    return [
+        text
+        if argument.type is Type.STRING or argument.is_null
+        else f"{scope.bind(conversion(argument.type, Type.STRING))}({text})"
+        for argument, text in zip(arguments, texts, strict=True)
+    ]
+
+
+def _function(name: str, *parameters: Any, inline: str, run: Any, result: Type = Type.STRING) -> Function:
+    return Function(name, parameters, run, result, inline=inline)
+
+
+def _trimming(name: str, method: str) -> Function:
+    def run(text: str, characters: str = SPACES) -> str:
+        trimmed: str = getattr(text, method)(characters)
+        return trimmed
+
+    return Function(name, (STRING, STRING), run, Type.STRING, optional=1)
+
+
+_STRING_FUNCTIONS = (
+    _function("lower", STRING, run=str.lower, inline="{0}.lower()"),
+    _function("upper", STRING, run=str.upper, inline="{0}.upper()"),
+    _function("length", STRING, run=len, inline="len({0})", result=Type.INTEGER),
+    _trimming("trim", "strip"),
+    _trimming("ltrim", "lstrip"),
+    _trimming("rtrim", "rstrip"),
+    Function("substring", (STRING, INTEGER, INTEGER), substring, Type.STRING, optional=1),
+    Function("replace", (STRING, STRING, STRING), replace, Type.STRING, may_fail=True),
+    _function(
+        "position",
+        STRING,
+        STRING,
+        run=lambda part, text: text.find(part) + 1,
+        inline="({1}.find({0}) + 1)",
+        result=Type.INTEGER,
+    ),
+    _function(
+        "strpos",
+        STRING,
+        STRING,
+        run=lambda text, part: text.find(part) + 1,
+        inline="({0}.find({1}) + 1)",
+        result=Type.INTEGER,
+    ),
+    _function(
+        "starts_with",
+        STRING,
+        STRING,
+        run=str.startswith,
+        inline="{0}.startswith({1})",
+        result=Type.BOOLEAN,
+    ),
+    _function("ends_with", STRING, STRING, run=str.endswith, inline="{0}.endswith({1})", result=Type.BOOLEAN),
+    _function(
+        "contains",
+        STRING,
+        STRING,
+        run=lambda text, part: part in text,
+        inline="({1} in {0})",
+        result=Type.BOOLEAN,
+    ),
+    Joining("||", (VALUE, VALUE), concatenated, Type.STRING, repeats=True, words=("||",)),
+    Concat("concat", (VALUE,), concatenated, Type.STRING, repeats=True),
+    ConcatWithSeparator("concat_ws", (STRING, VALUE), separated, Type.STRING, repeats=True),
+    _function("left", STRING, INTEGER, run=lambda text, count: text[:count], inline="{0}[:{1}]"),
+    Function("right", (STRING, INTEGER), right, Type.STRING),
+    _function("reverse", STRING, run=lambda text: text[::-1], inline="{0}[::-1]"),
+    Function("lpad", (STRING, INTEGER, STRING), lpad, Type.STRING, may_fail=True),
+    Function("rpad", (STRING, INTEGER, STRING), rpad, Type.STRING, may_fail=True),
+    Function("repeat", (STRING, INTEGER), repeat, Type.STRING, may_fail=True),
+    Function("split_part", (STRING, STRING, INTEGER), split_part, Type.STRING),
+    Function("ascii", (STRING,), lambda text: ord(text[0]) if text else 0, Type.INTEGER),
+    Function("chr", (INTEGER,), character, Type.STRING, may_fail=True),
+)
+
+STRING_FUNCTIONS: Mapping[str, Function] = {function.name: function for function in _STRING_FUNCTIONS}

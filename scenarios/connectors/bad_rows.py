@@ -1,0 +1,106 @@
+"""What becomes of rows that do not fit their stream's declaration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from midstream.plans.errors import InputFileError
+from midstream.scenarios.connectors.errors import ConnectorError
+
+SHOWN = 80
+"""How many characters of a value a message shows at most."""
+
+
+class Misfit(Exception):
+    """Why a row does not fit: what was found in which column, and what was expected there."""
+
+    def __init__(self, column: str | None, found: str, expected: str) -> None:
+        place = f"column {column}: " if column is not None else ""
+        super().__init__(f"{place}found {found}, expected {expected}")
+        self.column = column
+        self.found = found
+        self.expected = expected
+
+
+def shown(value: object) -> str:
+    """A value as messages show it.
+
+    >>> shown("x" * 1000) == "'" + "x" * (SHOWN - 2) + "…"
+    True
+    """
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+class BadRows:
+    """Where rows go that do not fit: the first one ends the run, or all go to a dead-letter file.
+
+    dead_letters    a file in JSON Lines: per row its source, its line there (its number, where a source has
+                    no lines), the reason and the text of the row; what was there before is replaced
+
+    State    None but the count.
+    Raises   InputFileError for the first bad row where there is no file for them; ConnectorError for a file
+             that cannot be written.
+
+    >>> with BadRows(Path("dead.jsonl")) as bad:
+    ...     bad.report("bids.csv", "line", 3, Misfit("price", "'dear'", "float"), "7,dear")
+    ...     bad.count
+    1
+    >>> print(Path("dead.jsonl").read_text().rstrip())
+    {"source": "bids.csv", "line": 3, "reason": "column price: found 'dear', expected float", "row": "7,dear"}
+    >>> BadRows().report("bids.csv", "line", 3, Misfit("price", "'dear'", "float"), "7,dear")
+    Traceback (most recent call last):
+    midstream.plans.errors.InputFileError: bids.csv, line 3, column price: found 'dear', expected float
+    """
+
+    def __init__(self, dead_letters: Path | None = None) -> None:
+        self.count = 0
+        """How many rows have not been taken."""
+        self._path = dead_letters
+        self._file: IO[str] | None = None
+        if dead_letters is not None:
+            # Opened now, because a path that cannot be written should not come out after hours.
+            try:
+                # What is no text in UTF-8 is shown by the numbers of its bytes.
+                self._file = dead_letters.open("w", encoding="utf-8", errors="backslashreplace")
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
+        """Tell of a row. `unit` is what `number` counts: lines or rows."""
+        self.count += 1
+        if self._file is None:
+            place = f"{source}, {unit} {number}{',' if misfit.column is not None else ':'} "
+            raise InputFileError(
+                f"{place}{misfit}",
+                path=Path(source),
+                column=misfit.column,
+                found=misfit.found,
+                expected=misfit.expected,
+                **{unit: number},
+            )
+        letter = {"source": source, "line": number, "reason": str(misfit), "row": row}
+        try:
+            self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
+            self._file.flush()  # the file is there to be looked at while an endless source runs
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> BadRows:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _unwritable(self, error: OSError) -> ConnectorError:
+        return ConnectorError(f"dead letters, {self._path}: {error.strerror or error}", path=self._path)

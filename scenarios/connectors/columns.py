@@ -1,0 +1,36 @@
+"""Columns by name, as SQL compares names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.plans.schema import suggest
+from midstream.scenarios.connectors.bad_rows import Misfit
+
+
+def find_column(name: str, names: Sequence[str]) -> int:
+    """Where a column is among those that there are, whatever the case of the letters.
+
+    Raises   Misfit, naming the nearest, where there is none, or several.
+
+    >>> find_column("itemID", ["ts", "ITEMID"])
+    1
+    >>> try:
+    ...     find_column("itemID", ["ts", "Item_ID"])
+    ... except Misfit as misfit:
+    ...     print(misfit)
+    column itemID: found no such column, expected one of ts, Item_ID; did you mean Item_ID?
+    """
+    spelled = {found.lower(): found for found in names}
+    wanted = name.lower()
+    match sum(found.lower() == wanted for found in names):
+        case 0:
+            near = suggest(wanted, spelled)
+            for lower, found in spelled.items():
+                if near == f"; did you mean {lower}?":
+                    near = f"; did you mean {found}?"
+            raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
+        case 1:
+            return list(names).index(spelled[wanted])
+        case several:
+            raise Misfit(name, f"{several} columns of this name", "one")

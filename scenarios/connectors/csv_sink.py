@@ -1,0 +1,94 @@
+"""Write results in CSV."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.streams import BEGINNING, Batch
+from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.text_sink import Format, TextSink, line_format, or_else
+
+VALIDITY = ("start", "end")
+"""The columns before those of the payload."""
+
+_SPECIAL = re.compile('[",\r\n]')
+
+
+class CsvSink(TextSink):
+    """Writes a line of names, and per element its start, its end and its row.
+
+    Nothing stands for an end that is for ever, for a start at the beginning of time, and for None; an empty
+    string is written as nothing, too.
+
+    Raises   ConnectorError for a column that is called start or end.
+    """
+
+    def __init__(self, path: str, schema: Schema) -> None:
+        refuse_validity(path, schema)
+        self._plain = _format(schema, "str", "{start}")
+        self._careful = _format(schema, "quote", '{start if start != BEGINNING else ""}')
+        self._commas = len(schema) + 1
+        super().__init__(path, schema)
+
+    def header(self) -> str:
+        return ",".join([*VALIDITY, *map(_quoted, self.schema.names)]) + "\n"
+
+    def lines(self, batch: Batch) -> str:
+        # Results are in order of start: only the first ones can begin before all time.
+        if batch[0][0] == BEGINNING:
+            return self._careful(batch)
+        text = self._plain(batch)
+        # Nothing needed quotes if there is no more in the text than what separates fields and lines.
+        if (
+            '"' in text
+            or "\r" in text
+            or text.count("\n") != len(batch)
+            or text.count(",") != len(batch) * self._commas
+        ):
+            return self._careful(batch)
+        return text
+
+
+def refuse_validity(path: str, schema: Schema) -> None:
+    """Raise ConnectorError for columns whose names are those of validity."""
+    for name in schema.names:
+        if name.lower() in VALIDITY:
+            raise ConnectorError(
+                f"{path}: found a column {name}, expected other names than those of validity; rename it with "
+                "AS, or write JSON Lines",
+                column=name,
+            )
+
+
+def _format(schema: Schema, quote: str, start: str) -> Format:
+    parts = [start, ',{end if end != FOREVER else ""}']
+    for position, column in enumerate(schema):
+        parts += [",", _value(column, f"c{position}", quote)]
+    return line_format(parts, len(schema), {"quote": _quoted, "show": _shown})
+
+
+def _value(column: Column, value: str, quote: str) -> str:
+    match column.type:
+        case Type.ANY:
+            expression = f"{quote}(show({value}))"
+        case Type.STRING:
+            expression = value if quote == "str" else f"{quote}({value})"
+        case Type.BOOLEAN:
+            expression = f'("true" if {value} else "false")'
+        case _:
+            expression = value
+    return or_else("", value, expression) if column.nullable else f"{{{expression}}}"
+
+
+def _quoted(text: str) -> str:
+    if _SPECIAL.search(text) is None:
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

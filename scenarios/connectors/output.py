@@ -1,0 +1,81 @@
+"""Where the bytes of a sink go: a file, or standard output."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from midstream.scenarios.connectors.errors import ConnectorError
+
+STDOUT = "-"
+
+
+class TextOutput:
+    """Takes whole lines in UTF-8, for a file, which is packed where its name ends in .gz, or for "-".
+
+    A reader of a pipe that goes away wants no more: that is no error, but the end.
+
+    Raises   ConnectorError where the file cannot be opened or written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_wanted = True
+        """Whether someone is there to read what is written."""
+        try:
+            self._file = _opened(path)
+        except OSError as error:
+            raise self._error(error) from error
+
+    def write(self, lines: str) -> None:
+        """Write whole lines."""
+        if self.is_wanted:
+            # Half of a surrogate pair, which only a user's function can make, is escaped as JSON has it.
+            self._try(self._file.write, lines.encode(errors="backslashreplace"))
+
+    def flush(self) -> None:
+        """Hand over what has been written so far."""
+        if self.is_wanted:
+            self._try(self._file.flush)
+
+    def close(self) -> None:
+        """Write what is left. Standard output stays open."""
+        if self.path == STDOUT:
+            self.flush()
+        elif self.is_wanted:
+            self._try(self._file.close)
+
+    def _try(self, call: Any, *arguments: Any) -> None:
+        try:
+            call(*arguments)
+        except BrokenPipeError:
+            self.is_wanted = False
+            _forget(self._file)
+        except OSError as error:
+            self.is_wanted = False
+            raise self._error(error) from error
+
+    def _error(self, error: OSError) -> ConnectorError:
+        name = "stdout" if self.path == STDOUT else self.path
+        return ConnectorError(f"{name}: {error.strerror or error}", path=self.path)
+
+
+def _opened(path: str) -> IO[bytes]:
+    if path == STDOUT:
+        return sys.stdout.buffer
+    if Path(path).suffix.lower() == ".gz":
+        return gzip.open(path, "wb")  # type: ignore[return-value]  # a GzipFile is one, but does not say so
+    return open(path, "wb")
+
+
+def _forget(file: IO[bytes]) -> None:
+    """Let go what a file still holds, or the interpreter would complain of it at its end."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, file.fileno())
+        os.close(nowhere)
+    except OSError:
+        pass  # no file of the system's, so that nothing is written at the end

@@ -1,0 +1,46 @@
+"""Sinks: results as they are ready, in files or on standard output."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from midstream.plans.schema import Schema, suggest
+from midstream.scenarios.connectors.csv_sink import CsvSink
+from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.json_sink import JsonSink
+from midstream.scenarios.connectors.output import STDOUT
+from midstream.scenarios.connectors.parquet_sink import ParquetSink
+from midstream.scenarios.connectors.sink import Sink
+from midstream.scenarios.connectors.sources import file_format
+
+SINKS: dict[str, Callable[[str, Schema], Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
+"""The sinks by format."""
+
+
+def open_sink(target: str | os.PathLike[str], schema: Schema, form: str | None = None) -> Sink:
+    """A sink for results of a schema, in a file, or on standard output for "-".
+
+    form    csv, jsonl or parquet; where it is not given, the suffix tells, and for "-" it is jsonl
+
+    Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet without pyarrow.
+
+    >>> with open_sink("results.csv", Schema.of(item="integer", name="string?")) as sink:
+    ...     sink.write([(1000, 6000, (7, 'a "lamp"')), (1000, float("inf"), (8, None))])
+    >>> print(Path("results.csv").read_text())
+    start,end,item,name
+    1000,6000,7,"a ""lamp\"""
+    1000,,8,
+    <BLANKLINE>
+    """
+    path = os.fspath(target)
+    if form is None:
+        form = "jsonl" if path == STDOUT else file_format(path)
+    sink = SINKS.get(form)
+    if sink is None:
+        raise ConnectorError(
+            f"{path}: found the format {form!r}, expected one of {', '.join(SINKS)}{suggest(form, SINKS)}",
+            path=Path(path),
+        )
+    return sink(path, schema)

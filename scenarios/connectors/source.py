@@ -1,0 +1,43 @@
+"""What all sources are."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+
+from midstream.plans.streams import Batch
+
+
+@dataclass(slots=True)
+class Source:
+    """Batches of a stream, as they arrive, read when they are asked for.
+
+    name       what errors call it: a file, "stdin", a host and its port, a stream
+    is_live    whether it may wait for rows that are yet to come
+
+    The order of timestamps is not checked here.
+
+    State    One batch, and what one call of the operating system gave.
+    Raises   InputFileError for what cannot be read, and for the first bad row where no dead letters are kept.
+    """
+
+    name: str
+    batches: Iterator[Batch]
+    is_live: bool = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches
+
+    def close(self) -> None:
+        """Give up the rows that have not been read; close the file or connection."""
+        if isinstance(self.batches, Generator):
+            self.batches.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

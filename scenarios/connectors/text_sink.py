@@ -1,0 +1,99 @@
+"""What the sinks of formats made of lines have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from midstream.plans.schema import Schema
+from midstream.plans.streams import BEGINNING, FOREVER, Batch
+from midstream.scenarios.connectors.bad_rows import shown
+from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.output import TextOutput
+from midstream.scenarios.connectors.sink import Sink
+
+Format = Callable[[Batch], str]
+
+
+class TextSink(Sink):
+    """Writes a line per element, formatted by generated code: one comprehension over f-strings a batch.
+
+    Cost     O(columns) per element.
+    """
+
+    def __init__(self, path: str, schema: Schema) -> None:
+        self.schema = schema
+        self._output = TextOutput(path)
+        if header := self.header():
+            self._output.write(header)
+
+    def header(self) -> str:
+        """The lines before the first element."""
+        return ""
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._output.is_wanted
+
+    def write(self, batch: Batch) -> None:
+        if not batch:
+            return
+        try:
+            lines = self.lines(batch)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ConnectorError(f"{self._output.path}: {self._culprit(batch, error)}") from error
+        self._output.write(lines)
+
+    @abstractmethod
+    def lines(self, batch: Batch) -> str:
+        """The lines of a batch."""
+
+    def flush(self) -> None:
+        self._output.flush()
+
+    def close(self) -> None:
+        self._output.close()
+
+    def _culprit(self, batch: Batch, error: Exception) -> str:
+        for element in batch:
+            try:
+                self.lines([element])
+            except (ValueError, TypeError, RecursionError):
+                try:
+                    text = shown(element)
+                except ValueError:  # an integer that is too long to be shown
+                    text = "an element"
+                return f"found {text}, expected what the format can hold: {error}"
+        return str(error)
+
+
+def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Format:
+    """A function from a batch to its lines.
+
+    parts    the source of an f-string's inside: literals, and expressions over `start`, `end` and the
+             payload's values `c0`, `c1`, …
+    count    how many values a payload has
+    names    what else the expressions name
+
+    >>> line_format([literal("it's {"), "{start}", literal("} "), "{c0}"], 1, {})([(1, 2, ("a",))])
+    "it's {1} a\\n"
+    """
+    values = "".join(f"c{position}, " for position in range(count))
+    line = "".join(parts)
+    source = f"lines = lambda batch: ''.join([f'{line}\\n' for start, end, ({values}) in batch])"
+    scope = {"FOREVER": FOREVER, "BEGINNING": BEGINNING, **names}
+    exec(source, scope)
+    made: Format = scope["lines"]
+    return made
+
+
+def literal(text: str) -> str:
+    """A text as it is spelled inside an f-string in single quotes."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return escaped.replace("{", "{{").replace("}", "}}")
+
+
+def or_else(nothing: str, value: str, expression: str) -> str:
+    """The part for a value that may be None: then it is `nothing`."""
+    return f'{{"{nothing}" if {value} is None else {expression}}}'

@@ -1,0 +1,127 @@
+"""Converters for columns of texts, as CSV has them.
+
+An empty text is unknown in a nullable column, a string's as well: so DuckDB reads CSV, where `""` and nothing
+are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+from midstream.plans.schema import Type
+from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.scenarios.connectors.converter import Converter, describe
+from midstream.scenarios.readers import PARSERS
+from midstream.scenarios.relations.instants import nanoseconds
+
+Texts = Sequence[str]
+
+DIGITS = b"+-0123456789"
+NUMBERS = DIGITS + b".eE"
+
+_BOOLEANS = {
+    spelled: value
+    for word, value in (("true", True), ("false", False))
+    for spelled in (word, word.capitalize(), word.upper())
+}
+
+
+def text_converter(column: ColumnDeclaration, is_nullable: bool, length: int) -> Converter:
+    """The converter of a column of texts; `length` is a chronon's, in nanoseconds.
+
+    >>> price = text_converter(ColumnDeclaration("price", Type.FLOAT), True, 1)
+    >>> price.many(["12.5", "", "8"]), price.one("8")
+    ([12.5, None, 8.0], 8.0)
+    >>> day = ColumnDeclaration("day", Type.INTEGER, is_timestamp=True)
+    >>> text_converter(day, True, 10**9).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
+    [86400, 7, -59]
+    """
+    parse = _instant(length) if column.is_timestamp else PARSERS[column.type]
+
+    def one(text: str) -> Any:
+        return None if is_nullable and text == "" else parse(text)
+
+    many: Callable[[Texts], Sequence[Any]]
+    match column.type:
+        case _ if column.is_timestamp:
+            many = _instants(_numbers(int, DIGITS, is_nullable), one)
+        case Type.INTEGER:
+            many = _numbers(int, DIGITS, is_nullable)
+        case Type.FLOAT:
+            many = _floats(_numbers(float, NUMBERS, is_nullable))
+        case Type.BOOLEAN:
+            many = _booleans(one)
+        case _:
+            many = _nullable_strings if is_nullable else _as_they_are
+    return Converter(many, one, describe(column, "nothing" if is_nullable else None))
+
+
+def _numbers(
+    read: Callable[[str], Any], allowed: bytes, is_nullable: bool
+) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        # Of what Python reads as a number, these characters leave only what the parsers take.
+        if "".join(texts).encode().translate(None, allowed):
+            raise ValueError("a character that no number has")
+        try:
+            return list(map(read, texts))
+        except ValueError:
+            if not is_nullable:
+                raise
+            return [read(text) if text else None for text in texts]
+
+    return many
+
+
+def _floats(numbers: Callable[[Texts], Sequence[Any]]) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        values = numbers(texts)
+        if not isfinite(sum(filter(None, values))):
+            raise ValueError("a number that is not finite, such as 1e999, or an overflow of the sum")
+        return values
+
+    return many
+
+
+def _instant(length: int) -> Callable[[str], int]:
+    integer = PARSERS[Type.INTEGER]
+
+    def parse(text: str) -> int:
+        try:
+            return int(integer(text))
+        except ValueError:
+            return nanoseconds(text) // length
+
+    return parse
+
+
+def _instants(
+    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any]
+) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        try:
+            return integers(texts)
+        except ValueError:
+            return list(map(one, texts))
+
+    return many
+
+
+def _booleans(one: Callable[[str], Any]) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        try:
+            return list(map(_BOOLEANS.__getitem__, texts))
+        except KeyError:
+            return list(map(one, texts))
+
+    return many
+
+
+def _nullable_strings(texts: Texts) -> Sequence[Any]:
+    return [text or None for text in texts] if "" in texts else texts
+
+
+def _as_they_are(texts: Texts) -> Sequence[Any]:
+    return texts

@@ -1,0 +1,1 @@
+"""Scripts in SQL: how they run, and how they are explained."""

@@ -1,0 +1,270 @@
+"""Running a script: from its sources through an engine to sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from midstream.operators.engine import Engine
+from midstream.operators.input_manager import DeadLetter
+from midstream.plans.errors import InputFileError, MidstreamError, TieError
+from midstream.plans.logical import Relation, Source
+from midstream.plans.plan import Plan
+from midstream.plans.properties import logical
+from midstream.plans.schema import suggest
+from midstream.plans.sql import Catalog, Query, SourceClause, StreamDeclaration, TimeUnit
+from midstream.plans.sql.faults import Script
+from midstream.plans.streams import Batch, Element, chronons
+from midstream.plans.windows import CountWindow, PartitionedWindow
+from midstream.scenarios.connectors import BadRows, ConnectorError, Sink, open_sink, open_source
+from midstream.scenarios.connectors import Source as Input
+from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
+from midstream.scenarios.nexmark.streams import rows as nexmark_rows
+from midstream.scenarios.scripts.feeding import arrivals
+from midstream.scenarios.scripts.relations import load
+
+Progress = Callable[[int, int | None], object]
+"""Told how many elements have been taken, of how many, if that is known."""
+
+BATCH = 1024
+"""How many generated elements are taken at once."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a script is to run.
+
+    sources         by stream or relation, a path, "-" for standard input, or a clause; instead of what the
+                    script says
+    output          a path, or "-" for standard output; with several queries, each has a path of its own, with
+                    its name before the suffix
+    form            the format of the output; where it is not given, the suffix tells
+    rows            how many rows of each stream are taken at most; of generated ones, events in all
+    dead_letters    a file for rows that do not fit, or come too late; without it they end the run
+    slack           by how many chronons rows may come late
+    has_header      whether CSV files begin with the names of their columns
+    """
+
+    sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
+    output: str = "-"
+    form: str | None = None
+    rows: int | None = None
+    dead_letters: Path | None = None
+    slack: int | None = None
+    has_header: bool = True
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did."""
+
+    elements: int
+    results: Mapping[str, int]
+    """By query."""
+    rejected: int
+    """Rows that went to the dead letters."""
+
+    def __str__(self) -> str:
+        results = ", ".join(f"{count:,} results of {name}" for name, count in self.results.items())
+        rejected = f", {self.rejected:,} rows rejected" if self.rejected else ""
+        return f"{self.elements:,} elements, {results}{rejected}"
+
+
+def run_queries(
+    catalog: Catalog,
+    queries: Sequence[Query],
+    wishes: Wishes,
+    progress: Progress = lambda done, total: None,
+) -> Summary:
+    """Run the queries of a script until their sources have ended.
+
+    Results are written as soon as they are ready. A reader of standard output that goes away ends the run
+    without an error.
+
+    State    That of the queries; one batch a source.
+    Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
+             place, where a window counts rows of equal timestamps.
+    """
+    _require_known(catalog, wishes.sources)
+    with ExitStack() as stack:
+        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
+        inputs = {
+            name: stack.enter_context(_opened(catalog, name, wishes, bad_rows))
+            for name in dict.fromkeys(name for query in queries for name in streams_of(query.plan))
+        }
+        relations = {
+            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name))
+            for name in dict.fromkeys(name for query in queries for name in _relations_of(query.plan))
+        }
+        outputs = [
+            _Output(query.name, stack.enter_context(_sink(wishes, query, len(queries)))) for query in queries
+        ]
+        engine = Engine(
+            relations=relations,
+            slack=dict.fromkeys(inputs, wishes.slack) if wishes.slack is not None else None,
+            dead_letters=None if wishes.dead_letters is None else lambda found: _bury(found, bad_rows),
+        )
+        for query, output in zip(queries, outputs, strict=True):
+            engine.add(query.plan, output.take, name=query.name)
+        with _placed(queries):
+            elements = _pump(engine, inputs, outputs, progress)
+        return Summary(elements, {output.name: output.count for output in outputs}, bad_rows.count)
+
+
+class _Output:
+    """Counts the results of a query on their way to its sink."""
+
+    def __init__(self, name: str, sink: Sink) -> None:
+        self.name = name
+        self.sink = sink
+        self.count = 0
+
+    def take(self, batch: Batch) -> None:
+        self.count += len(batch)
+        self.sink.write(batch)
+
+
+def _pump(
+    engine: Engine,
+    inputs: Mapping[str, Input],
+    outputs: Sequence[_Output],
+    progress: Progress,
+) -> int:
+    taken = 0
+    for name, batch in arrivals(inputs):
+        if batch is None:
+            engine.end(name)
+        else:
+            engine.push(name, batch)
+            taken += len(batch)
+        for output in outputs:
+            output.sink.flush()
+        if not any(output.sink.is_wanted for output in outputs):
+            return taken
+        progress(taken, None)
+    engine.close()
+    return taken
+
+
+def _generated(declared: StreamDeclaration, unit: TimeUnit, clause: SourceClause, rows: int | None) -> Input:
+    """A stream of the auction workload; `rows` events are generated in all, of which these are some."""
+    match clause.arguments:
+        case ():
+            stream, seed = declared.name.lower(), 1
+        case (str() as stream,):
+            seed = 1
+        case (str() as stream, int() as seed):
+            pass
+        case _:
+            raise ConnectorError(f"source {clause}: expected nexmark('stream') or nexmark('stream', seed)")
+    second, rest = divmod(TimeUnit.of("seconds").nanoseconds, unit.nanoseconds)
+    if rest or not second:
+        raise ConnectorError(
+            f"source {clause}: found time in {unit.name}, expected seconds, or a unit that they are made of"
+        )
+    events = islice(generate(AuctionWorkload(seed=seed)), rows)
+    stamped = chronons(nexmark_rows(stream, declared.schema, events, second))
+    return Input(f"nexmark {stream}", _chunks(stamped))
+
+
+def _chunks(elements: Iterator[Element]) -> Iterator[Batch]:
+    while chunk := list(islice(elements, BATCH)):
+        yield chunk
+
+
+def _limited(source: Input, rows: int | None) -> Input:
+    """The first rows of a source."""
+    if rows is None:
+        return source
+    return Input(source.name, _first(source.batches, rows), source.is_live)
+
+
+def _first(batches: Iterator[Batch], rows: int) -> Iterator[Batch]:
+    left = rows
+    while left > 0 and (batch := next(batches, None)) is not None:
+        yield batch[:left]
+        left -= len(batch)
+
+
+def streams_of(plan: Plan) -> list[str]:
+    """The names of the streams that a plan reads."""
+    found = [logical(node) for node in plan.nodes]
+    return [operator.stream for operator in found if isinstance(operator, Source)]
+
+
+def _relations_of(plan: Plan) -> list[str]:
+    found = [logical(node) for node in plan.nodes]
+    return [operator.relation for operator in found if isinstance(operator, Relation)]
+
+
+def _require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
+    known = [*catalog.streams, *catalog.relations]
+    for name in sources:
+        if name not in known:
+            raise MidstreamError(
+                f"--source {name}=…: the script declares no stream or relation {name}{suggest(name, known)}"
+            )
+
+
+def _opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> Input:
+    declared = catalog.streams.get(name)
+    if declared is None:
+        raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
+    source = wishes.sources.get(name, declared.source)
+    if isinstance(source, SourceClause) and source.kind.lower() == "nexmark":
+        return _generated(declared, catalog.unit, source, wishes.rows)
+    opened = open_source(declared, catalog.unit, source, bad_rows=bad_rows, has_header=wishes.has_header)
+    return _limited(opened, wishes.rows)
+
+
+def _sink(wishes: Wishes, query: Query, count: int) -> Sink:
+    output = wishes.output
+    if count > 1:
+        if output == "-":
+            raise MidstreamError(
+                f"found {count} queries, expected one on standard output; with --output FILE each gets a file"
+            )
+        path = Path(output)
+        output = str(path.with_name(f"{path.stem}.{query.name}{path.suffix}"))
+    return open_sink(output, query.plan.root.schema, wishes.form)
+
+
+def _bury(found: list[DeadLetter], bad_rows: BadRows) -> None:
+    """What the engine cannot take goes where rows go that do not fit."""
+    for letter in found:
+        bad_rows.reject(letter.stream, letter.message, repr(letter.element))
+
+
+@contextmanager
+def _placed(queries: Sequence[Query]) -> Iterator[None]:
+    """Say where in the script a window is that met rows of equal timestamps."""
+    try:
+        yield
+    except TieError as error:
+        for query in queries:
+            for node, at in query.places.items():
+                operator = logical(node)
+                if isinstance(operator, CountWindow | PartitionedWindow) and operator.ties == "error":
+                    message = str(error).partition(";")[0]
+                    raise query.script.fault(
+                        f"{message}; write TIES BY ARRIVAL behind ROWS where the order of arrival decides", at
+                    ) from error
+        raise
+
+
+def read_script(path: str) -> Script:
+    """The text of a script file, in UTF-8; "-" is standard input. Raises InputFileError."""
+    import sys
+
+    try:
+        if path == "-":
+            return Script(sys.stdin.read(), "standard input")
+        return Script(Path(path).read_text(encoding="utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"{path}: found bytes that are no UTF-8, expected text", path=path) from error
+    except OSError as error:
+        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error

@@ -1,0 +1,65 @@
+"""What is noted of an operator is what its properties say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from midstream.plans import properties
+from midstream.plans.aggregates import count
+from midstream.plans.builder import Stream, stream
+from midstream.plans.notes import notes
+from midstream.plans.plan import Plan
+from midstream.testing import WHOLE, plans
+
+S = stream("s", x="integer", y="float?")
+W = S.window(9)
+
+LINES: dict[str, tuple[Stream, list[str]]] = {
+    "a source": (
+        S,
+        [
+            "not snapshot-reducible, chronons, ends ordered, in order of arrival",
+            "(x integer, y float null)",
+        ],
+    ),
+    "a window": (W, ["not snapshot-reducible, ends ordered", "(x integer, y float null)"]),
+    "no key": (W.union(W), ["snapshot-reducible", "(x integer, y float null)"]),
+    "a key": (
+        W.group_by("x").aggregate(n=count()),
+        ["snapshot-reducible", "key (x)", "(x integer, n integer)"],
+    ),
+    "a key of two": (W.distinct(), ["snapshot-reducible", "key (x, y)", "(x integer, y float null)"]),
+    "one row": (
+        W.aggregate(n=count()),
+        ["snapshot-reducible, ends ordered", "at most one row", "(n integer)"],
+    ),
+    "two keys": (
+        W.group_by("x")
+        .aggregate(n=count())
+        .join(W.group_by("x").aggregate(m=count()).rename({"x": "z"}), on=[("x", "z")]),
+        ["snapshot-reducible", "keys (x), (z)", "(x integer, n integer, z integer, m integer)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_notes_say_what_holds(name: str) -> None:
+    query, expected = LINES[name]
+    assert list(notes(query.node).lines()) == expected
+
+
+@given(plans(**WHOLE))
+def test_notes_are_the_properties(plan: Plan) -> None:
+    for node in plan.nodes:
+        noted = json.loads(json.dumps(notes(node).as_dict()))
+        assert noted["snapshot_reducible"] == properties.logical(node).is_snapshot_reducible
+        assert noted["chronons"] == properties.is_chronon_stream(node)
+        assert noted["ends_ordered"] == properties.has_ordered_ends(node)
+        assert noted["arrival_order"] == properties.has_arrival_order(node)
+        assert tuple(map(frozenset, noted["keys"])) == properties.keys(node)
+        assert [column["name"] for column in noted["columns"]] == list(node.schema.names)
+        assert [column["type"] for column in noted["columns"]] == [c.type.value for c in node.schema]
+        assert [column["nullable"] for column in noted["columns"]] == [c.nullable for c in node.schema]

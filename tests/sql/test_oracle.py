@@ -1,0 +1,63 @@
+"""Continuous queries in SQL against DuckDB: at every instant, the rows of the plain query on what the windows
+hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb", reason="the oracle is DuckDB")
+
+from sql_oracle.checking import check
+from sql_oracle.data import World, generated, recorded
+from sql_oracle.duck import Oracle
+from sql_oracle.queries import Query, read
+
+QUERIES = Path(__file__).parent / "queries"
+RECORDED = read(QUERIES / "recorded.sql")
+GENERATED = [
+    query for file in sorted(QUERIES.glob("*.sql")) if file.stem != "recorded" for query in read(file)
+]
+
+
+@pytest.fixture(scope="module")
+def streams() -> World:
+    return generated()
+
+
+@pytest.fixture(scope="module")
+def oracle(streams: World) -> Iterator[Oracle]:
+    made = Oracle(streams)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def departures(shared_data: Path) -> World:
+    return recorded(shared_data / "nycflights13" / "departures.csv")
+
+
+@pytest.fixture(scope="module")
+def oracle_of_departures(departures: World) -> Iterator[Oracle]:
+    made = Oracle(departures)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("query", GENERATED, ids=lambda query: query.name)
+def test_snapshots_are_those_of_plain_sql(query: Query, streams: World, oracle: Oracle) -> None:
+    assert check(query, streams, oracle), "there is no row to compare"
+
+
+@pytest.mark.parametrize("query", RECORDED, ids=lambda query: query.name)
+def test_snapshots_of_recorded_streams_are_those_of_plain_sql(
+    query: Query, departures: World, oracle_of_departures: Oracle
+) -> None:
+    assert check(query, departures, oracle_of_departures), "there is no row to compare"
+
+
+def test_queries_have_names_of_their_own() -> None:
+    names = [query.name for query in GENERATED + RECORDED]
+    assert len(set(names)) == len(names) >= 60

@@ -59,6 +59,7 @@ from midstream.plans.errors import (
     PlanError,
     PlanFormatError,
     SchemaError,
+    SqlError,
     StatisticsError,
     StreamOrderError,
     TieError,
@@ -70,6 +71,7 @@ from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.serialise import dumps, loads
 from midstream.plans.snapshots import equivalent, normal_form, snapshot
 from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.queries import catalog, sql
 
 __version__ = "0.1.0"
 
@@ -102,6 +104,7 @@ __all__ = [
     "Query",
     "Schema",
     "SchemaError",
+    "SqlError",
     "StateSize",
     "Statistics",
     "StatisticsError",
@@ -113,6 +116,7 @@ __all__ = [
     "UnknownStreamError",
     "UserAggregate",
     "avg",
+    "catalog",
     "chronons",
     "col",
     "constant",
@@ -141,6 +145,7 @@ __all__ = [
     "snapshot",
     "snapshots",
     "specified",
+    "sql",
     "state_size",
     "stddev",
     "stddev_pop",

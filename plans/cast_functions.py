@@ -114,7 +114,10 @@ def _parsed_integer(text: str) -> int | None:
     except InvalidOperation:
         # An exponent of more than 18 digits.
         return None
+    if not number or number.adjusted() < -1:
+        return 0
     if number.adjusted() > 19:
+        # Its digits might fill the memory.
         return None
     return _in_range(int(number.to_integral_value(ROUND_HALF_UP)))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import neg, truediv
 from typing import Any
 
-from midstream.plans.function import INTEGER, NUMBER, Argument, Function, Names, tolerant
+from midstream.plans.function import INTEGER, NUMBER, Argument, Function, Names
 from midstream.plans.schema import Type
 
 
@@ -63,7 +63,7 @@ def _round_integer(value: int, digits: int) -> int:
         return value
     if -digits > value.bit_length():
         return 0
-    unit = 10**-digits
+    unit: int = 10**-digits
     size = (abs(value) + unit // 2) // unit * unit
     return size if value >= 0 else -size
 
@@ -109,8 +109,9 @@ class Division(Function):
 
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
         """A call for integers, or for floats."""
-        run = finite(truediv) if self.kind(arguments)[0] is Type.FLOAT else tolerant(self)
-        return f"{scope.bind(run)}({', '.join(texts)})"
+        is_float = self.kind(arguments)[0] is Type.FLOAT
+        function = replace(self, run=finite(truediv)) if is_float else self
+        return Function.body(function, arguments, texts, scope)
 
 
 def sign(value: int | float) -> int:

@@ -30,5 +30,7 @@ class Physical:
         return self.implementation
 
     def __str__(self) -> str:
-        _, _, parameters = str(self.logical).partition(" ")
+        # A join on nothing is shown as a product, which is not its name.
+        text, name = str(self.logical), self.logical.name
+        parameters = text.removeprefix(name).strip() if text.startswith(name) else text.partition(" ")[2]
         return f"{self.implementation} {parameters}".rstrip()

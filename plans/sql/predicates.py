@@ -5,6 +5,7 @@
     x > ANY (query)              semi-join on x > y
     x > ALL (query)              anti-join on what is not x > y
     x > (query), with one row    semi-join on x > y
+    f(x, (query)), otherwise     join with the query, or with nothing where it has no row; then a filter
 
 NOT goes down to these, and turns one into the other. A row belongs to `A OR B` if it belongs to A, or is left
 over by A and belongs to B; so an OR is a union of two parts that have no row in common.
@@ -19,7 +20,9 @@ from sqlglot import exp
 
 from midstream.plans.expressions import (
     Binary,
+    Cast,
     Col,
+    Const,
     Expression,
     IsNull,
     Logic,
@@ -29,7 +32,7 @@ from midstream.plans.expressions import (
     conjuncts,
     equality,
 )
-from midstream.plans.logical import AntiJoin, Filter, Project, SemiJoin, Union
+from midstream.plans.logical import AntiJoin, Filter, Join, Project, SemiJoin, Union
 from midstream.plans.plan import Node
 from midstream.plans.schema import Column, Schema
 from midstream.plans.sql.faults import span
@@ -128,11 +131,37 @@ class Predicates:
             if not is_kept:
                 condition = _not_true(condition, node)
             return Node(Filter(conjunction([condition])), (node,))
-        match = self._match(place, tree, wanted)
+        if (match := self._match(place, tree, wanted)) is None:
+            above, known = self.extended(place, tree)
+            kept = above.reader(known).condition(tree)
+            kept = kept if wanted else Not(kept)
+            kept = kept if is_kept else _not_true(kept, above.scope.node)
+            filtered = Node(Filter(conjunction([kept])), (above.scope.node,))
+            return Node(Project(tuple((name, Col(name)) for name in node.schema.names)), (filtered,))
         with place.scope.script.at(lambda: span(tree)):
             return _matched(node, match, is_anti=match.is_anti == is_kept)
 
-    def _match(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+    def extended(self, place: Place, tree: exp.Expr) -> tuple[Place, dict[int, Expression]]:
+        """The rows with the value of each query in an expression, which has one row at most, in a column
+        more; unknown where it has none. Also which column that is, by the identity of the query."""
+        known: dict[int, Expression] = {}
+        for query in _queries(tree):
+            inner = self._one_row(place, query)
+            (output,) = _as_many(place, inner, 1, query)
+            left = place.scope.node
+            with place.scope.script.at(lambda query=query: span(query)):  # type: ignore[misc]
+                right, ties, names = _beside(left, inner.node, conjunction(inner.ties), (output.name,))
+                value = names[output.name]
+                there = Node(Join(ties, (*left.schema.names, value)), (left, right))
+                missing: list[tuple[str, Expression]] = [(name, Col(name)) for name in left.schema.names]
+                missing.append((value, Cast(Const(None), right.schema[value].type)))
+                absent = Node(Project(tuple(missing)), (Node(AntiJoin(ties), (left, right)),))
+                place = place.over(Node(Union(), (there, absent)))
+            known[id(query)] = Col(value)
+        return place, known
+
+    def _match(self, place: Place, tree: exp.Expr, wanted: bool) -> Match | None:
+        """The semi-join or anti-join that a condition is; None where it is neither."""
         match tree:
             case exp.Exists():
                 inner = self._inner_query(tree.this, place, False)
@@ -142,7 +171,9 @@ class Predicates:
             case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
                 if isinstance(tree.expression, exp.Any | exp.All):
                     return self._quantified(place, tree, wanted)
-        return self._scalar(place, tree, wanted)
+                if _is_unknown_without(tree):
+                    return self._compared(place, tree, wanted)
+        return None
 
     def _membership(self, place: Place, tree: exp.In, wanted: bool) -> Match:
         inner = self._inner_query(tree.args["query"], place, False)
@@ -167,24 +198,20 @@ class Predicates:
             return Match(False, inner.node, conjunction([*inner.ties, asked]))
         return Match(True, inner.node, conjunction([*inner.ties, _maybe(place, inner, asked)]))
 
-    def _scalar(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
-        """A comparison with a query of one row: true of that row; where there is none, unknown."""
-        script = place.scope.script
-        queries = list(_queries(tree))
-        if len(queries) > 1:
-            raise script.fault(
-                "two queries in one comparison are not supported; compare with each by itself",
-                span(queries[1]),
-            )
-        (query,) = queries
-        if not isinstance(query, exp.Subquery) or isinstance(
-            query.parent, exp.Exists | exp.In | exp.Any | exp.All
-        ):
-            raise script.fault("a query in this place is not supported", span(query))
-        inner = self._inner_query(query, place, True)
+    def _compared(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+        """A comparison with a query of one row: where there is none, it is unknown."""
+        (query,) = _queries(tree)
+        inner = self._one_row(place, query)
         (output,) = _as_many(place, inner, 1, query)
         condition = self._mine(place, tree, {id(query): output})
         return Match(False, inner.node, conjunction([*inner.ties, condition if wanted else Not(condition)]))
+
+    def _one_row(self, place: Place, query: exp.Expr) -> Inner:
+        if not isinstance(query, exp.Subquery) or isinstance(
+            query.parent, exp.Exists | exp.In | exp.Any | exp.All
+        ):
+            raise place.scope.script.fault("a query in this place is not supported", span(query))
+        return self._inner_query(query, place, True)
 
     def _mine(self, place: Place, tree: exp.Expr, known: Mapping[int, Col] | None = None) -> Expression:
         """An expression over the rows around a query, as seen from inside it; `known` are columns inside."""
@@ -214,21 +241,30 @@ def _maybe(place: Place, inner: Inner, condition: Expression) -> Expression:
 
 
 def _matched(left: Node, match: Match, is_anti: bool) -> Node:
-    """The semi-join or anti-join. The other side is cut down to the columns that are read, and these get
-    other names where the left side has the same."""
-    read = [name for name in match.node.schema.names if name in match.condition.columns()]
-    right, names = match.node, {}
-    taken = [*left.schema.names, *match.node.schema.names]
-    for name in read:
-        names[name] = fresh(name, taken) if name in left.schema else name
-        taken.append(names[name])
-    if not read:
-        names = {match.node.schema.names[0]: fresh("any", taken)}
-    if tuple(names.items()) != tuple((name, name) for name in match.node.schema.names):
-        right = Node(Project(tuple((new, Col(name)) for name, new in names.items())), (right,))
-    outer = {OUTER + name: name for name in left.schema.names}
-    condition = conjunction(map(_ordered, conjuncts(match.condition.renamed({**names, **outer}))))
+    """The semi-join or anti-join."""
+    right, condition, _ = _beside(left, match.node, match.condition)
     return Node(AntiJoin(condition) if is_anti else SemiJoin(condition), (left, right))
+
+
+def _beside(
+    left: Node, inner: Node, condition: Expression, wanted: Sequence[str] = ()
+) -> tuple[Node, Expression, dict[str, str]]:
+    """A query as the other side of a join: cut down to the columns that the condition reads or somebody
+    wants, which get other names where the left side has the same; with the condition and the names."""
+    read = {*condition.columns(), *wanted}
+    names: dict[str, str] = {}
+    taken = [*left.schema.names, *inner.schema.names]
+    for name in inner.schema.names:
+        if name in read:
+            names[name] = fresh(name, taken) if name in left.schema else name
+            taken.append(names[name])
+    if not names:
+        names[inner.schema.names[0]] = fresh("any", taken)
+    right = inner
+    if tuple(names.items()) != tuple((name, name) for name in inner.schema.names):
+        right = Node(Project(tuple((new, Col(name)) for name, new in names.items())), (inner,))
+    outer = {OUTER + name: name for name in left.schema.names}
+    return right, conjunction(map(_ordered, conjuncts(condition.renamed({**names, **outer})))), names
 
 
 def _ordered(condition: Expression) -> Expression:
@@ -243,9 +279,28 @@ def _not_true(condition: Expression, node: Node) -> Expression:
     return Not(condition)
 
 
+def _is_unknown_without(tree: exp.Expr) -> bool:
+    """Whether a comparison has one query, and is unknown where that is."""
+    queries = list(_queries(tree))
+    if len(queries) != 1:
+        return False
+    part = queries[0].parent
+    while part is not None and part is not tree:
+        if not isinstance(part, exp.Paren | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Neg):
+            return False
+        part = part.parent
+    return True
+
+
 def _unwrapped(tree: exp.Expr) -> exp.Expr:
     while isinstance(tree, exp.Paren):
         tree = tree.this
+    if isinstance(tree, exp.Between) and has_query(tree):
+        low, high = tree.args["low"], tree.args["high"]
+        return exp.And(
+            this=exp.GTE(this=tree.this, expression=low),
+            expression=exp.LTE(this=tree.this.copy(), expression=high),
+        )
     return tree
 
 

@@ -331,16 +331,17 @@ class Reader:
 
     def _timestamp(self, tree: exp.Cast) -> Expression:
         value = self.read(tree.this)
+        is_date = tree.to.this == exp.DType.DATE
         if isinstance(value, Const) and isinstance(value.value, str):
             instant = self.unit.instant(value.value)
             if instant is None:
                 raise self.script.fault(
                     f"found {value.value!r}, expected a date, or a date and time, in ISO 8601", span(tree)
                 )
-            return Const(instant)
-        if value.kind(self.schema).type is not Type.INTEGER:
+            value = Const(instant)
+        elif value.kind(self.schema).type is not Type.INTEGER:
             raise self._unsupported(tree, "CAST of anything but a constant or an integer to a timestamp")
-        return value
+        return self._date("date_trunc", Const("day"), value) if is_date else value
 
     def _interval(self, tree: exp.Interval) -> Expression:
         text = tree.this.name if tree.this is not None else ""

@@ -183,7 +183,7 @@ class StreamSql(Dialect):
                 self.raise_error("expected a query")
             query = self._parse_query_modifiers(self._parse_set_operations(query))
             self._match_r_paren()
-            while isinstance(query, exp.Subquery) and query.is_wrapper:
+            while isinstance(query, exp.Subquery) and query.is_wrapper and CHANGES not in query.meta:
                 query = query.this
             return self.expression(exp.Subquery(this=query))
 

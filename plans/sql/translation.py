@@ -30,7 +30,7 @@ from midstream.plans.plan import Node
 from midstream.plans.schema import Column, Type
 from midstream.plans.sql.blocks import JoinedParts, Part, placed, qualified
 from midstream.plans.sql.faults import Script, span
-from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh
+from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
@@ -240,6 +240,7 @@ class Translator:
         group, having = tree.args.get("group"), tree.args.get("having")
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
         if having is not None:
+            _spell_out(having.this, items, place)
             trees.append(having.this)
         grouping = None
         if group is not None or having is not None or any(aggregates_in(item, place) for item in trees):
@@ -252,7 +253,8 @@ class Translator:
             if isinstance(item, Expression):
                 value = item if grouping is None else grouping.of_star(item, span(tree))
             else:
-                value = self._value(place, item)
+                place, known = self._predicates.extended(place, item)
+                value = place.reader(known).value(item)
             outputs.append((fresh(name, [taken for taken, _ in outputs]), value))
         return Selected(place, outputs, word, grouping)
 
@@ -440,8 +442,8 @@ class Translator:
 
 
 CLAUSES = frozenset(
-    "this expression expressions with_ from_ joins where group having distinct "
-    "alias on using method side kind".split()
+    {"this", "expression", "expressions", "with_", "from_", "joins", "where", "group", "having", "distinct"}
+    | {"alias", "on", "using", "method", "side", "kind"}
 )
 """The clauses of queries, and of what stands in FROM, that are read; there are more in sqlglot's tree."""
 
@@ -457,6 +459,16 @@ UNSUPPORTED: Mapping[str, str] = {
     "locks": "FOR UPDATE",
 }
 """What to call some of the others."""
+
+
+def _spell_out(tree: exp.Expr, items: Sequence[tuple[str, exp.Expr | Expression]], place: Place) -> None:
+    """Put what is selected in the place of its names, where these are no columns."""
+    selected = {name.lower(): item for name, item in items if isinstance(item, exp.Expr)}
+    for part in list(shallow(tree)):
+        if isinstance(part, exp.Column) and not part.table and part.name.lower() in selected:
+            item = selected[part.name.lower()]
+            if not place.scope.knows(part):
+                part.replace(exp.Paren(this=item.copy()))
 
 
 def _query_of(tree: exp.Expr) -> exp.Expr:

@@ -19,10 +19,19 @@ class Misfit(Exception):
 
     def __init__(self, column: str | None, found: str, expected: str) -> None:
         place = f"column {column}: " if column is not None else ""
-        super().__init__(f"{place}found {found}, expected {expected}")
+        super().__init__(readable(f"{place}found {found}, expected {expected}"))
         self.column = column
         self.found = found
         self.expected = expected
+
+
+def readable(text: str) -> str:
+    """A text without halves of surrogate pairs: they stand for bytes that are no text, and no file takes them.
+
+    >>> readable("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return text.encode(errors="backslashreplace").decode()
 
 
 def shown(value: object) -> str:
@@ -64,8 +73,7 @@ class BadRows:
         if dead_letters is not None:
             # Opened now, because a path that cannot be written should not come out after hours.
             try:
-                # What is no text in UTF-8 is shown by the numbers of its bytes.
-                self._file = dead_letters.open("w", encoding="utf-8", errors="backslashreplace")
+                self._file = dead_letters.open("w", encoding="utf-8")
             except OSError as error:
                 raise self._unwritable(error) from error
 
@@ -82,7 +90,7 @@ class BadRows:
                 expected=misfit.expected,
                 **{unit: number},
             )
-        letter = {"source": source, "line": number, "reason": str(misfit), "row": row}
+        letter = {"source": source, "line": number, "reason": str(misfit), "row": readable(row)}
         try:
             self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
             self._file.flush()  # the file is there to be looked at while an endless source runs

@@ -6,7 +6,9 @@ are the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
@@ -14,7 +16,7 @@ from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.scenarios.connectors.converter import Converter, describe
 from midstream.scenarios.readers import PARSERS
-from midstream.scenarios.relations.instants import nanoseconds
+from midstream.scenarios.relations.instants import UNIX_EPOCH, nanoseconds
 
 Texts = Sequence[str]
 
@@ -46,7 +48,7 @@ def text_converter(column: ColumnDeclaration, is_nullable: bool, length: int) ->
     many: Callable[[Texts], Sequence[Any]]
     match column.type:
         case _ if column.is_timestamp:
-            many = _instants(_numbers(int, DIGITS, is_nullable), one)
+            many = _instants(_numbers(int, DIGITS, is_nullable), one, length)
         case Type.INTEGER:
             many = _numbers(int, DIGITS, is_nullable)
         case Type.FLOAT:
@@ -98,15 +100,35 @@ def _instant(length: int) -> Callable[[str], int]:
 
 
 def _instants(
-    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any]
+    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any], length: int
 ) -> Callable[[Texts], Sequence[Any]]:
     def many(texts: Texts) -> Sequence[Any]:
-        try:
-            return integers(texts)
-        except ValueError:
-            return list(map(one, texts))
+        for way in (integers, dates):
+            try:
+                return way(texts)
+            except (ValueError, TypeError):
+                pass
+        return list(map(one, texts))
+
+    def dates(texts: Texts) -> Sequence[Any]:
+        # An integer such as 20240229 is one, though it is also a date.
+        if any(map(str.isdigit, texts)) or _UNUSUAL.search("\n".join(texts)):
+            raise ValueError("not only dates, or some that datetime does not read as they are")
+        moments = [datetime.fromisoformat(text) if text else one(text) for text in texts]
+        zone = next((moment.tzinfo and UTC for moment in moments if moment is not None), None)
+        epoch = UNIX_EPOCH.replace(tzinfo=zone)
+        return [
+            None
+            if moment is None
+            else (((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000) // length
+            for moment in moments
+        ]
 
     return many
+
+
+_UNUSUAL = re.compile("[.,][0-9]{7}|[+-][0-9:]+[.,]")
+"""What datetime would cut off without a word, and a fraction in the distance from UTC."""
 
 
 def _booleans(one: Callable[[str], Any]) -> Callable[[Texts], Sequence[Any]]:

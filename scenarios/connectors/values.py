@@ -95,6 +95,8 @@ def _boolean(value: Any) -> bool:
 def _any(value: Any) -> Any:
     if isinstance(value, float):
         return _float(value)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise ValueError(value)
     if isinstance(value, str):
         return _string(value)
     try:

@@ -44,9 +44,7 @@ def run(
     ] = None,
     dead_letters: Annotated[
         Path | None,
-        typer.Option(
-            help="A file for rows that do not fit or come late; else the first one ends the run."
-        ),
+        typer.Option(help="A file for rows that do not fit or come late; else the first one ends the run."),
     ] = None,
     slack: Annotated[
         int | None, typer.Option(min=0, help="By how much rows may come late, in units of time.")

@@ -23,7 +23,7 @@ from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical, logical_plan
 from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
 
-LIMIT = 2_000
+LIMIT = 1_000
 """How many equivalent plans are priced at most, unless the caller says otherwise."""
 ASSUMED_ROWS = 1_000
 """Where no statistics are given, so many rows of every stream start within the longest window of a plan."""
@@ -94,7 +94,8 @@ class Explanation:
     """The stages of a plan, the logical plan as given first, the physical plan last.
 
     `choice` is what the optimizer found; the statistics that it went by were given or, where `is_assumed`,
-    assumed. It is None for a plan that names implementations, which runs as it is.
+    assumed. It is None for a plan that says how results are cut, or names implementations: that runs as it
+    is.
     """
 
     stages: tuple[Stage, ...]
@@ -126,7 +127,7 @@ class Explanation:
 
     def _summary(self) -> str:
         if self.choice is None:
-            return "the plan names implementations: it runs as it is"
+            return "the plan says how results are cut, or names implementations: it runs as it is"
         plans = "1 plan" if self.choice.considered == 1 else f"{self.choice.considered} plans"
         there = "all there are" if self.choice.is_complete else "there are more"
         by = (
@@ -157,7 +158,9 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = LI
     given = plan.map(lambda node: Node(logical(node), node.inputs))
     known = assumed_statistics(given) if statistics is None else statistics
     model = CostModel(known)
-    choice = optimize(given, known, limit=limit) if given == plan else None
+    # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
+    is_free = given == plan and logical_plan(given) == given
+    choice = optimize(given, known, limit=limit) if is_free else None
     stages = [Stage("logical plan", "as the query says it", given, model.price(given).total)]
     if choice is not None and choice.is_better:
         for name, reason, step in _steps(given, choice.plan):
@@ -209,11 +212,8 @@ def assumed_statistics(plan: Plan) -> Statistics:
 def _steps(given: Plan, goal: Plan) -> Iterator[tuple[str, str, Plan]]:
     """The shortest way of rules from one plan to an equivalent one, without the first: the name of each step,
     why it is right, and its plan."""
-    bare = logical_plan(given)
-    if bare != given:
-        yield "without arrangements", "split and coalesce change no snapshot", bare
-    start = with_linked_joins(bare)
-    if start != bare:
+    start = with_linked_joins(given)
+    if start != given:
         yield "linked joins", "each join checks what it is the first to be able to check", start
     # In the optimizer's order, so that no more plans are met than it has priced.
     before: dict[Plan, Plan] = {}

@@ -24,6 +24,7 @@ from midstream.scenarios.connectors import BadRows, ConnectorError, Sink, open_s
 from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
 from midstream.scenarios.nexmark.streams import rows as nexmark_rows
+from midstream.scenarios.scripts.explaining import explain
 from midstream.scenarios.scripts.feeding import arrivals
 from midstream.scenarios.scripts.relations import load
 
@@ -82,8 +83,8 @@ def run_queries(
 ) -> Summary:
     """Run the queries of a script until their sources have ended.
 
-    Results are written as soon as they are ready. A reader of standard output that goes away ends the run
-    without an error.
+    The plans are those that `explain` shows. Results are written as soon as they are ready. A reader of
+    standard output that goes away ends the run without an error.
 
     State    That of the queries; one batch a source.
     Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
@@ -109,7 +110,7 @@ def run_queries(
             dead_letters=None if wishes.dead_letters is None else lambda found: _bury(found, bad_rows),
         )
         for query, output in zip(queries, outputs, strict=True):
-            engine.add(query.plan, output.take, name=query.name)
+            engine.add(explain(query.plan).physical.plan, output.take, name=query.name)
         with _placed(queries):
             elements = _pump(engine, inputs, outputs, progress)
         return Summary(elements, {output.name: output.count for output in outputs}, bad_rows.count)

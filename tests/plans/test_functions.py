@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from midstream.plans.cast_functions import CASTS
@@ -161,10 +162,11 @@ DIFFERENT: Mapping[str, str] = {
 """Functions that are not DuckDB's, and why.
 
 Within the functions above, these differ as well: letters whose other case is several letters (lower, upper,
-ilike); marks that belong to the letter before them (reverse); integers beyond 64 bits; what only one of RE2 and
-Python knows (regexp_matches, regexp_replace); years before 1 and behind 9999; an empty format that is no constant
-(strftime); numbers in strings that are hexadecimal or binary, or have exponents of many digits; and errors,
-infinities and NaN of DuckDB, where ours are unknown.
+ilike); marks that belong to the letter before them (reverse); integers beyond 64 bits; what only one of RE2
+and Python knows (regexp_matches, regexp_replace); years before 1 and behind 9999; an empty format that is
+no constant (strftime); a pattern that ends with its escape character, which DuckDB refuses only where it
+comes to it (like, ilike); numbers in strings that are hexadecimal or binary, or have exponents of many
+digits; and errors, infinities and NaN of DuckDB, where ours are unknown.
 """
 
 
@@ -273,7 +275,14 @@ def test_a_function_gives_what_duckdb_gives(name: str, duckdb: Any, data: st.Dat
     values, types, ways = data.draw(arguments(shared))
     expected = duckdb_value(duckdb, shared.sql, values, types)
     found = ours(plain_name(name), values, types, ways)
+    if name.endswith(" escape"):
+        assume(None in values or not ends_with_escape(*values[1:]))
     assert same(found, expected), (found, expected)
+
+
+def ends_with_escape(pattern: str, escape: str) -> bool:
+    """Whether a pattern ends with an escape character that is not escaped itself."""
+    return len(escape) == 1 and (len(pattern) - len(pattern.lower().rstrip(escape))) % 2 == 1
 
 
 @pytest.mark.parametrize("name", DATES)
@@ -344,11 +353,20 @@ def test_beyond_the_calendar_there_is_no_year() -> None:
 # Conversions
 
 NUMERALS = st.one_of(
-    st.text(alphabet="0123456789.eE+-_ \t", max_size=8),
+    st.text(alphabet="0123456789.eE+-_ \t", max_size=8).filter(lambda text: not re.search(r"[eE].{4}", text)),
     st.from_regex(
         r"[ \t\n]?[+-]?[0-9]{0,3}(_[0-9])?\.?[0-9]{0,3}([eE][+-]?[0-9]{1,3})?[ \n]?", fullmatch=True
     ),
-    st.sampled_from(["9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e19", "1e400"]),
+    st.sampled_from(
+        [
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775808",
+            "1e19",
+            "1e400",
+            "1e-99",
+        ]
+    ),
     st.sampled_from(["nan", "inf", "-Infinity", "٣", "1e99999999999999999999", "1e-300", "4.5", "-0.5"]),
 )
 WORDS = st.sampled_from(
@@ -584,6 +602,8 @@ def test_without_unknown_arguments_no_guard_is_generated() -> None:
         (call("lpad", "ab", 10**12, "x"), None),
         (call("replace", "a" * 10**4, "a", "b" * 10**4), None),
         (call("repeat", "", 10**12), ""),
+        (cast("0e99999999", "integer"), 0),
+        (cast("1e99999999", "integer"), None),
         (call("length", call("repeat", "ab", LONGEST // 2)), LONGEST),
         (call("like", "a" * 3000 + "c", "%a" * 40 + "%b"), False),
         (call("like", "a" * 3000 + "b", "%a" * 40 + "%b"), True),

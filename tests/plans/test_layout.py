@@ -42,7 +42,8 @@ def check(layout: Layout[int], edges: list[Edge[int]]) -> None:
         assert not overlap(one, other)
     for box in boxes.values():
         assert box.left >= MARGIN and box.top >= MARGIN
-        assert box.right <= layout.size.width - MARGIN and box.bottom <= layout.size.height - MARGIN
+        assert box.right + MARGIN <= layout.size.width + 1e-6
+        assert box.bottom + MARGIN <= layout.size.height + 1e-6
     assert [wire.edge for wire in layout.wires] == edges
     for wire in layout.wires:
         source, target = boxes[wire.edge.source], boxes[wire.edge.target]

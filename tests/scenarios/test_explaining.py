@@ -153,14 +153,16 @@ def test_a_plan_that_names_implementations_is_explained_as_it_runs() -> None:
     assert physical.notes(signed)[0] == "gives signed elements"
     assert {str(logical(node)) for node in physical.placed} == {"convert to signs", "convert to intervals"}
     assert physical.reason.endswith("placed between them: convert to intervals, convert to signs")
-    assert explanation.text().endswith("the plan names implementations: it runs as it is")
+    assert explanation.text().endswith("or names implementations: it runs as it is")
     assert explanation.as_dict()["plans_considered"] == 0
 
 
-def test_arrangements_are_left_out_where_rules_rewrite() -> None:
-    query = PAIRS.coalesce(5).filter(col("a") > 7)
-    names = [stage.name for stage in explain(query.plan()).stages]
-    assert names[:2] == ["logical plan", "without arrangements"]
+def test_a_plan_that_says_how_results_are_cut_runs_as_it_is() -> None:
+    """Rules know nothing of split and coalesce, and would lose the chronons of an Rstream."""
+    explanation = explain(PAIRS.filter(col("a") > 7).rstream().plan())
+    assert [stage.name for stage in explanation.stages] == ["logical plan", "physical plan"]
+    assert any(isinstance(logical(node), Arrangement) for node in explanation.physical.plan.nodes)
+    assert explanation.choice is None
 
 
 def test_joins_are_linked_before_rules_rewrite() -> None:
@@ -219,5 +221,7 @@ def test_assumed_lengths_are_those_of_the_windows() -> None:
     table = relation("r", r="integer")
     plan = short.join(never).join(counted).join(table).plan()
     found = assumed_statistics(plan)
-    assert [found.stream(node.node).l for node in (short, never, counted)] == pytest.approx([64.0, 600.0, 0.6])
+    assert [found.stream(node.node).l for node in (short, never, counted)] == pytest.approx(
+        [64.0, 600.0, 0.6]
+    )
     assert found.stream(table.node).always == 1000.0

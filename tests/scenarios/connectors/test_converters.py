@@ -16,26 +16,24 @@ from midstream.scenarios.connectors.converter import ODD, Converter
 from midstream.scenarios.connectors.texts import text_converter
 from midstream.scenarios.connectors.values import value_converter
 
-TEXTS = st.sampled_from(
-    ["", "7", "-7", "+7", "007", "1_000", " 7 ", "7 ", "\t7", "٣", "7.0", "1e3", "-.5", "5.", ".", "-", "+-1"]
-    + [
-        "1e999",
-        "nan",
-        "inf",
-        "Infinity",
-        "0x10",
-        "NA",
-        "null",
-        "None",
-        "true",
-        "TRUE",
-        "tRuE",
-        "False",
-        "yes",
-    ]
-    + ["1970-01-02", "1970-01-01T00:00:01.5", "1969-12-31 23:59:59,999Z", "1970-13-01", "9" * 20, "9" * 5000]
-    + ["1.7976931348623157e308", "-1.7976931348623157e308", "é", "\x00", "\x1c7"]
+WORDS = (
+    "7 -7 +7 007 1_000 ٣ 7.0 1e3 -.5 5. . - +-1 1e999 nan inf Infinity 0x10 NA null true TRUE tRuE False é "
+    "1.7976931348623157e308 -1.7976931348623157e308 20240229 2024-02-29 1970-13-01 2024-W09-4 24-02-29 "
+    "1970-01-01T00:00:01.5 1970-01-01T00:00:01.1234567 1970-01-01T00:00:01Z 1970-01-01T00:00:01.5+01:00 "
+    "1970-01-01T00:00:01+01:00:00.5 1970-01-01T000001,123456789"
 )
+BLANKS = (
+    "",
+    " 7 ",
+    "7 ",
+    "\t7",
+    "\x1c7",
+    "\x00",
+    "1969-12-31 23:59:59,999Z",
+    " 1970-01-01",
+    "1970-01-01\n00:00",
+)
+TEXTS = st.sampled_from([*WORDS.split(), *BLANKS, "9" * 20, "9" * 5000])
 VALUES = (
     st.none()
     | st.booleans()

@@ -188,3 +188,67 @@ SELECT b."item", "b".price FROM {Bid|RANGE 8 SECONDS|b} -- a comment
 
 -- quoted-texts
 SELECT 'it''s', note || ' ''x''' FROM {Bid|RANGE 8 SECONDS|b} /* another */ WHERE note <> ''
+
+-- granularity-of-rows
+SELECT sensor, value FROM {Reading|ROWS 4; GRANULARITY 7 SECONDS}
+
+-- granularity-with-slide
+SELECT item, price FROM {Bid|RANGE 12 SECONDS SLIDE 4 SECONDS; GRANULARITY 6 SECONDS}
+
+-- granularity-of-a-now-window
+SELECT item, price FROM {Bid|; GRANULARITY 4 SECONDS}
+
+-- unbounded-filter
+SELECT item, price FROM {Bid|RANGE UNBOUNDED||cql} WHERE price > 6 AND bidder IS NOT NULL
+
+-- window-of-one-chronon
+SELECT item, price FROM {Bid|RANGE 1} WHERE price > 1
+
+-- what-comes-from-a-filter
+ISTREAM(SELECT item FROM {Bid|RANGE 8 SECONDS} WHERE price > 4)
+-- duckdb
+SELECT item FROM {Bid|RANGE 8 SECONDS} WHERE price > 4 EXCEPT ALL SELECT item
+    FROM {Bid|RANGE 8 SECONDS||previous} WHERE price > 4
+
+-- not-like-and-not-ilike
+SELECT note, note NOT LIKE 'r%' AS a, note NOT ILIKE 'r%' AS b, NOT note LIKE 'r%' AS c
+    FROM {Bid|RANGE 9 SECONDS}
+
+-- substring-from-for
+SELECT SUBSTRING(note FROM 2 FOR 2), SUBSTRING(note, -2), SUBSTRING(note, 0, 2), TRIM(LEADING 'r'
+    FROM note), LTRIM(note), RTRIM(note) FROM {Bid|RANGE 9 SECONDS}
+
+-- more-text-functions
+SELECT LPAD(note, 6, '*'), RPAD(note, 3, '-'), REPEAT(note, 2), STARTS_WITH(note, 'r'), CONTAINS(note,
+    'e'), SPLIT_PART(note, '_', 2), STRPOS(note, 'e'), ASCII(note), CONCAT_WS('-', note, item, NULL)
+    FROM {Bid|RANGE 9 SECONDS}
+
+-- patterns
+SELECT REGEXP_MATCHES(note, '[a-z]+_[0-9]'), REGEXP_REPLACE(note, '[aeiou]', '#')
+    FROM {Bid|RANGE 9 SECONDS}
+
+-- more-numeric-functions
+SELECT TRUNC(factor), LOG10(factor + 5), LOG2(factor + 5), CEILING(factor), SIGN(-factor), ROUND(value,
+    -1), ABS(-7), POW(2, sensor), -(-value), +value
+    FROM {Reading|RANGE 9 SECONDS}
+
+-- float-constants
+SELECT 1e3 + value, .5 * value, 0.1 + 0.2, 1.0 * value, 100000000000 * value
+    FROM {Reading|RANGE 9 SECONDS}
+
+-- precedence
+SELECT 1 + value * 2 - 3, (1 + value) * -2, NOT ok OR ok
+    AND value > 3, value - 1 - 2, 12 / 2 / 3, 7 - value % 3 FROM {Reading|RANGE 9 SECONDS}
+
+-- precedence-of-and
+SELECT item FROM {Bid|RANGE 9 SECONDS} WHERE item = 1 OR item = 2 AND price > 5 OR NOT item < 4
+    AND bidder = 1
+
+-- casts-in-colons
+SELECT value::DOUBLE / 3, CAST(factor AS VARCHAR), value::VARCHAR || 'x', CAST('2.5' AS DOUBLE) * value
+    FROM {Reading|RANGE 9 SECONDS}
+
+-- nullif-and-case
+SELECT NULLIF(price, 2.5), CASE item WHEN 1 THEN 'one' WHEN NULL THEN 'never' ELSE 'other' END,
+    IFNULL(price, 0)
+    FROM {Bid|RANGE 9 SECONDS}

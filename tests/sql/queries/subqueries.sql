@@ -355,3 +355,137 @@ SELECT item, price FROM {Bid|RANGE 12 SECONDS} WHERE EXISTS (SELECT 1 FROM {Auct
 -- shadowed-names-in-subqueries
 SELECT item, price FROM {Bid|RANGE 12 SECONDS} WHERE price IN (SELECT price FROM {Bid|RANGE 3 SECONDS}
     WHERE item = 2)
+
+-- not-in-over-rows
+SELECT r.sensor, r.value FROM {Reading|ROWS 6|r} WHERE r.value NOT IN (SELECT s.value
+    FROM {Reading|ROWS 3|s} WHERE s.sensor <> r.sensor)
+
+-- derived-stream-of-exists
+CREATE STREAM Matched AS SELECT b.item, b.price FROM Bid b WHERE EXISTS (SELECT 1
+    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.item = b.item);
+SELECT item, SUM(price) FROM Matched WINDOW(RANGE 1 SECONDS) GROUP BY item
+-- duckdb
+SELECT b.item, SUM(b.price) FROM {Bid||b} WHERE EXISTS (SELECT 1 FROM {Auction|RANGE 15 SECONDS|a}
+    WHERE a.item = b.item) GROUP BY b.item
+
+-- any-of-groups
+SELECT b.item, b.price FROM {Bid|RANGE 9 SECONDS|b} WHERE b.price >= ANY (SELECT MAX(c.price)
+    FROM {Bid|RANGE 20 SECONDS|c} GROUP BY c.item)
+
+-- in-of-an-intersection
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.item NOT IN (SELECT a.item
+    FROM {Auction|RANGE 20 SECONDS|a} EXCEPT SELECT p.id FROM {Person|RANGE 20 SECONDS|p})
+
+-- rows-not-in-a-query
+SELECT b.item, b.bidder FROM {Bid|RANGE 12 SECONDS|b}
+    WHERE (b.item, b.bidder) NOT IN (SELECT a.item, a.seller FROM {Auction|RANGE 12 SECONDS|a})
+
+-- equal-to-all-constants
+SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE 3 <= ALL (SELECT a.item
+    FROM {Auction|RANGE 3 SECONDS|a})
+
+-- double-negation
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE NOT (NOT EXISTS (SELECT 1
+    FROM {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item))
+
+-- not-of-a-scalar-comparison
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE NOT (b.price > (SELECT AVG(a.start_price)
+    FROM {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item))
+
+-- scalar-query-is-null
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE (SELECT AVG(a.start_price)
+    FROM {Auction|RANGE 4 SECONDS|a} WHERE a.item = b.item) IS NULL
+
+-- or-of-scalar-comparisons
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE b.price < (SELECT MIN(a.start_price)
+    FROM {Auction|RANGE 9 SECONDS|a}) OR b.price > (SELECT MAX(c.price) FROM {Bid|RANGE 3 SECONDS|c}
+    WHERE c.bidder = b.bidder)
+
+-- division-all
+SELECT p.id, p.city FROM {Person|RANGE 30 SECONDS|p} WHERE NOT EXISTS (SELECT 1
+    FROM {Auction|RANGE 20 SECONDS|a} WHERE a.seller = p.id AND a.item NOT IN (SELECT b.item
+    FROM {Bid|RANGE 20 SECONDS|b} WHERE b.item IS NOT NULL))
+
+-- except-then-in
+SELECT d.item, COUNT(*) FROM (SELECT item FROM {Bid|RANGE 20 SECONDS} EXCEPT ALL SELECT item
+    FROM {Auction|RANGE 9 SECONDS}) d WHERE d.item IN (SELECT id FROM {Person|RANGE 20 SECONDS})
+    GROUP BY d.item
+
+-- coalesce-of-a-scalar-query
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b}
+    WHERE b.price > COALESCE((SELECT AVG(a.start_price) FROM {Auction|RANGE 4 SECONDS|a}
+    WHERE a.item = b.item), 3)
+
+-- distinct-from-a-scalar-query
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE b.price IS DISTINCT
+    FROM (SELECT MAX(a.start_price) FROM {Auction|RANGE 4 SECONDS|a} WHERE a.item = b.item)
+
+-- scalar-query-or-true
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE b.price > (SELECT MAX(a.start_price)
+    FROM {Auction|RANGE 4 SECONDS|a}) OR b.item = 1
+
+-- case-of-a-scalar-query
+SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b}
+    WHERE CASE WHEN b.price > (SELECT MAX(a.start_price)
+    FROM {Auction|RANGE 4 SECONDS|a}) THEN TRUE ELSE b.item = 2 END
+
+-- in-or-in-both-not
+SELECT b.item, b.bidder FROM {Bid|RANGE 12 SECONDS|b} WHERE b.item NOT IN (SELECT a.item
+    FROM {Auction|RANGE 4 SECONDS|a}) OR b.bidder NOT IN (SELECT a.seller
+    FROM {Auction|RANGE 4 SECONDS|a})
+
+-- not-of-both
+SELECT b.item, b.bidder FROM {Bid|RANGE 12 SECONDS|b} WHERE NOT (b.item IN (SELECT a.item
+    FROM {Auction|RANGE 4 SECONDS|a}) AND b.bidder IN (SELECT a.seller
+    FROM {Auction|RANGE 4 SECONDS|a}))
+
+-- union-with-subquery-conditions
+SELECT item FROM {Bid|RANGE 9 SECONDS} WHERE item IN (SELECT id FROM {Person|RANGE 9 SECONDS})
+    UNION ALL SELECT item FROM {Auction|RANGE 9 SECONDS} WHERE item NOT IN (SELECT id
+    FROM {Person|RANGE 9 SECONDS})
+
+-- same-subquery-twice
+SELECT item, price FROM {Bid|RANGE 9 SECONDS} WHERE item IN (SELECT id FROM {Person|RANGE 9 SECONDS})
+    AND bidder IN (SELECT id FROM {Person|RANGE 9 SECONDS})
+
+-- distinct-with-subquery
+SELECT DISTINCT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.price > ALL (SELECT a.start_price
+    FROM {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item)
+
+-- correlated-subquery-over-a-join
+SELECT b.item, p.id FROM {Bid|RANGE 4 SECONDS|b}, {Person|RANGE 9 SECONDS|p} WHERE b.bidder = p.id
+    AND EXISTS (SELECT 1 FROM {Auction|RANGE 15 SECONDS|a} WHERE a.item = b.item AND a.seller = p.id)
+
+-- scalar-over-a-join-on-both
+SELECT b.item, b.price, p.age FROM {Bid|RANGE 4 SECONDS|b}, {Person|RANGE 9 SECONDS|p}
+    WHERE b.price <= (SELECT AVG(a.start_price) FROM {Auction|RANGE 25 SECONDS|a} WHERE a.item = b.item
+    AND a.seller > p.id)
+
+-- max-distinct-correlated
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.item = (SELECT COUNT(DISTINCT a.seller)
+    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.start_price < b.price {?})
+
+-- median-correlated
+SELECT b.item, b.price FROM {Bid|RANGE 9 SECONDS|b} WHERE b.price > (SELECT MEDIAN(c.price)
+    FROM {Bid|RANGE 15 SECONDS|c} WHERE c.bidder = b.bidder)
+
+-- group-key-with-null-correlated
+SELECT b.note, COUNT(*) FROM {Bid|RANGE 9 SECONDS|b} WHERE NOT EXISTS (SELECT 1
+    FROM {Bid|RANGE 9 SECONDS|c} WHERE c.note IS NOT DISTINCT FROM b.note AND c.price > b.price)
+    GROUP BY b.note
+
+-- like-correlated
+SELECT b.note FROM {Bid|RANGE 9 SECONDS|b} WHERE EXISTS (SELECT 1 FROM {Bid|RANGE 9 SECONDS|c}
+    WHERE c.note LIKE b.note || '%' AND c.note <> b.note)
+
+-- exists-or-correlated-inside
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE EXISTS (SELECT 1 FROM {Auction|RANGE 9 SECONDS|a}
+    WHERE a.item = b.item OR a.seller = b.bidder AND a.category = 'car')
+
+-- in-with-or-correlated-inside
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.bidder NOT IN (SELECT a.seller
+    FROM {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item OR a.start_price > b.price)
+
+-- any-without-row
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE NOT (b.price = ANY (SELECT a.start_price
+    FROM {Auction|RANGE 1 SECONDS|a} WHERE a.seller = 1))

@@ -183,3 +183,43 @@ SELECT w.sensor, w.twice // 2 FROM {Warm|ROWS 3|w}
 SELECT d.item FROM (SELECT item FROM Bid WHERE price > 3) [RANGE 8 SECONDS] d
 -- duckdb
 SELECT item FROM {Bid|RANGE 8 SECONDS} WHERE price > 3
+
+-- window-and-granularity-behind-the-alias
+SELECT b.item FROM Bid b WINDOW(RANGE 10 SECONDS) GRANULARITY(3 SECONDS) WHERE b.price > 2
+-- duckdb
+SELECT b.item FROM {Bid|RANGE 10 SECONDS; GRANULARITY 3 SECONDS|b} WHERE b.price > 2
+
+-- two-windows-of-a-derived-stream
+CREATE STREAM Cheap AS SELECT item, price FROM Bid WHERE price < 6;
+SELECT x.item, x.price, y.price FROM Cheap WINDOW(RANGE 3 SECONDS) x
+    JOIN Cheap WINDOW(RANGE 9 SECONDS) y ON x.item = y.item AND x.price < y.price
+-- duckdb
+SELECT x.item, x.price, y.price FROM {Bid|RANGE 3 SECONDS|x}
+    JOIN {Bid|RANGE 9 SECONDS|y} ON x.item = y.item AND x.price < y.price WHERE x.price < 6
+    AND y.price < 6
+
+-- derived-stream-of-a-union
+CREATE STREAM Offered AS SELECT item, price AS amount FROM Bid UNION ALL SELECT item, start_price
+    FROM Auction;
+SELECT item, COUNT(*), MAX(amount) FROM Offered WINDOW(RANGE 9 SECONDS) GROUP BY item
+-- duckdb
+SELECT item, COUNT(*), MAX(amount) FROM (SELECT item, price AS amount FROM {Bid|RANGE 9 SECONDS}
+    UNION ALL SELECT item, start_price FROM {Auction|RANGE 9 SECONDS}) o GROUP BY item
+
+-- derived-stream-of-distinct-rows
+CREATE STREAM Seen AS SELECT DISTINCT item FROM Bid;
+SELECT item, COUNT(*) FROM Seen WINDOW(RANGE 9 SECONDS) GROUP BY item
+-- duckdb
+SELECT item, COUNT(*) FROM (SELECT DISTINCT item, ts FROM {Bid|RANGE 9 SECONDS|b|timed}) s GROUP BY item
+
+-- window-over-groups-by-time
+SELECT d.bids, COUNT(*) FROM (SELECT COUNT(*) AS bids FROM Bid) WINDOW(RANGE 30 SECONDS) d
+    GROUP BY d.bids
+-- duckdb
+SELECT d.bids, COUNT(*) FROM (SELECT COUNT(*) AS bids FROM {Bid|RANGE 30 SECONDS|b|timed}
+    GROUP BY ts) d GROUP BY d.bids
+
+-- rows-over-groups
+SELECT d.bids FROM (SELECT COUNT(*) AS bids FROM Reading) WINDOW(ROWS 2) d
+-- duckdb
+SELECT 1 FROM {Reading|ROWS 2}

@@ -119,7 +119,7 @@ def generated(seed: int = 4) -> World:
             perhaps(random.randrange(20, 26)),
         )
 
-    bids = [(t, bid()) for t in _times(random, 150, (0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 14))]
+    bids = [(t, bid()) for t in _times(random, 150, (*(0,) * 9, 1, 2, 14))]
     bids += [(t, bids[-1][1]) for t in (bids[-1][0],) * 2]  # the same row three times at once
     sources = (
         Table(
@@ -141,7 +141,7 @@ def generated(seed: int = 4) -> World:
                 "start_price": "DOUBLE",
                 "category": "VARCHAR",
             },
-            [(t, auction()) for t in _times(random, 70, (0, 0, 0, 1, 3, 9))],
+            [(t, auction()) for t in _times(random, 70, (*(0,) * 5, 1, 3, 9))],
         ),
         Table(
             "Reading",
@@ -152,12 +152,12 @@ def generated(seed: int = 4) -> World:
                 "quality": "VARCHAR",
                 "ok": "BOOLEAN",
             },
-            [(t, reading()) for t in _times(random, 80, (1, 1, 1, 2, 2, 5))],
+            [(t, reading()) for t in _times(random, 70, (1, 1, 1, 2, 2, 5))],
         ),
         Table(
             "Person",
             {"id": "INTEGER NOT NULL", "name": "VARCHAR", "city": "VARCHAR", "age": "INTEGER"},
-            [(t, person()) for t in _times(random, 50, (0, 0, 0, 3, 5, 12))],
+            [(t, person()) for t in _times(random, 50, (*(0,) * 4, 3, 12))],
         ),
         Table(
             "Category",

@@ -24,6 +24,7 @@ class Oracle:
         self._connection = duckdb.connect(config={"threads": 1})
         for setting in ("error_on_division_by_zero", "ieee_floating_point_ops"):
             self._connection.execute(f"SET {setting} = false")  # x / 0 is unknown
+        self._prepared = 0
         self._held: dict[tuple[str, str], tuple[str, set[int]]] = {}
 
     def instants(self, query: Query) -> set[int]:
@@ -39,13 +40,15 @@ class Oracle:
         text = query.theirs.replace(GIVEN_ROWS, "HAVING COUNT(*) > 0")
         found = references(text)
         text = REFERENCE.sub(lambda _: self._at_instant(next(found)), text)
-        self._connection.execute(f"PREPARE answer AS {text}")
+        self._prepared += 1  # a generator that was left behind must not close a later one's statement
+        statement = f"answer_{self._prepared}"
+        self._connection.execute(f"PREPARE {statement} AS {text}")
         try:
             for instant in instants:
-                rows = self._connection.execute(f"EXECUTE answer({instant})").fetchall()
+                rows = self._connection.execute(f"EXECUTE {statement}({instant})").fetchall()
                 yield [tuple(map(self._plain, row)) for row in rows]
         finally:
-            self._connection.execute("DEALLOCATE answer")
+            self._connection.execute(f"DEALLOCATE {statement}")
 
     def close(self) -> None:
         """Let go of the database."""

@@ -1,0 +1,1 @@
+../../../midstream/queries.py

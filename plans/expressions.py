@@ -395,9 +395,9 @@ class IsNull(Expression):
         return Kind(Type.BOOLEAN, False)
 
     def source(self, scope: Scope) -> str:
-        """`is None`; of a constant, the answer, as Python warns of the question."""
-        if isinstance(self.value, Const):
-            return repr(self.value.value is None)
+        """`is None`; of what is never unknown the answer, as Python warns of the question about a literal."""
+        if not self.value.kind(scope.schema).nullable:
+            return "False"
         return f"({self.value.source(scope)} is None)"
 
     def renamed(self, names: Mapping[str, str]) -> Expression:

@@ -193,7 +193,10 @@ class Catalog:
         return Translator(script, windows, self._named(), usual).query(tree), places
 
     def _named(self) -> dict[str, Named]:
-        names = {key: Named(Node(Source(one.name, one.schema))) for key, one in self._streams.items()}
+        names = {
+            key: Named(Node(Source(one.name, one.schema, one.has_intervals)))
+            for key, one in self._streams.items()
+        }
         for key, one in self._relations.items():
             names[key] = Named(Node(Relation(one.name, one.schema, one.valid_from is None)), True)
         return names | {key: Named(one.node) for key, one in self._derived.items()}

@@ -45,6 +45,11 @@ class StreamDeclaration:
     ordered_by: str | None = None
     source: SourceClause | None = None
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether its elements bring intervals of their own, as results of another query do."""
+        return self.source is not None and self.source.kind.lower() == "elements"
+
     @cached_property
     def schema(self) -> Schema:
         """The payload's columns."""

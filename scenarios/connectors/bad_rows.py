@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 from midstream.plans.errors import InputFileError
 from midstream.scenarios.connectors.errors import ConnectorError
@@ -26,7 +26,7 @@ class Misfit(Exception):
 
 
 def readable(text: str) -> str:
-    """A text without halves of surrogate pairs: they stand for bytes that are no text, and no file takes them.
+    """A text without halves of surrogate pairs: they stand for bytes that are no text; no file takes them.
 
     >>> readable("caf\\udce9")
     'caf\\\\udce9'
@@ -90,7 +90,15 @@ class BadRows:
                 expected=misfit.expected,
                 **{unit: number},
             )
-        letter = {"source": source, "line": number, "reason": str(misfit), "row": readable(row)}
+        self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})
+
+    def bury(self, stream: str, reason: str, row: str) -> None:
+        """Tell of a row that fitted, but that its stream cannot take any more. There must be a file."""
+        self.count += 1
+        self._write({"source": stream, "line": None, "reason": reason, "row": readable(row)})
+
+    def _write(self, letter: dict[str, Any]) -> None:
+        assert self._file is not None
         try:
             self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
             self._file.flush()  # the file is there to be looked at while an endless source runs

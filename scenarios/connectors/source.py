@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -30,9 +31,13 @@ class Source:
         return self.batches
 
     def close(self) -> None:
-        """Give up the rows that have not been read; close the file or connection."""
+        """Give up the rows that have not been read; close the file or connection.
+
+        A source that another thread waits for at this moment stays open until what it waits for has come.
+        """
         if isinstance(self.batches, Generator):
-            self.batches.close()
+            with suppress(ValueError):  # it is running
+                self.batches.close()
 
     def __enter__(self) -> Source:
         return self

@@ -103,7 +103,7 @@ def explain(
             typer.echo(f"{title}{explanations[query.name].text(notes)}\n")
     for path, draw in ((svg, Stage.svg), (dot, Stage.dot)):
         if path is not None:
-            _write(path, draw(_stage(explanations[queries[0].name].stages, stage)))
+            _write(path, draw(_stage(explanations[queries[0].name].stages, stage), notes))
 
 
 def _silent(done: int, total: int | None) -> None:

@@ -57,13 +57,13 @@ class Stage:
         drawing = tree(self.plan, below=self.notes) if with_notes else tree(self.plan)
         return "\n".join([head + cost, *(f"   {line}" for line in drawing.splitlines())])
 
-    def dot(self) -> str:
+    def dot(self, with_notes: bool = True) -> str:
         """The plan with its notes, for Graphviz."""
-        return dot(self.plan, self.notes)
+        return dot(self.plan, self.notes if with_notes else _no_notes)
 
-    def svg(self) -> str:
+    def svg(self, with_notes: bool = True) -> str:
         """The plan with its notes, drawn."""
-        return svg(self.plan, self.notes)
+        return svg(self.plan, self.notes if with_notes else _no_notes)
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON. Nodes are numbered, inputs before consumers."""
@@ -207,6 +207,10 @@ def assumed_statistics(plan: Plan) -> Statistics:
             for node in nodes
         }
     )
+
+
+def _no_notes(node: Node) -> tuple[str, ...]:
+    return ()
 
 
 def _steps(given: Plan, goal: Plan) -> Iterator[tuple[str, str, Plan]]:

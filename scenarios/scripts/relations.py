@@ -10,15 +10,20 @@ from midstream.plans.streams import Element
 from midstream.scenarios.relations.csv_file import load_csv
 from midstream.scenarios.relations.parquet_file import load_parquet
 from midstream.scenarios.relations.sql_database import load_sql
+from midstream.scenarios.scripts import generated
 from midstream.scenarios.studies.time_units import NANOSECONDS
 
 KINDS = "csv('path'), parquet('path') or database('url or SQLite file', 'table')"
 
 
 def load(
-    declared: RelationDeclaration, unit: TimeUnit, source: SourceClause | str | None = None
+    declared: RelationDeclaration,
+    unit: TimeUnit,
+    source: SourceClause | str | None = None,
+    rows: int | None = None,
 ) -> list[Element]:
-    """The rows of a relation, from the source of its declaration, or another one: a clause or a path.
+    """The rows of a relation, from the source of its declaration, or another one: a clause or a path. Of
+    generated ones, `rows` is how many events there are in all.
 
     Raises   InputFileError where there is no source, or none of a known kind; what the loaders raise.
     """
@@ -38,4 +43,6 @@ def load(
             return load_parquet(path, declared.schema, period=period, clock=clock)
         case "database", (str() as database, str() as table):
             return load_sql(database, declared.schema, table=table, period=period, clock=clock)
+        case generated.KIND, _:
+            return generated.generated_relation(declared, unit, clause, rows)
     raise InputFileError(f"relation {declared.name}: found source {clause}, expected {KINDS}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,19 @@ from midstream.plans.logical import Relation, Source
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical
 from midstream.plans.schema import suggest
-from midstream.plans.sql import Catalog, Query, SourceClause, StreamDeclaration, TimeUnit
+from midstream.plans.sql import Catalog, Query, SourceClause
 from midstream.plans.sql.faults import Script
-from midstream.plans.streams import Batch, Element, chronons
+from midstream.plans.streams import Batch
 from midstream.plans.windows import CountWindow, PartitionedWindow
-from midstream.scenarios.connectors import BadRows, ConnectorError, Sink, open_sink, open_source
+from midstream.scenarios.connectors import BadRows, Sink, open_sink, open_source
 from midstream.scenarios.connectors import Source as Input
-from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
-from midstream.scenarios.nexmark.streams import rows as nexmark_rows
+from midstream.scenarios.scripts import generated
 from midstream.scenarios.scripts.explaining import explain
 from midstream.scenarios.scripts.feeding import arrivals
 from midstream.scenarios.scripts.relations import load
 
 Progress = Callable[[int, int | None], object]
 """Told how many elements have been taken, of how many, if that is known."""
-
-BATCH = 1024
-"""How many generated elements are taken at once."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ def run_queries(
             for name in dict.fromkeys(name for query in queries for name in streams_of(query.plan))
         }
         relations = {
-            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name))
+            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
             for name in dict.fromkeys(name for query in queries for name in _relations_of(query.plan))
         }
         outputs = [
@@ -151,32 +146,6 @@ def _pump(
     return taken
 
 
-def _generated(declared: StreamDeclaration, unit: TimeUnit, clause: SourceClause, rows: int | None) -> Input:
-    """A stream of the auction workload; `rows` events are generated in all, of which these are some."""
-    match clause.arguments:
-        case ():
-            stream, seed = declared.name.lower(), 1
-        case (str() as stream,):
-            seed = 1
-        case (str() as stream, int() as seed):
-            pass
-        case _:
-            raise ConnectorError(f"source {clause}: expected nexmark('stream') or nexmark('stream', seed)")
-    second, rest = divmod(TimeUnit.of("seconds").nanoseconds, unit.nanoseconds)
-    if rest or not second:
-        raise ConnectorError(
-            f"source {clause}: found time in {unit.name}, expected seconds, or a unit that they are made of"
-        )
-    events = islice(generate(AuctionWorkload(seed=seed)), rows)
-    stamped = chronons(nexmark_rows(stream, declared.schema, events, second))
-    return Input(f"nexmark {stream}", _chunks(stamped))
-
-
-def _chunks(elements: Iterator[Element]) -> Iterator[Batch]:
-    while chunk := list(islice(elements, BATCH)):
-        yield chunk
-
-
 def _limited(source: Input, rows: int | None) -> Input:
     """The first rows of a source."""
     if rows is None:
@@ -216,8 +185,8 @@ def _opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> I
     if declared is None:
         raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
     source = wishes.sources.get(name, declared.source)
-    if isinstance(source, SourceClause) and source.kind.lower() == "nexmark":
-        return _generated(declared, catalog.unit, source, wishes.rows)
+    if isinstance(source, SourceClause) and source.kind.lower() == generated.KIND:
+        return generated.generated_stream(declared, catalog.unit, source, wishes.rows)
     opened = open_source(declared, catalog.unit, source, bad_rows=bad_rows, has_header=wishes.has_header)
     return _limited(opened, wishes.rows)
 
@@ -237,7 +206,7 @@ def _sink(wishes: Wishes, query: Query, count: int) -> Sink:
 def _bury(found: list[DeadLetter], bad_rows: BadRows) -> None:
     """What the engine cannot take goes where rows go that do not fit."""
     for letter in found:
-        bad_rows.reject(letter.stream, letter.message, repr(letter.element))
+        bad_rows.bury(letter.stream, letter.message, repr(letter.element))
 
 
 @contextmanager

@@ -69,7 +69,8 @@ def require_agreement(converter: Converter, values: list[Any], column: ColumnDec
 @given(data=st.data())
 def test_texts(column: ColumnDeclaration, data: st.DataObject) -> None:
     values = data.draw(st.lists(TEXTS | st.text(max_size=3), max_size=3))
-    require_agreement(text_converter(column, column.nullable, 10**6), values, column)
+    length = data.draw(st.sampled_from([1, 10**6]))
+    require_agreement(text_converter(column, column.nullable, length), values, column)
 
 
 @every_column
@@ -152,6 +153,13 @@ def test_what_else_a_timestamp_may_be() -> None:
     assert values.many([7, None, "8", date(1970, 1, 2), Decimal(9)]) == [7, None, 8, 86400, 9]
     texts = text_converter(column, True, 10**9)
     assert texts.many(["7", "", "1970-01-02", "1970-01-01T00:00:00.999999999"]) == [7, None, 86400, 0]
+
+
+@pytest.mark.parametrize("text", ["20240229", "1970-01-01T00:00:00.123456789", "1970-01-01T00:00:01.5+01:00"])
+def test_dates_are_read_alike_alone_and_among_others(text: str) -> None:
+    converter = text_converter(ColumnDeclaration("ts", Type.INTEGER, False, True), False, 1)
+    for other in ("1970-01-01", "1970-01-01T00:00:00Z"):
+        assert converter.many([other, text]) == [0, converter.one(text)]
 
 
 def test_values_keep_their_meaning() -> None:

@@ -111,6 +111,14 @@ def test_all_ways_give_the_same_of_one_column(fields: list[str], end: str) -> No
     assert read(CsvReader, [data], ONE, has_header=False) == read(SlowReader, [data], ONE, has_header=False)
 
 
+def test_rows_that_are_right_only_on_average_are_bad() -> None:
+    two = StreamDeclaration("two", (ColumnDeclaration("x", Type.STRING), ColumnDeclaration("y", Type.STRING)))
+    for kind in (CsvReader, SlowReader):
+        elements, letters = read(kind, [b"a\nb,c,d\n"], two, has_header=False)
+        assert elements == []
+        assert [row for _, _, row in letters] == ["a", "b,c,d"]
+
+
 ROWS = st.lists(
     st.tuples(
         st.none() | st.integers(),

@@ -142,6 +142,20 @@ def test_bad_rows_of_parquet_have_numbers(tmp_path: Path) -> None:
     assert bad.count == 3
 
 
+def test_bad_rows_of_parquet_are_counted_across_batches(tmp_path: Path) -> None:
+    file = tmp_path / "b.parquet"
+    prices: list[float | None] = [1.0] * 3000
+    prices[2500] = None
+    pq.write_table(pa.table({"ts": range(3000), "item": range(3000), "price": prices}), file)
+    with pytest.raises(InputFileError, match="row 2501, column price"):
+        list(open_source(BID, MILLISECONDS, file))
+
+
+def test_a_slice_of_an_array_is_read_as_such() -> None:
+    for array in (pa.array([1, 2, 3]), pa.array([1.0, 2.0, 3.0]), pa.array([1, 2, 3], pa.timestamp("ns"))):
+        assert parquet_reader._values(array.slice(1, 2), 1) == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -412,6 +426,41 @@ def test_asynchronous_rows_end_and_fail_as_others_do() -> None:
 
     with pytest.raises(ConnectorError, match="found a running event loop"):
         asyncio.run(inside())
+
+
+def test_a_row_that_is_waited_for_is_given_up() -> None:
+    seen = []
+
+    async def slow() -> AsyncIterator[tuple[int, int, float]]:
+        yield 7, 1000, 2.5
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    with async_rows_source(slow(), BID, MILLISECONDS) as source:
+        assert next(source.batches) == FIRST
+    assert seen == ["cancelled"]
+
+
+def test_a_source_that_another_thread_reads_is_left_to_it() -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def waiting() -> Iterator[tuple[int, int, float]]:
+        reached.set()
+        go_on.wait(20)
+        yield 7, 1000, 2.5
+
+    source = rows_source(waiting(), BID, MILLISECONDS)
+    read: list[Batch] = []
+    thread = threading.Thread(target=lambda: read.extend(source))
+    thread.start()
+    assert reached.wait(20)
+    source.close()
+    go_on.set()
+    thread.join()
+    assert read == [FIRST]
 
 
 class Pipe:

@@ -109,26 +109,6 @@ SELECT MAX(placed) - MIN(placed) AS span FROM {Bid|RANGE 12 SECONDS} {?}
 -- groups-with-constant
 SELECT 'x' AS kind, item, 1 + COUNT(*) FROM {Bid|RANGE 20 SECONDS} GROUP BY item
 
--- slide-of-rows-in-groups
-SELECT quality, COUNT(*), SUM(value) FROM {Reading|PARTITION BY quality ROWS 5 SLIDE 3} GROUP BY quality
-
--- tumbling-rows
-SELECT MIN(value), MAX(value), COUNT(*) FROM {Reading|ROWS 5 SLIDE 5} {?}
-
--- granularity-of-groups
-SELECT item, COUNT(*), MAX(price) FROM {Bid|RANGE 12 SECONDS; GRANULARITY 5 SECONDS} GROUP BY item
-
--- count-for-ever
-SELECT COUNT(*), SUM(price), AVG(price), MIN(note) FROM {Bid|RANGE UNBOUNDED} {?}
-
--- unbounded-slide
-SELECT COUNT(*), MAX(price) FROM {Bid|RANGE UNBOUNDED SLIDE 10 SECONDS} {?}
-
--- what-is-there
-RSTREAM(SELECT item, COUNT(*) FROM {Bid|RANGE 9 SECONDS} GROUP BY item)
--- duckdb
-SELECT item, COUNT(*) FROM {Bid|RANGE 9 SECONDS} GROUP BY item
-
 -- having-with-in
 SELECT b.item, COUNT(*) FROM {Bid|RANGE 20 SECONDS|b} GROUP BY b.item HAVING b.item IN (SELECT a.item
     FROM {Auction|RANGE 9 SECONDS|a}) AND COUNT(*) > 1

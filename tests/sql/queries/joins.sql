@@ -130,28 +130,6 @@ SELECT x.sensor, x.value, y.value, z.value
 SELECT a.item, c.n FROM {Auction|RANGE 12 SECONDS|a} JOIN (SELECT name, COUNT(*) AS n FROM {Category|}
     GROUP BY name) c ON c.name = a.category
 
--- partition-with-a-window-in-a-join
-SELECT r.sensor, r.value, s.value
-    FROM {Reading|PARTITION BY sensor ROWS 1|r}, {Reading|PARTITION BY sensor ROWS 2|s}
-    WHERE r.sensor = s.sensor
-
--- rows-of-one-stream-and-range-of-another
-SELECT r.sensor, b.price FROM {Reading|ROWS 3|r} JOIN {Bid|RANGE 2 SECONDS|b} ON r.sensor = b.item
-
--- granularity-of-a-join
-SELECT b.item, a.seller
-    FROM {Bid|RANGE 6 SECONDS; GRANULARITY 5 SECONDS|b},
-    {Auction|RANGE 12 SECONDS; GRANULARITY 3 SECONDS|a}
-    WHERE a.item = b.item
-
--- what-goes-from-a-join
-DSTREAM(SELECT b.item, a.seller FROM {Bid|RANGE 5 SECONDS|b}, {Auction|RANGE 9 SECONDS|a}
-    WHERE a.item = b.item)
--- duckdb
-SELECT b.item, a.seller FROM {Bid|RANGE 5 SECONDS|b|previous}, {Auction|RANGE 9 SECONDS|a|previous}
-    WHERE a.item = b.item EXCEPT ALL SELECT b.item, a.seller
-    FROM {Bid|RANGE 5 SECONDS|b}, {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item
-
 -- comparisons-of-conditions
 SELECT (price > 3) = (item > 2), (price > 3) <> ok2 FROM (SELECT price, item, bidder = 1 AS ok2
     FROM {Bid|RANGE 9 SECONDS}) d

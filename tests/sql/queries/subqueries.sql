@@ -360,14 +360,6 @@ SELECT item, price FROM {Bid|RANGE 12 SECONDS} WHERE price IN (SELECT price FROM
 SELECT r.sensor, r.value FROM {Reading|ROWS 6|r} WHERE r.value NOT IN (SELECT s.value
     FROM {Reading|ROWS 3|s} WHERE s.sensor <> r.sensor)
 
--- derived-stream-of-exists
-CREATE STREAM Matched AS SELECT b.item, b.price FROM Bid b WHERE EXISTS (SELECT 1
-    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.item = b.item);
-SELECT item, SUM(price) FROM Matched WINDOW(RANGE 1 SECONDS) GROUP BY item
--- duckdb
-SELECT b.item, SUM(b.price) FROM {Bid||b} WHERE EXISTS (SELECT 1 FROM {Auction|RANGE 15 SECONDS|a}
-    WHERE a.item = b.item) GROUP BY b.item
-
 -- any-of-groups
 SELECT b.item, b.price FROM {Bid|RANGE 9 SECONDS|b} WHERE b.price >= ANY (SELECT MAX(c.price)
     FROM {Bid|RANGE 20 SECONDS|c} GROUP BY c.item)

@@ -223,3 +223,78 @@ SELECT d.bids, COUNT(*) FROM (SELECT COUNT(*) AS bids FROM {Bid|RANGE 30 SECONDS
 SELECT d.bids FROM (SELECT COUNT(*) AS bids FROM Reading) WINDOW(ROWS 2) d
 -- duckdb
 SELECT 1 FROM {Reading|ROWS 2}
+
+-- slide-of-rows-in-groups
+SELECT quality, COUNT(*), SUM(value) FROM {Reading|PARTITION BY quality ROWS 5 SLIDE 3} GROUP BY quality
+
+-- partition-with-a-window-in-a-join
+SELECT r.sensor, r.value, s.value
+    FROM {Reading|PARTITION BY sensor ROWS 1|r}, {Reading|PARTITION BY sensor ROWS 2|s}
+    WHERE r.sensor = s.sensor
+
+-- rows-of-one-stream-and-range-of-another
+SELECT r.sensor, b.price FROM {Reading|ROWS 3|r} JOIN {Bid|RANGE 2 SECONDS|b} ON r.sensor = b.item
+
+-- tumbling-rows
+SELECT MIN(value), MAX(value), COUNT(*) FROM {Reading|ROWS 5 SLIDE 5} {?}
+
+-- slide-in-an-except
+SELECT item FROM {Bid|RANGE 12 SECONDS SLIDE 6 SECONDS} EXCEPT ALL SELECT item
+    FROM {Auction|RANGE 10 SECONDS SLIDE 4 SECONDS}
+
+-- granularity-of-groups
+SELECT item, COUNT(*), MAX(price) FROM {Bid|RANGE 12 SECONDS; GRANULARITY 5 SECONDS} GROUP BY item
+
+-- granularity-of-rows
+SELECT sensor, value FROM {Reading|ROWS 4; GRANULARITY 7 SECONDS}
+
+-- granularity-with-slide
+SELECT item, price FROM {Bid|RANGE 12 SECONDS SLIDE 4 SECONDS; GRANULARITY 6 SECONDS}
+
+-- granularity-of-a-join
+SELECT b.item, a.seller
+    FROM {Bid|RANGE 6 SECONDS; GRANULARITY 5 SECONDS|b},
+    {Auction|RANGE 12 SECONDS; GRANULARITY 3 SECONDS|a}
+    WHERE a.item = b.item
+
+-- granularity-of-a-now-window
+SELECT item, price FROM {Bid|; GRANULARITY 4 SECONDS}
+
+-- unbounded-filter
+SELECT item, price FROM {Bid|RANGE UNBOUNDED||cql} WHERE price > 6 AND bidder IS NOT NULL
+
+-- count-for-ever
+SELECT COUNT(*), SUM(price), AVG(price), MIN(note) FROM {Bid|RANGE UNBOUNDED} {?}
+
+-- unbounded-slide
+SELECT COUNT(*), MAX(price) FROM {Bid|RANGE UNBOUNDED SLIDE 10 SECONDS} {?}
+
+-- derived-stream-of-exists
+CREATE STREAM Matched AS SELECT b.item, b.price FROM Bid b WHERE EXISTS (SELECT 1
+    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.item = b.item);
+SELECT item, SUM(price) FROM Matched WINDOW(RANGE 1 SECONDS) GROUP BY item
+-- duckdb
+SELECT b.item, SUM(b.price) FROM {Bid||b} WHERE EXISTS (SELECT 1 FROM {Auction|RANGE 15 SECONDS|a}
+    WHERE a.item = b.item) GROUP BY b.item
+
+-- window-of-one-chronon
+SELECT item, price FROM {Bid|RANGE 1} WHERE price > 1
+
+-- what-comes-from-a-filter
+ISTREAM(SELECT item FROM {Bid|RANGE 8 SECONDS} WHERE price > 4)
+-- duckdb
+SELECT item FROM {Bid|RANGE 8 SECONDS} WHERE price > 4 EXCEPT ALL SELECT item
+    FROM {Bid|RANGE 8 SECONDS||previous} WHERE price > 4
+
+-- what-goes-from-a-join
+DSTREAM(SELECT b.item, a.seller FROM {Bid|RANGE 5 SECONDS|b}, {Auction|RANGE 9 SECONDS|a}
+    WHERE a.item = b.item)
+-- duckdb
+SELECT b.item, a.seller FROM {Bid|RANGE 5 SECONDS|b|previous}, {Auction|RANGE 9 SECONDS|a|previous}
+    WHERE a.item = b.item EXCEPT ALL SELECT b.item, a.seller
+    FROM {Bid|RANGE 5 SECONDS|b}, {Auction|RANGE 9 SECONDS|a} WHERE a.item = b.item
+
+-- what-is-there
+RSTREAM(SELECT item, COUNT(*) FROM {Bid|RANGE 9 SECONDS} GROUP BY item)
+-- duckdb
+SELECT item, COUNT(*) FROM {Bid|RANGE 9 SECONDS} GROUP BY item

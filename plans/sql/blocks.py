@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from midstream.plans.expressions import TRUE, Col, Expression, conjunction, conjuncts
-from midstream.plans.logical import Filter, Join, Project
+from midstream.plans.expressions import TRUE, Cast, Col, Const, Expression, conjunction, conjuncts
+from midstream.plans.logical import AntiJoin, Filter, Join, Project, Union
 from midstream.plans.plan import Node
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
@@ -19,7 +19,8 @@ class Part:
     """An item of FROM before it is joined: its alias, its rows, their columns by name, and the name of the
     stream, if it has one.
 
-    `on` is the condition it is joined on; `using` the names that both sides share.
+    `on` is the condition it is joined on; `using` the names that both sides share; `kept` the sides, LEFT,
+    RIGHT or both, whose rows stay without a match.
     """
 
     alias: str
@@ -29,6 +30,7 @@ class Part:
     stream: str | None = None
     on: exp.Expr | None = None
     using: tuple[exp.Identifier, ...] = ()
+    kept: frozenset[str] = frozenset()
 
 
 def qualified(script: Script, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -67,6 +69,8 @@ class JoinedParts:
         self._merged: dict[str, str] = {}
         self._items: list[Item] = []
         self.node: Node | None = None
+        self.count = 0
+        """Of how many parts `node` is a tree of joins on nothing."""
 
     @property
     def scope(self) -> Scope:
@@ -85,8 +89,9 @@ class JoinedParts:
                     f"column in {part.alias} of the name", identifier.name, part.columns, span(identifier)
                 )
             equalities.append(Col(mine).eq(Col(theirs)))
-            self._merged[identifier.name.lower()] = mine
+            self._merged[identifier.name.lower()] = theirs if part.kept == {"RIGHT"} else mine
         self._items.append(Item(part.alias, part.columns, part.stream))
+        self.count += 1
         if self.node is None:
             self.node = part.node
         else:
@@ -95,10 +100,31 @@ class JoinedParts:
             )
         return conjunction(equalities)
 
+    def keep(self, part: Part, conditions: Sequence[Expression], on: Expression) -> None:
+        """Make the join with the last part an outer one, on a condition; `conditions` are those of the joins
+        before it.
+
+        Rows without a match are found by an anti-join, and get unknown values for the other side.
+        """
+        assert self.node is not None
+        left, right = placed(self.node.inputs[0], self.count - 1, conditions), part.node
+        columns = left.schema.names + right.schema.names
+        rows = [Node(Join(on, columns), (left, right))]
+        for side, kept, other in (("LEFT", left, right), ("RIGHT", right, left)):
+            if side in part.kept:
+                alone = Node(AntiJoin(on), (kept, other))
+                rows.append(Node(Project(tuple((n, _or_unknown(n, kept, other)) for n in columns)), (alone,)))
+        self.node = Node(Union(), tuple(rows))
+        self.count = 1
+
     def _using(self, identifier: exp.Identifier) -> str:
         column = self.scope.resolve(exp.Column(this=identifier.copy()))
         assert isinstance(column, Col)
         return column.name
+
+
+def _or_unknown(name: str, kept: Node, other: Node) -> Expression:
+    return Col(name) if name in kept.schema else Cast(Const(None), other.schema[name].type)
 
 
 def placed(node: Node, count: int, conditions: Sequence[Expression]) -> Node:

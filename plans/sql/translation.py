@@ -33,6 +33,7 @@ from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
+from midstream.plans.sql.scalars import in_words
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
 from midstream.plans.sql.windowing import Windows
@@ -103,7 +104,7 @@ class Translator:
                 return self._select(tree)
             case exp.Union() | exp.Except() | exp.Intersect():
                 return self._combined(tree)
-        raise self._unsupported(f"{type(tree).__name__.upper()} as a query", tree)
+        raise self._unsupported(f"{in_words(tree)} as a query", tree)
 
     def _unsupported(self, what: str, tree: exp.Expr) -> SqlError:
         return self._script.fault(f"{what} is not supported", span(tree))
@@ -135,12 +136,20 @@ class Translator:
         parts = self._parts(tree)
         joined = JoinedParts(self._script, around)
         conditions: list[Expression] = []
-        for item in qualified(self._script, parts):
-            conditions.append(joined.add(item))
-            if item.on is not None:
-                conditions.append(self._condition(replace(self._usual, scope=joined.scope), item.on))
-        place = replace(self._usual, scope=joined.scope)
         ties: list[Expression] = []
+        for item in qualified(self._script, parts):
+            on = [joined.add(item)]
+            if item.on is not None:
+                on.append(self._condition(replace(self._usual, scope=joined.scope), item.on))
+            if not item.kept:
+                _sort(on, conditions, ties)
+            elif any(map(reads_outer, on)):
+                raise self._unsupported("a column of the query around, in an outer join,", item.tree)
+            else:
+                with self._script.at(lambda item=item: span(item.tree)):  # type: ignore[misc]
+                    joined.keep(item, conditions, conjunction(on))
+                conditions = []
+        place = replace(self._usual, scope=joined.scope)
         later: list[exp.Expr] = []
         where = tree.args.get("where")
         for condition in _conjuncts(where.this) if where is not None else ():
@@ -148,11 +157,9 @@ class Translator:
                 later.append(condition)
             else:
                 self._refuse_aggregates(place, condition, "WHERE")
-                read = self._condition(place, condition)
-                for part in conjuncts(read):
-                    (ties if reads_outer(part) else conditions).append(part)
+                _sort([self._condition(place, condition)], conditions, ties)
         with self._script.at(lambda: span(where)):
-            place = place.over(placed(place.scope.node, len(parts), conditions))
+            place = place.over(placed(place.scope.node, joined.count, conditions))
         for condition in later:
             place = place.over(self._predicates.keep(place, condition))
         return Block(place, tuple(ties))
@@ -178,12 +185,13 @@ class Translator:
         parts = [self._part(clause.this)]
         for join in [*(clause.this.args.get("joins") or ()), *(tree.args.get("joins") or ())]:
             word = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
-            if word not in ("", "INNER", "CROSS"):
-                raise self._unsupported(f"{word} JOIN", join)
+            on, using = join.args.get("on"), tuple(join.args.get("using") or ())
+            if word not in JOINS or (word.startswith("FULL") and using):
+                raise self._unsupported(f"{word} JOIN{' with USING' if using else ''}", join)
+            if JOINS[word] and on is None and not using:
+                raise self._script.fault(f"{word} JOIN: expected ON or USING", span(join))
             self._refuse(join)
-            part = self._part(join.this)
-            on = join.args.get("on")
-            parts.append(replace(part, on=on, using=tuple(join.args.get("using") or ())))
+            parts.append(replace(self._part(join.this), on=on, using=using, kept=JOINS[word]))
         return parts
 
     def _part(self, tree: exp.Expr) -> Part:
@@ -197,7 +205,7 @@ class Translator:
             node, is_relation, stream = self._table(tree)
             alias = tree.alias or stream
         else:
-            raise self._unsupported(f"{type(tree).__name__.upper()} in FROM", tree)
+            raise self._unsupported(f"{in_words(tree)} in FROM", tree)
         columns = {name: name for name in node.schema.names}
         window: Any = tree.meta.get(WINDOW)
         granularity: Any = tree.meta.get(GRANULARITY)
@@ -256,6 +264,10 @@ class Translator:
                 place, known = self._predicates.extended(place, item)
                 value = place.reader(known).value(item)
             outputs.append((fresh(name, [taken for taken, _ in outputs]), value))
+        if len(outputs) > MOST_COLUMNS:
+            raise self._script.fault(
+                f"found {len(outputs)} columns, expected {MOST_COLUMNS} at most", span(tree)
+            )
         return Selected(place, outputs, word, grouping)
 
     def _having(self, place: Place, tree: exp.Expr) -> Place:
@@ -441,6 +453,18 @@ class Translator:
         return selected, tuple(same)
 
 
+MOST_COLUMNS = 1000
+"""What a query selects at most; queries that select * from each other twice have twice as many each time."""
+
+_LEFT, _RIGHT = frozenset({"LEFT"}), frozenset({"RIGHT"})
+JOINS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("", "INNER", "CROSS"), frozenset()),
+    **dict.fromkeys(("LEFT", "LEFT OUTER"), _LEFT),
+    **dict.fromkeys(("RIGHT", "RIGHT OUTER"), _RIGHT),
+    **dict.fromkeys(("FULL", "FULL OUTER"), _LEFT | _RIGHT),
+}
+"""Joins, with the sides whose rows stay without a match."""
+
 CLAUSES = frozenset(
     {"this", "expression", "expressions", "with_", "from_", "joins", "where", "group", "having", "distinct"}
     | {"alias", "on", "using", "method", "side", "kind"}
@@ -475,6 +499,13 @@ def _query_of(tree: exp.Expr) -> exp.Expr:
     while isinstance(tree, exp.Subquery) and CHANGES not in tree.meta:
         tree = tree.this
     return tree
+
+
+def _sort(found: Sequence[Expression], conditions: list[Expression], ties: list[Expression]) -> None:
+    """Put each part of conditions to those of the query, or to what ties it to the query around."""
+    for condition in found:
+        for part in conjuncts(condition):
+            (ties if reads_outer(part) else conditions).append(part)
 
 
 def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -150,3 +150,52 @@ SELECT b1.item, b2.price FROM {Bid|RANGE 3 SECONDS|b1}
 SELECT x.note, x.n, y.n FROM (SELECT note, COUNT(*) AS n FROM {Bid|RANGE 9 SECONDS} GROUP BY note) x
     JOIN (SELECT note, COUNT(*) AS n FROM {Bid|RANGE 20 SECONDS} GROUP BY note) y ON x.note = y.note
     AND x.n <= y.n
+
+-- left-join
+SELECT b.item, b.price, a.seller FROM {Bid|RANGE 20 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item
+
+-- left-join-on-more
+SELECT b.item, b.price, a.seller FROM {Bid|RANGE 20 SECONDS|b}
+LEFT OUTER JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item AND b.price > a.start_price
+
+-- left-join-then-where
+SELECT b.item, b.price FROM {Bid|RANGE 20 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item
+WHERE a.seller IS NULL AND b.price > 2
+
+-- left-join-using
+SELECT item, price, seller FROM {Bid|RANGE 20 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a} USING (item)
+
+-- right-join
+SELECT b.price, a.item, a.seller FROM {Bid|RANGE 5 SECONDS|b} RIGHT JOIN {Auction|RANGE 25 SECONDS|a} ON b.item = a.item
+
+-- right-join-using
+SELECT item, price, seller FROM {Bid|RANGE 5 SECONDS|b} RIGHT JOIN {Auction|RANGE 25 SECONDS|a} USING (item)
+
+-- full-join
+SELECT b.item, b.price, a.item, a.seller FROM {Bid|RANGE 9 SECONDS|b} FULL JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item
+
+-- left-joins-in-a-row
+SELECT b.item, a.seller, c.price FROM {Bid|RANGE 5 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item
+JOIN {Bid|RANGE 9 SECONDS|c} ON c.item = b.item WHERE c.price > 3
+
+-- left-join-in-the-middle
+SELECT b.item, c.price, a.seller FROM {Bid|RANGE 5 SECONDS|b} JOIN {Bid|RANGE 9 SECONDS|c} ON c.item = b.item
+LEFT JOIN {Auction|RANGE 9 SECONDS|a} ON c.item = a.item AND a.seller > 1
+
+-- left-join-grouped
+SELECT b.item, COUNT(*), COUNT(a.seller) FROM {Bid|RANGE 20 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a}
+ON b.item = a.item GROUP BY b.item
+
+-- query-among-what-is-selected
+SELECT item, price, (SELECT MAX(a.seller) FROM {Auction|RANGE 25 SECONDS|a} WHERE a.item = b.item) FROM {Bid|RANGE 9 SECONDS|b}
+
+-- two-queries-among-what-is-selected
+SELECT item, (SELECT MIN(start_price) FROM {Auction|RANGE 25 SECONDS|a}) + price,
+(SELECT AVG(a.start_price) FROM {Auction|RANGE 25 SECONDS|a} WHERE a.item > b.item) FROM {Bid|RANGE 9 SECONDS|b}
+
+-- between-queries
+SELECT item, price FROM {Bid|RANGE 15 SECONDS} WHERE price BETWEEN (SELECT AVG(price) FROM {Bid|RANGE 15 SECONDS})
+AND (SELECT MAX(start_price) FROM {Auction|RANGE 25 SECONDS})
+
+-- having-by-the-name-of-a-result
+SELECT item, COUNT(*) AS n FROM {Bid|RANGE 15 SECONDS} GROUP BY item HAVING n > 2

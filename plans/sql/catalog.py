@@ -23,9 +23,11 @@ from midstream.plans.sql.declarations import (
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.grouping import AGGREGATES
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction, known_types
+from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.syntax import (
+    KNOWN_TYPES,
+    TOO_DEEP,
     ColumnClause,
     CreateStatement,
     DeriveStatement,
@@ -147,9 +149,7 @@ class Catalog:
                 if (query := self._execute(script, statement)) is not None:
                     queries.append(query)
             except RecursionError:
-                raise script.fault(
-                    "this nests too deeply; define parts of it by CREATE STREAM … AS", None
-                ) from None
+                raise script.fault(TOO_DEEP, None) from None
         return queries
 
     def query(self, text: str, name: str = "SQL") -> Query:
@@ -248,7 +248,7 @@ class Catalog:
             return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True)
         if kind not in TYPES:
             raise script.fault(
-                f"column {clause.name}: found type {clause.type.sql()}, expected {known_types()}",
+                f"column {clause.name}: found type {clause.type.sql()}, expected {KNOWN_TYPES}",
                 span(clause.type) or clause.at,
             )
         return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from sqlglot import exp
@@ -22,10 +23,12 @@ from midstream.plans.expressions import (
     Logic,
     Not,
     conjunction,
+    walk,
 )
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.schema import Schema, Type
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.syntax import KNOWN_TYPES
 from midstream.plans.sql.units import TimeUnit, unit_name
 
 OPERATORS: Mapping[type[exp.Expr], str] = {
@@ -114,6 +117,9 @@ PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
 }
 """The parts of each expression that are read."""
 
+LARGEST_REPEATED = 1000
+"""The parts of an expression that is compared several times, as in BETWEEN."""
+
 Answer = Expression | None
 
 
@@ -196,7 +202,7 @@ class Reader:
         for name, found in tree.args.items():
             # sqlglot puts much into an expression; what nobody reads must not change its meaning.
             if found and name not in PARTS.get(type(tree), USUAL_PARTS):
-                raise self._unsupported(tree, f"{_words(tree)} with {name.strip('_').upper()}")
+                raise self._unsupported(tree, in_words(tree))
         if type(tree) in OPERATORS:
             return Binary(OPERATORS[type(tree)], self.read(tree.this), self.read(tree.expression))
         if type(tree) in CALLS:
@@ -222,7 +228,7 @@ class Reader:
             case exp.Neg():
                 return self._negative(tree)
             case exp.Between():
-                value = self.read(tree.this)
+                value = self._repeated(tree.this)
                 return (value >= self.read(tree.args["low"])) & (value <= self.read(tree.args["high"]))
             case exp.In():
                 if tree.args.get("query") or tree.args.get("unnest") or tree.args.get("field"):
@@ -257,7 +263,19 @@ class Reader:
                 return self._function(tree)
             case exp.Subquery() | exp.Query():
                 raise self._unsupported(tree, "a query in this place")
-        raise self._unsupported(tree, _words(tree))
+        raise self._unsupported(tree, in_words(tree))
+
+    def _repeated(self, tree: exp.Expr) -> Expression:
+        """An expression that becomes part of another more than once; within each other, these would double
+        in size again and again."""
+        value = self.read(tree)
+        if len(list(islice(walk(value), LARGEST_REPEATED + 1))) > LARGEST_REPEATED:
+            raise self.script.fault(
+                f"found more than {LARGEST_REPEATED} parts, expected less in what is compared several times; "
+                "compute it in a query in FROM",
+                span(tree),
+            )
+        return value
 
     def _unsupported(self, tree: exp.Expr, what: str) -> SqlError:
         return self.script.fault(f"{what} is not supported", span(tree))
@@ -304,12 +322,12 @@ class Reader:
         return Not(found) if like.args.get("negate") else found
 
     def _case(self, tree: exp.Case) -> Expression:
-        subject = tree.args.get("this")
+        subject = None if tree.this is None else self._repeated(tree.this)
         branches = []
         for branch in tree.args["ifs"]:
             when = self.read(branch.this)
             if subject is not None:
-                when = Binary("==", self.read(subject), when)
+                when = Binary("==", subject, when)
             branches.append((when, self.read(branch.args["true"])))
         default = tree.args.get("default")
         return Case(tuple(branches), Const(None) if default is None else self.read(default))
@@ -326,7 +344,7 @@ class Reader:
         if kind in TIMES:
             return self._timestamp(tree)
         if kind not in TYPES:
-            raise self.script.fault(f"found the type {tree.to.sql()}, expected {known_types()}", span(tree))
+            raise self.script.fault(f"found the type {tree.to.sql()}, expected {KNOWN_TYPES}", span(tree))
         return Cast(self.read(tree.this), TYPES[kind])
 
     def _timestamp(self, tree: exp.Cast) -> Expression:
@@ -422,10 +440,11 @@ def _negated(condition: Expression) -> Expression:
     return condition.condition if isinstance(condition, Not) else Not(condition)
 
 
-def _words(tree: exp.Expr) -> str:
-    """What to call a part of a query in a message."""
-    return type(tree).__name__.upper() if not tree.name else f"{type(tree).__name__.upper()} {tree.name}"
+def in_words(tree: exp.Expr) -> str:
+    """What to call a part of a query in a message: its text, as far as there is room for it.
 
-
-def known_types() -> str:
-    return "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, TIMESTAMP or DATE"
+    >>> in_words(exp.column("price") + 1)
+    'price + 1'
+    """
+    text = " ".join(tree.sql(comments=False).split())
+    return text if len(text) <= 40 else f"{text[:40]}…"

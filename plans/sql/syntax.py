@@ -12,7 +12,8 @@ Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,10 +24,18 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
+from midstream.plans.errors import SqlError
+from midstream.plans.schema import suggest
 from midstream.plans.sql.faults import Script, Span
 
 DEEPEST = 100
 """Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
+
+LEAST_WORK, WORK_PER_TOKEN = 2000, 40
+"""How many parts sqlglot may make of a script until it is stopped: it needs less than two per token, unless
+it tries readings again within readings that it tries again."""
+
+TOO_DEEP = "this nests too deeply; define parts of it by CREATE STREAM … AS"
 
 
 class Value(NamedTuple):
@@ -135,6 +144,36 @@ WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "mid
 CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
+class Misread(ParseError):
+    """Something stands where nothing of the kind can; sqlglot catches this where it has another reading."""
+
+    def __init__(self, message: str, at: Span) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+WANTED: Mapping[tuple[str, str], str] = {
+    ("If", "true"): "THEN",
+    ("Between", "high"): "AND",
+    ("CTE", "alias"): "a name",
+}
+"""What is missing, by sqlglot's words for it; of all else, it is an expression."""
+
+WORDS: Mapping[str, str] = {
+    "CTE to have alias": "a name",
+    "AS after CAST": "AS",
+    "END after CASE": "END",
+    "FROM or comma after EXTRACT": "FROM",
+    "table name": "the name of a stream",
+}
+"""What is expected, in words for what sqlglot calls so."""
+
+TYPES_WANTED = ("TYPE after CAST", "type after '::'", "a type")
+"""What sqlglot and we call a type that is expected."""
+
+KNOWN_TYPES = "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, TIMESTAMP or DATE"
+
+
 class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""
 
@@ -158,6 +197,33 @@ class StreamSql(Dialect):
             name: Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
         }
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
+
+        def raise_error(self, message: str, token: Any = None) -> None:
+            """Misread, at a token; without one at the current one, or behind the last."""
+            token = token or self._curr
+            at = Span(token.start, token.end) if token else Span(self._prev.end + 1, self._prev.end + 1)
+            found = " ".join(self.sql[at.start : at.end + 1].split()) or "the end"
+            raise Misread(_in_words(message, found if len(found) <= 40 else f"{found[:40]}…"), at)
+
+        def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> Any:
+            """A word, and a size, which nobody reads. With `check_func`, a string must follow, as in
+            DATE '2024-01-01': anything else that begins like a type is none."""
+            token = self._curr
+            if check_func and self._next.token_type != TokenType.STRING:
+                return None
+            if token.token_type not in self.TYPE_TOKENS or token.token_type.name not in exp.DType.__members__:
+                return None
+            self._advance()
+            if self._match(TokenType.L_PAREN):
+                self._parse_csv(lambda: self._match(TokenType.NUMBER) or None)
+                self._match_r_paren()
+            name = token.token_type.name
+            if token.token_type in self.TIMESTAMPS:
+                if self._words("WITH", "TIME", "ZONE"):
+                    name = "TIMESTAMPTZ"
+                else:
+                    self._words("WITHOUT", "TIME", "ZONE")
+            return exp.DataType(this=exp.DType[name]).update_positions(token)
 
         def _parse_table(  # type: ignore[override]
             self, schema: bool = False, joins: bool = False, alias_tokens: Any = None, **_: Any
@@ -409,7 +475,7 @@ class _Statements(StreamSql.Parser):
         token = self._curr
         kind: Any = self._parse_types()
         if not isinstance(kind, exp.DataType):
-            self.raise_error(f"column {name}: expected a type", token)
+            self.raise_error("expected a type", token)
         nullable = True
         if self._words("NOT", "NULL"):
             nullable = False
@@ -438,26 +504,53 @@ def parse(script: Script) -> Sequence[Statement]:
     try:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
-        parser = _Statements(error_level=ErrorLevel.IMMEDIATE, dialect=dialect)
+        parser = _Statements(
+            error_level=ErrorLevel.IMMEDIATE,
+            max_nodes=LEAST_WORK + WORK_PER_TOKEN * len(tokens),
+            dialect=dialect,
+        )
         return parser.statements(tokens, script.text)
-    except ParseError as error:
-        facts = error.errors[0] if error.errors else {}
-        message = str(facts.get("description") or error).rstrip(".")
-        raise script.fault(message[:1].lower() + message[1:], _place(script, facts)) from None
-    except TokenError as error:
-        raise script.fault(f"cannot read this: {str(error).splitlines()[0]}", None) from None
+    except Misread as error:
+        raise script.fault(str(error), error.at) from None
+    except (ParseError, TokenError) as error:
+        raise _unread(script, error) from None
     except RecursionError:
-        raise script.fault("this nests too deeply; define parts of it by CREATE STREAM … AS", None) from None
+        raise script.fault(TOO_DEEP, None) from None
 
 
-def _place(script: Script, facts: dict[str, Any]) -> Span | None:
-    if not facts.get("line"):
-        return None
-    # sqlglot tells line and column of a token's last character.
-    lines = script.text.split("\n")
-    before = sum(len(line) + 1 for line in lines[: facts["line"] - 1])
-    end = before + facts["col"] - 1
-    return Span(max(0, end - len(facts.get("highlight") or " ") + 1), end)
+def _unread(script: Script, error: Exception) -> SqlError:
+    """The error that a script is not made of words, numbers and strings."""
+    if missing := re.match(r"Missing (\S+) from \d+:(\d+)", str(error.__cause__ or error)):
+        start, end = int(missing[2]), missing[1]
+    elif (start := script.text.rfind("/*")) > script.text.rfind("*/"):
+        end = "*/"
+    else:
+        return script.fault("this cannot be read", Span(len(script.text), len(script.text)))
+    return script.fault(f"found no {end} that ends what begins here", Span(start, start))
+
+
+def _in_words(message: str, found: str) -> str:
+    """A message of sqlglot's, or of ours, as one of ours.
+
+    >>> _in_words("Expecting )", "FROM")
+    'found FROM, expected )'
+    >>> _in_words("Required keyword: 'this' missing for <class 'sqlglot.expressions.core.Paren'>", ")")
+    'found ), expected an expression'
+    """
+    if missing := re.match(r"Required \w+: '(\w+)' missing for <class '[\w.]*?(\w+)'>", message):
+        return f"found {found}, expected {WANTED.get((missing[2], missing[1]), 'an expression')}"
+    if message.startswith("Maximum number of AST nodes"):
+        return TOO_DEEP
+    if wanted := re.match(r"[Ee]xpect(?:ed|ing) (.*?)(?: but got .*)?$", message, re.DOTALL):
+        if wanted[1] in TYPES_WANTED:
+            near = suggest(found.upper(), ["INT", *KNOWN_TYPES.replace(" or", ",").split(", ")])
+            return f"found {found}, expected {KNOWN_TYPES}{near}"
+        return f"found {found}, expected {WORDS.get(wanted[1], wanted[1])}"
+    if message.startswith("Failed to parse any statement following"):
+        return f"found {found}, expected SELECT"
+    if message[:1].isupper():
+        return f"found {found}, which is not supported here"
+    return message
 
 
 def _check_depth(tokens: Sequence[Token], script: Script) -> None:

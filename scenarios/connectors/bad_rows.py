@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import IO, Any
 
@@ -70,6 +71,7 @@ class BadRows:
         """How many rows have not been taken."""
         self._path = dead_letters
         self._file: IO[str] | None = None
+        self._lock = Lock()  # several sources may be read at the same time
         if dead_letters is not None:
             # Opened now, because a path that cannot be written should not come out after hours.
             try:
@@ -79,8 +81,8 @@ class BadRows:
 
     def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
         """Tell of a row. `unit` is what `number` counts: lines or rows."""
-        self.count += 1
         if self._file is None:
+            self.count += 1
             place = f"{source}, {unit} {number}{',' if misfit.column is not None else ':'} "
             raise InputFileError(
                 f"{place}{misfit}",
@@ -94,16 +96,17 @@ class BadRows:
 
     def bury(self, stream: str, reason: str, row: str) -> None:
         """Tell of a row that fitted, but that its stream cannot take any more. There must be a file."""
-        self.count += 1
         self._write({"source": stream, "line": None, "reason": reason, "row": readable(row)})
 
     def _write(self, letter: dict[str, Any]) -> None:
         assert self._file is not None
-        try:
-            self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
-            self._file.flush()  # the file is there to be looked at while an endless source runs
-        except OSError as error:
-            raise self._unwritable(error) from error
+        with self._lock:
+            self.count += 1
+            try:
+                self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
+                self._file.flush()  # the file is there to be looked at while an endless source runs
+            except OSError as error:
+                raise self._unwritable(error) from error
 
     def close(self) -> None:
         """Close the file, if there is one."""

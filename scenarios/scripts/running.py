@@ -147,17 +147,16 @@ def _pump(
 
 
 def _limited(source: Input, rows: int | None) -> Input:
-    """The first rows of a source."""
-    if rows is None:
-        return source
-    return Input(source.name, _first(source.batches, rows), source.is_live)
+    """The first rows of a source, which is closed behind them."""
+    return source if rows is None else Input(source.name, _first(source, rows), source.is_live)
 
 
-def _first(batches: Iterator[Batch], rows: int) -> Iterator[Batch]:
-    left = rows
-    while left > 0 and (batch := next(batches, None)) is not None:
-        yield batch[:left]
-        left -= len(batch)
+def _first(source: Input, rows: int) -> Iterator[Batch]:
+    with source:
+        left = rows
+        while left > 0 and (batch := next(source.batches, None)) is not None:
+            yield batch[:left]
+            left -= len(batch)
 
 
 def streams_of(plan: Plan) -> list[str]:

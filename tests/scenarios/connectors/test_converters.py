@@ -155,7 +155,7 @@ def test_what_else_a_timestamp_may_be() -> None:
     assert texts.many(["7", "", "1970-01-02", "1970-01-01T00:00:00.999999999"]) == [7, None, 86400, 0]
 
 
-@pytest.mark.parametrize("text", ["20240229", "1970-01-01T00:00:00.123456789", "1970-01-01T00:00:01.5+01:00"])
+@pytest.mark.parametrize("text", ["20240229", "1970-01-01T00:00:00.1234567", "1970-01-01T00:00:01.5+01:00"])
 def test_dates_are_read_alike_alone_and_among_others(text: str) -> None:
     converter = text_converter(ColumnDeclaration("ts", Type.INTEGER, False, True), False, 1)
     for other in ("1970-01-01", "1970-01-01T00:00:00Z"):

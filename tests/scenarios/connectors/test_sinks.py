@@ -183,6 +183,13 @@ def test_what_is_valid_from_the_beginning_of_time(tmp_path: Path) -> None:
     assert table.to_pylist() == [{"start": None, "end": None, "item": 1}, {"start": 3, "end": 4, "item": 2}]
 
 
+@pytest.mark.parametrize("text", ["a,b", "a\rb", "a\nb", 'a"b', "\r", "\n"])
+def test_each_character_that_csv_has_a_use_for_is_quoted(text: str, tmp_path: Path) -> None:
+    file = written(str(tmp_path), "r.csv", Schema.of(name="string"), [[(1, 2, (text,)), (1, 2, ("plain",))]])
+    with file.open(encoding="utf-8", newline="") as opened:
+        assert list(csv.reader(opened, strict=True))[1:] == [["1", "2", text], ["1", "2", "plain"]]
+
+
 def test_a_text_that_looks_like_infinity_is_a_text(tmp_path: Path) -> None:
     schema = Schema.of(name="string", price="float")
     file = written(str(tmp_path), "r.jsonl", schema, [[(1, 2, (": inf", 1.0))]])

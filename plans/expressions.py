@@ -18,15 +18,24 @@ on.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from midstream.plans.cast_functions import SAME, SURE, conversion
 from midstream.plans.errors import ExpressionError, PlanFormatError
-from midstream.plans.function import Argument, Function, choice, common_type, comparable, guarded, wider
 from midstream.plans.functions import function_named
+from midstream.plans.functions.casts import SAME, SURE, conversion
+from midstream.plans.functions.function import (
+    Argument,
+    Function,
+    choice,
+    common_type,
+    comparable,
+    guarded,
+    wider,
+)
 from midstream.plans.schema import Schema, Type, parse_column, suggest
 
 
@@ -286,7 +295,21 @@ class Binary(Expression):
         if self.operator in "/%" and not self._is_defined(self.left.kind(scope.schema)):
             helper = scope.bind(_divide if self.operator == "/" else _modulo)
             return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
+        if self._may_be_too_large(scope.schema):
+            helper = scope.bind(_MIXED[self.operator])
+            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
         return guarded(texts, nullable, scope, lambda known: f"({f' {self.operator} '.join(known)})")
+
+    def _may_be_too_large(self, schema: Schema) -> bool:
+        """Whether an integer meets a float, which Python makes a float of it for: an integer has no limit."""
+        if self.operator not in _MIXED:
+            return False
+        kinds = {part.kind(schema).type for part in self.parts()}
+        small = any(
+            isinstance(part, Const) and type(part.value) is int and abs(part.value) < _LARGEST_LITERAL
+            for part in self.parts()
+        )
+        return kinds == {Type.INTEGER, Type.FLOAT} and not small
 
     def _is_defined(self, left: Kind) -> bool:
         """Whether a remainder is certain to exist: an integer's, by a constant."""
@@ -838,6 +861,33 @@ def _divide(left: Any, right: Any) -> float | None:
         return operator.truediv(left, right)  # type: ignore[no-any-return]
     except (ZeroDivisionError, OverflowError):
         return None
+
+
+def _mixed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operator, in which an integer that is beyond all floats is infinite."""
+
+    def run(left: Any, right: Any) -> Any:
+        try:
+            return function(left, right)
+        except OverflowError:
+            found = function(_as_float(left), _as_float(right))
+            return found if found == found else None
+
+    return run
+
+
+def _as_float(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+_MIXED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": _mixed(operator.add),
+    "-": _mixed(operator.sub),
+    "*": _mixed(operator.mul),
+}
 
 
 def _modulo(left: Any, right: Any) -> Any:

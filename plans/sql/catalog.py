@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from sqlglot import exp
 
 from midstream.plans.aggregates import UserAggregate
-from midstream.plans.errors import PlanError
+from midstream.plans.errors import MidstreamError, PlanError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema, Type, parse_column
+from midstream.plans.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
     RelationDeclaration,
@@ -62,6 +62,8 @@ class _Derived:
     name: str
     node: Node
     reads: frozenset[str]
+    script: Script = field(default_factory=lambda: Script(""))
+    places: Mapping[Node, Span] = field(default_factory=dict)
 
 
 class Catalog:
@@ -114,19 +116,35 @@ class Catalog:
     ) -> None:
         """Make a Python function known to SQL; `type` is what it gives, "float?" if that may be unknown.
 
-        It must depend on its arguments alone. Where `strict`, an unknown argument gives unknown at once.
+        It must depend on its arguments alone. Where `strict`, an unknown argument gives unknown at once. It
+        goes before a built-in one of its name. What it raises, and a result of another type, become
+        MidstreamErrors of the run.
+
+        Raises PlanError where a built-in aggregate has the name.
         """
+        self._require_free(name)
         declared = parse_column("result", type)
-        self._functions[name.lower()] = UserFunction(name, function, declared.type, declared.nullable, strict)
+        checked = _checked(name, function, declared)
+        self._functions[name.lower()] = UserFunction(name, checked, declared.type, declared.nullable, strict)
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Make an aggregate function known to SQL, under its own name.
 
+        What its functions raise, and a result of another type, become MidstreamErrors of the run.
+
         Raises PlanError where a built-in one has it.
         """
-        if aggregate.name.lower() in AGGREGATES:
-            raise PlanError(f"{aggregate.name} is a built-in aggregate; give yours another name")
-        self._aggregates[aggregate.name.lower()] = aggregate
+        self._require_free(aggregate.name)
+        part = Column("part", Type.ANY, nullable=True)
+        result = Column("result", aggregate.type, aggregate.nullable)
+        name, inverse = aggregate.name, aggregate.inverse
+        self._aggregates[name.lower()] = replace(
+            aggregate,
+            initialise=_checked(name, aggregate.initialise, part),
+            merge=_checked(name, aggregate.merge, part),
+            evaluate=_checked(name, aggregate.evaluate, result),
+            inverse=None if inverse is None else _checked(name, inverse, part),
+        )
 
     def add_stream(self, name: str, schema: Schema, *, intervals: bool = False) -> None:
         """Declare a stream whose elements come from the program; with `intervals` they bring their own."""
@@ -169,8 +187,8 @@ class Catalog:
                 self._create(script, statement)
             case DeriveStatement(name, tree, at):
                 self._require_new(script, name, at)
-                node, _ = self._translated(script, tree)
-                self._derived[name.lower()] = _Derived(name, node, self._reads(tree))
+                node, places = self._translated(script, tree)
+                self._derived[name.lower()] = _Derived(name, node, self._reads(tree), script, places)
             case DropStatement():
                 self._drop(script, statement)
             case SetStatement():
@@ -190,7 +208,11 @@ class Catalog:
         places: dict[Node, Span] = {}
         windows = Windows(script, self.unit, self._ties, places)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
-        return Translator(script, windows, self._named(), usual).query(tree), places
+        node = Translator(script, windows, self._named(), usual).query(tree)
+        for derived in self._derived.values():
+            if derived.script is script:
+                places = {**derived.places, **places}
+        return node, {found: places[found] for found in node.walk() if found in places}
 
     def _named(self) -> dict[str, Named]:
         names = {
@@ -204,6 +226,10 @@ class Catalog:
     def _reads(self, tree: exp.Expr) -> frozenset[str]:
         found = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
         return frozenset(found & {*self._streams, *self._relations, *self._derived})
+
+    def _require_free(self, name: str) -> None:
+        if name.lower() in AGGREGATES:
+            raise PlanError(f"{name} is a built-in aggregate; give yours another name")
 
     def _require_new(self, script: Script, name: str, at: Span | None) -> None:
         if name.lower() in (*self._streams, *self._relations, *self._derived):
@@ -229,6 +255,8 @@ class Catalog:
                     self._timestamp(script, columns, *period[1]),
                 )
             )
+            if period is not None and start == stop:
+                raise script.fault(f"found the column {start} at both ends, expected two", period[1][1])
             relation = RelationDeclaration(statement.name, columns, start, stop, source)
             self._require_columns(script, relation.schema, statement.at)
             self._relations[key] = relation
@@ -301,6 +329,25 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _checked(name: str, function: Callable[..., Any], result: Column) -> Callable[..., Any]:
+    """A user's function; what goes wrong in it is told by its name."""
+    types = PYTHON_TYPES.get(result.type)
+
+    def call(*arguments: Any) -> Any:
+        try:
+            found = function(*arguments)
+        except MidstreamError:
+            raise
+        except Exception as error:
+            raise MidstreamError(f"function {name}: {type(error).__name__}: {error}", name=name) from error
+        if result.nullable if found is None else types is None or type(found) in types:
+            return found
+        expected = f"{result.type.value}{' or None' if result.nullable else ''}"
+        raise MidstreamError(f"function {name}: found {found!r}, expected {expected}", name=name)
+
+    return call
 
 
 SETTINGS = ("time_unit", "ties", "unbounded_state")

@@ -35,9 +35,11 @@ class Script:
         stop = self.text.find("\n", start)
         shown = self.text[begin : stop if stop >= 0 else len(self.text)].rstrip("\r")
         line, column = self.text.count("\n", 0, start) + 1, start - begin + 1
-        width = max(1, min(at.end + 1 - start, len(shown) - column + 1))
+        before, shown = _part_of(shown, column - 1)
+        width = max(1, min(at.end + 1 - start, len(shown) - before))
         # A tab is as wide under the line as in it.
-        margin = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
+        margin = "".join("\t" if c == "\t" else " " for c in shown[:before])
+        message = _shortened(message)
         return SqlError(
             f"{self.name}, line {line}, column {column}: {message}\n  {shown}\n  {margin}{'^' * width}",
             line=line,
@@ -63,6 +65,25 @@ class Script:
             raise
         except MidstreamError as error:
             raise self.fault(str(error), where()) from error
+
+
+WIDEST_LINE, LONGEST_MESSAGE = 160, 600
+"""Characters; a program may have written the script, and then it can be one line."""
+
+
+def _part_of(line: str, position: int) -> tuple[int, str]:
+    """Of a long line the part around a position, and where the position is in it."""
+    if len(line) <= WIDEST_LINE:
+        return position, line
+    begin = max(0, min(position - WIDEST_LINE // 2, len(line) - WIDEST_LINE))
+    end = begin + WIDEST_LINE
+    left, right = "…" if begin else "", "…" if end < len(line) else ""
+    return position - begin + len(left), f"{left}{line[begin:end]}{right}"
+
+
+def _shortened(message: str) -> str:
+    half = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)

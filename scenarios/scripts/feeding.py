@@ -63,6 +63,8 @@ def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Arrival]:
             put(name, None)
         except BaseException as error:  # handed on to whoever takes the batches
             put(name, error)
+        finally:
+            source.close()
 
     for name, source in sources.items():
         threading.Thread(target=read, args=(name, source), name=f"source {name}", daemon=True).start()

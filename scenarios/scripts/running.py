@@ -214,15 +214,22 @@ def _placed(queries: Sequence[Query]) -> Iterator[None]:
     try:
         yield
     except TieError as error:
-        for query in queries:
-            for node, at in query.places.items():
-                operator = logical(node)
-                if isinstance(operator, CountWindow | PartitionedWindow) and operator.ties == "error":
-                    message = str(error).partition(";")[0]
-                    raise query.script.fault(
-                        f"{message}; write TIES BY ARRIVAL behind ROWS where the order of arrival decides", at
-                    ) from error
-        raise
+        kind = PartitionedWindow if hasattr(error, "group") else CountWindow
+        places = {
+            at: query.script
+            for query in queries
+            for node, at in query.places.items()
+            if isinstance(operator := logical(node), kind) and operator.ties == "error"
+        }
+        if not places:
+            raise
+        at, script = next(iter(places.items()))
+        message = str(error).partition(";")[0]
+        # An operator does not know which of several windows it carries out.
+        which = "" if len(places) == 1 else ", here or in another such window"
+        raise script.fault(
+            f"{message}{which}; write TIES BY ARRIVAL behind ROWS where the order of arrival decides", at
+        ) from error
 
 
 def read_script(path: str) -> Script:

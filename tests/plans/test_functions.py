@@ -18,8 +18,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from midstream.plans.cast_functions import CASTS
-from midstream.plans.date_functions import CALENDAR, CYCLES, FIRST_DAYS, LENGTHS
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import (
     Call,
@@ -34,8 +32,10 @@ from midstream.plans.expressions import (
     compile_row,
     expression_from_json,
 )
-from midstream.plans.function import LONGEST
 from midstream.plans.functions import FUNCTIONS
+from midstream.plans.functions.casts import CASTS
+from midstream.plans.functions.dates import CALENDAR, CYCLES, FIRST_DAYS, LENGTHS
+from midstream.plans.functions.function import LONGEST
 from midstream.plans.schema import PYTHON_TYPES, Column, Schema, Type
 
 MORE = settings(max_examples=4 * settings.default.max_examples)

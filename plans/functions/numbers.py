@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from operator import neg, truediv
 from typing import Any
 
-from midstream.plans.function import INTEGER, NUMBER, Argument, Function, Names
+from midstream.plans.functions.function import INTEGER, NUMBER, Argument, Function, Names
 from midstream.plans.schema import Type
 
 

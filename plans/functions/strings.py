@@ -10,8 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.cast_functions import conversion
-from midstream.plans.function import INTEGER, LONGEST, STRING, VALUE, Argument, Function, Names, guarded
+from midstream.plans.functions.casts import conversion
+from midstream.plans.functions.function import (
+    INTEGER,
+    LONGEST,
+    STRING,
+    VALUE,
+    Argument,
+    Function,
+    Names,
+    guarded,
+)
 from midstream.plans.schema import Type
 
 SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.function import VALUE, Argument, Function, Names, choice, common_type, guarded
+from midstream.plans.functions.function import VALUE, Argument, Function, Names, choice, common_type, guarded
 from midstream.plans.schema import Type
 
 

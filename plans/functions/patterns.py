@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 
-from midstream.plans.function import STRING, Body, Prepared, prepared
+from midstream.plans.functions.function import STRING, Body, Prepared, prepared
 from midstream.plans.schema import Type
 
 MANY, ONE = "%", "_"

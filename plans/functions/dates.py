@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from midstream.plans.function import (
+from midstream.plans.functions.function import (
     CONSTANT_INTEGER,
     CONSTANT_STRING,
     INTEGER,

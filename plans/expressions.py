@@ -870,8 +870,7 @@ def _mixed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         try:
             return function(left, right)
         except OverflowError:
-            found = function(_as_float(left), _as_float(right))
-            return found if found == found else None
+            return function(_as_float(left), _as_float(right))
 
     return run
 

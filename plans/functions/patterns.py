@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 
-from midstream.plans.functions.function import STRING, Body, Prepared, prepared
+from midstream.plans.functions.function import LONGEST, STRING, Body, Prepared, prepared
 from midstream.plans.schema import Type
 
 MANY, ONE = "%", "_"
@@ -100,9 +100,9 @@ def regexp_replace(pattern: str, replacement: str, options: str = "") -> Body:
     parts = list(_rewriting(replacement, expression.groups))
     is_global = "g" in options
 
-    def run(text: str) -> str:
+    def run(text: str) -> str | None:
         found: list[str] = []
-        end = 0
+        end = size = 0
         previous = -1
         for match in expression.finditer(text):
             if match.start() == match.end() == previous:
@@ -110,13 +110,17 @@ def regexp_replace(pattern: str, replacement: str, options: str = "") -> Body:
                 continue
             previous = match.end()
             found.append(text[end : match.start()])
-            found.extend(part if isinstance(part, str) else match[part] or "" for part in parts)
+            added = "".join([part if isinstance(part, str) else match[part] or "" for part in parts])
+            size += len(found[-1]) + len(added)
+            if size > LONGEST:
+                return None
+            found.append(added)
             end = match.end()
             if not is_global:
                 break
         return "".join(found) + text[end:]
 
-    return Body("{p}({0})", {"p": run})
+    return Body("{p}({0})", {"p": run}, may_fail=True)
 
 
 def _rewriting(replacement: str, groups: int) -> Iterator[str | int]:

@@ -167,7 +167,7 @@ class Catalog:
                 if (query := self._execute(script, statement)) is not None:
                     queries.append(query)
             except RecursionError:
-                raise script.fault(TOO_DEEP, None) from None
+                raise script.fault(TOO_DEEP, statement.at) from None
         return queries
 
     def query(self, text: str, name: str = "SQL") -> Query:
@@ -193,7 +193,7 @@ class Catalog:
                 self._drop(script, statement)
             case SetStatement():
                 self._set(script, statement)
-            case QueryStatement(tree, text):
+            case QueryStatement(tree, text, _):
                 node, places = self._translated(script, tree)
                 plan = Plan(node)
                 if not self._is_unbounded_allowed:
@@ -208,7 +208,8 @@ class Catalog:
         places: dict[Node, Span] = {}
         windows = Windows(script, self.unit, self._ties, places)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
-        node = Translator(script, windows, self._named(), usual).query(tree)
+        with script.at(lambda: span(tree)):
+            node = Translator(script, windows, self._named(), usual).query(tree)
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
@@ -216,15 +217,20 @@ class Catalog:
 
     def _named(self) -> dict[str, Named]:
         names = {
-            key: Named(Node(Source(one.name, one.schema, one.has_intervals)))
+            key: Named(Node(Source(one.name, one.schema, one.has_intervals)), name=one.name)
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
-            names[key] = Named(Node(Relation(one.name, one.schema, one.valid_from is None)), True)
-        return names | {key: Named(one.node) for key, one in self._derived.items()}
+            names[key] = Named(Node(Relation(one.name, one.schema, one.valid_from is None)), True, one.name)
+        return names | {key: Named(one.node, name=one.name) for key, one in self._derived.items()}
 
     def _reads(self, tree: exp.Expr) -> frozenset[str]:
-        found = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
+        # Not all names in a query are those of streams: columns and aliases may be called like one.
+        found = {
+            identifier.name.lower()
+            for table in tree.find_all(exp.Table)
+            for identifier in table.this.find_all(exp.Identifier)
+        }
         return frozenset(found & {*self._streams, *self._relations, *self._derived})
 
     def _require_free(self, name: str) -> None:

@@ -95,10 +95,10 @@ class Span:
 
 
 def span(node: exp.Expr | None) -> Span | None:
-    """The place of an expression: that of all its parts that have one."""
-    if node is None:
-        return None
-    found = [part.meta for part in node.walk() if "start" in part.meta]
-    if not found:
-        return None
-    return Span(min(meta["start"] for meta in found), max(meta["end"] for meta in found))
+    """The place of an expression: that of all its parts that have one; of what it is part of, if none has."""
+    while node is not None:
+        found = [part.meta for part in node.walk() if "start" in part.meta]
+        if found:
+            return Span(min(meta["start"] for meta in found), max(meta["end"] for meta in found))
+        node = node.parent
+    return None

@@ -45,6 +45,10 @@ OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">"
 """What holds of two known values where the other does not."""
 
 
+MOST_PARTS = 300
+"""The filters and joins of the conditions of a statement. OR in AND in OR doubles them with each level."""
+
+
 @dataclass(frozen=True)
 class Inner:
     """A query in a condition: its rows, what it selects of them, and what ties them to the rows around.
@@ -75,6 +79,7 @@ class Predicates:
 
     def __init__(self, inner_query: InnerQuery) -> None:
         self._inner_query = inner_query
+        self._parts = 0
 
     def keep(self, place: Place, tree: exp.Expr, wanted: bool = True) -> Node:
         """The rows for which the condition is true; where not `wanted`, those for which it is false."""
@@ -120,6 +125,13 @@ class Predicates:
 
     def _apply(self, place: Place, tree: exp.Expr, wanted: bool, is_kept: bool) -> Node:
         node = place.scope.node
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise place.scope.script.fault(
+                f"found AND and OR around queries that come to more than {MOST_PARTS} filters and joins; "
+                "write parts of it as streams, by CREATE STREAM … AS",
+                span(tree),
+            )
         if not has_query(tree):
             condition = place.reader().condition(tree)
             if reads_outer(condition):
@@ -310,9 +322,6 @@ def has_query(tree: exp.Expr) -> bool:
 
 
 def _queries(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The queries in an expression, without those in them."""
-    if isinstance(tree, exp.Query):
-        yield tree
-        return
-    for part in tree.iter_expressions():
-        yield from _queries(part)
+    """The queries in an expression, without those in them; no recursion, as chains of OR are long."""
+    parts = tree.dfs(prune=lambda part: isinstance(part, exp.Query))
+    return (part for part in parts if isinstance(part, exp.Query))

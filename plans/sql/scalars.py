@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import ErrorLevel
 
 from midstream.plans.errors import MidstreamError, SqlError
 from midstream.plans.expressions import (
@@ -22,6 +23,7 @@ from midstream.plans.expressions import (
     Kind,
     Logic,
     Not,
+    compile_row,
     conjunction,
     walk,
 )
@@ -169,7 +171,9 @@ class Reader:
 
     def _kind(self, expression: Expression, tree: exp.Expr) -> Kind:
         try:
-            return expression.kind(self.schema)
+            kind = expression.kind(self.schema)
+            compile_row(expression, self.schema)  # refuses what nests too deeply for Python
+            return kind
         except SqlError:
             raise
         except MidstreamError as error:
@@ -178,6 +182,8 @@ class Reader:
     def _narrowed(self, error: MidstreamError, tree: exp.Expr) -> SqlError:
         """The error, at the smallest part that has it."""
         for part in reversed(list(tree.walk())):
+            if isinstance(part, exp.Connector) and type(part) is type(part.parent):
+                continue  # a link of a chain, which may be long
             if isinstance(part, exp.Condition | exp.Func) and not isinstance(part, exp.Identifier):
                 try:
                     self.read(part).kind(self.schema)
@@ -414,7 +420,15 @@ class Reader:
         if lower == "if" and len(arguments) in (2, 3):
             return Case(((arguments[0], arguments[1]),), arguments[2] if len(arguments) == 3 else Const(None))
         if lower not in FUNCTIONS or not lower[0].isalpha():
-            known = [*(f for f in FUNCTIONS if f[0].isalpha()), *ALIASES, *DATE_PARTS]
+            from midstream.plans.sql.grouping import AGGREGATES
+
+            known = [
+                *(name for name, f in FUNCTIONS.items() if not f.words),
+                *ALIASES,
+                *DATE_PARTS,
+                *AGGREGATES,
+            ]
+
             known += [user.name for user in self.functions.values()]
             raise self.script.unknown("function", name, known, span(tree))
         return Call(lower, arguments)
@@ -440,11 +454,16 @@ def _negated(condition: Expression) -> Expression:
     return condition.condition if isinstance(condition, Not) else Not(condition)
 
 
+def text_of(tree: exp.Expr) -> str:
+    """A part of a query as sqlglot writes it; it would warn of what it cannot write."""
+    return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)
+
+
 def in_words(tree: exp.Expr) -> str:
     """What to call a part of a query in a message: its text, as far as there is room for it.
 
     >>> in_words(exp.column("price") + 1)
     'price + 1'
     """
-    text = " ".join(tree.sql(comments=False).split())
+    text = " ".join(text_of(tree).split())
     return text if len(text) <= 40 else f"{text[:40]}…"

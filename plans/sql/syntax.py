@@ -26,10 +26,13 @@ from sqlglot.tokens import Tokenizer
 
 from midstream.plans.errors import SqlError
 from midstream.plans.schema import suggest
-from midstream.plans.sql.faults import Script, Span
+from midstream.plans.sql.faults import Script, Span, span
 
 DEEPEST = 100
 """Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
+
+OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
 LEAST_WORK, WORK_PER_TOKEN = 2000, 40
 """How many parts sqlglot may make of a script until it is stopped: it needs less than two per token, unless
@@ -134,6 +137,7 @@ class QueryStatement:
 
     query: exp.Expr
     text: str
+    at: Span
 
 
 Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | QueryStatement
@@ -198,9 +202,17 @@ class StreamSql(Dialect):
         }
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
 
+        def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
+            """A part of a query; the words that sqlglot gives no place get that of the last token."""
+            made: Any = super().expression(instance, token, comments)
+            if isinstance(made, exp.Boolean | exp.Null) and "start" not in made.meta:
+                made.update_positions(self._prev)
+            return made
+
         def raise_error(self, message: str, token: Any = None) -> None:
             """Misread, at a token; without one at the current one, or behind the last."""
-            token = token or self._curr
+            # sqlglot may name the token before the one that is wrong.
+            token = self._curr if message.startswith("Expected") else token or self._curr
             at = Span(token.start, token.end) if token else Span(self._prev.end + 1, self._prev.end + 1)
             found = " ".join(self.sql[at.start : at.end + 1].split()) or "the end"
             raise Misread(_in_words(message, found if len(found) <= 40 else f"{found[:40]}…"), at)
@@ -419,16 +431,22 @@ class _Statements(StreamSql.Parser):
             if not self._match(TokenType.EQ):
                 self._words("TO")
             value = self._curr.text
-            self._advance()
+            if not self._advance_any(ignore_reserved=True):
+                self.raise_error("expected a value")
             return SetStatement(name.lower(), value, at)
         query = self._parse_query()
         if query is None:
             self.raise_error("expected CREATE, DROP, SET or SELECT", chunk[0])
-        return QueryStatement(query, self.sql[chunk[0].start : chunk[-1].end + 1])
+        return QueryStatement(query, self.sql[chunk[0].start : chunk[-1].end + 1], at)
 
     def _parse_query(self) -> Any:
-        query = self._parse_changes_of() or self._parse_select(nested=True)
-        return query and self._parse_query_modifiers(self._parse_set_operations(query))
+        first = self._curr
+        query: Any = self._parse_changes_of() or self._parse_select(nested=True)
+        if query is not None:
+            query = self._parse_query_modifiers(self._parse_set_operations(query))
+            if span(query) is None:
+                query.update_positions(first)
+        return query
 
     def _stream_or_relation(self) -> bool:
         if self._words("RELATION"):
@@ -501,6 +519,7 @@ class _Statements(StreamSql.Parser):
 def parse(script: Script) -> Sequence[Statement]:
     """The statements of a script. Raises SqlError, with the place, where it is none."""
     dialect = StreamSql()
+    tokens: list[Token] = []
     try:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
@@ -515,7 +534,18 @@ def parse(script: Script) -> Sequence[Statement]:
     except (ParseError, TokenError) as error:
         raise _unread(script, error) from None
     except RecursionError:
-        raise script.fault(TOO_DEEP, None) from None
+        raise script.fault(TOO_DEEP, _deepest(tokens)) from None
+
+
+def _deepest(tokens: Sequence[Token]) -> Span:
+    """The place with the most brackets around it."""
+    depth = most = 0
+    found = tokens[0]
+    for token in tokens:
+        depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+        if depth > most:
+            most, found = depth, token
+    return Span(found.start, found.end)
 
 
 def _unread(script: Script, error: Exception) -> SqlError:
@@ -556,10 +586,10 @@ def _in_words(message: str, found: str) -> str:
 def _check_depth(tokens: Sequence[Token], script: Script) -> None:
     depth = 0
     for token in tokens:
-        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE):
+        if token.token_type in OPENING:
             depth += 1
             if depth > DEEPEST:
                 at = Span(token.start, token.end)
                 raise script.fault(f"found brackets {depth} deep, expected {DEEPEST} at most", at)
-        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE):
+        elif token.token_type in CLOSING:
             depth -= 1

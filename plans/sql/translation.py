@@ -33,7 +33,7 @@ from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
-from midstream.plans.sql.scalars import in_words
+from midstream.plans.sql.scalars import in_words, text_of
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
 from midstream.plans.sql.windowing import Windows
@@ -44,10 +44,11 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 
 @dataclass(frozen=True)
 class Named:
-    """What a name in FROM stands for; `is_relation` refuses windows."""
+    """What a name in FROM stands for; `is_relation` refuses windows, `name` is for messages."""
 
     node: Node
     is_relation: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,10 @@ class Translator:
         if clause.args.get("recursive"):
             raise self._unsupported("WITH RECURSIVE", clause)
         for definition in clause.expressions:
-            names = {**found._names, definition.alias.lower(): Named(found.query(definition.this))}
+            names = {
+                **found._names,
+                definition.alias.lower(): Named(found.query(definition.this), name=definition.alias),
+            }
             found = Translator(self._script, self._windows, names, self._usual)
         return found
 
@@ -231,12 +235,13 @@ class Translator:
             reference = arguments[0].this
         if not isinstance(reference, exp.Identifier):
             raise self._script.fault(
-                f"found {tree.sql(comments=False)}, expected the name of a stream or relation", span(tree)
+                f"found {text_of(tree)}, expected the name of a stream or relation", span(tree)
             )
         self._refuse(tree)
         named = self._names.get(reference.name.lower())
         if named is None:
-            raise self._script.unknown("stream or relation", reference.name, self._names, span(reference))
+            known = [one.name for one in self._names.values()]
+            raise self._script.unknown("stream or relation", reference.name, known, span(reference))
         node = self._changed(named.node, word)
         return node, named.is_relation and word is None, reference.name
 
@@ -299,6 +304,10 @@ class Translator:
             ):
                 items += self._star(item, place.scope)
             elif isinstance(item, exp.Alias):
+                if not item.alias:
+                    raise self._script.fault(
+                        "found an empty name, expected one of a letter or more", span(item)
+                    )
                 items.append((item.alias, item.this))
             elif isinstance(item, exp.Aliases):
                 raise self._unsupported("several aliases", item)
@@ -526,7 +535,7 @@ def _bare(tree: exp.Expr) -> exp.Expr:
 def _name(tree: exp.Expr) -> str:
     """What an expression without an alias is called: a column by its own name, anything else by its text."""
     bare = _bare(tree)
-    return bare.name if isinstance(bare, exp.Column) else tree.sql(comments=False).lower()
+    return bare.name if isinstance(bare, exp.Column) else text_of(tree).lower()
 
 
 def _projected(node: Node, outputs: Sequence[tuple[str, Expression]]) -> Node:

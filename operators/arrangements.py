@@ -16,6 +16,10 @@ from midstream.plans.plan import Node
 from midstream.plans.properties import logical
 from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time, chronon_end
 
+MOST_PIECES = 2_000_000
+"""At once. A row that is valid for a day, in milliseconds, is 86 million chronons: memory for one would be
+gone before anybody had seen a result."""
+
 
 class Split(Operator):
     """Cut validity into pieces of `length` chronons, the last of which may be shorter.
@@ -34,7 +38,7 @@ class Split(Operator):
     State    The elements that are longer than what has left of them.
     Cost     O(1) per piece, and O(log n) per instant at which there are pieces to cut.
     Raises   IntervalError where pieces are to be chronons and an element never ends; then nothing of the
-             batch is taken.
+             batch is taken. IntervalError where there are more than `MOST_PIECES` to cut at once.
     Source   thesis, Algorithm 15; what it does not say is where to cut inside a chronon
 
     >>> split = Split(2)
@@ -81,6 +85,12 @@ class Split(Operator):
         """Cut off the pieces that start up to a time."""
         instants = self._instants
         while instants and instants[0] <= time:
+            if len(out) > MOST_PIECES:
+                raise IntervalError(
+                    f"{self.name}, port 0: found more than {MOST_PIECES:,} pieces to cut at once, up to "
+                    f"{time}; count time in a coarser unit, or look at it in a coarser granularity",
+                    operator=self.name,
+                )
             start = heappop(instants)
             rests = self._due.pop(start)
             self._held -= len(rests)

@@ -223,6 +223,8 @@ def _segment(g: int, length: float, d: float) -> float:
     """The length of an aggregate's segments (22.6)."""
     if not d or length <= g:
         return float(g)
+    if math.isinf(d):
+        return length  # nothing else starts
     if math.isinf(length):
         return -g / math.expm1(-g / d)  # starts only: nothing ends
     return -g / math.expm1(2 * length / d * math.log1p(-g / length))

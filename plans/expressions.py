@@ -22,6 +22,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from midstream.plans.errors import ExpressionError, PlanFormatError
@@ -276,7 +277,7 @@ class Binary(Expression):
     def kind(self, schema: Schema) -> Kind:
         """Boolean for comparisons; for arithmetic the wider operand's type."""
         left, right = self.left.kind(schema), self.right.kind(schema)
-        nullable = left.nullable or right.nullable
+        nullable = left.nullable or right.nullable or self._is_untyped(left, right)
         if self.operator in COMPARISONS:
             if not comparable(left.type, right.type):
                 raise ExpressionError(f"{self} compares {left.type.value} with {right.type.value}")
@@ -295,6 +296,9 @@ class Binary(Expression):
         if self.operator in "/%" and not self._is_defined(self.left.kind(scope.schema)):
             helper = scope.bind(_divide if self.operator == "/" else _modulo)
             return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
+        if self._is_untyped(*(part.kind(scope.schema) for part in self.parts())):
+            helper = scope.bind(_tolerant(self.operator))
+            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
         if self._may_be_too_large(scope.schema):
             helper = scope.bind(_MIXED[self.operator])
             return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
@@ -310,6 +314,10 @@ class Binary(Expression):
             for part in self.parts()
         )
         return kinds == {Type.INTEGER, Type.FLOAT} and not small
+
+    def _is_untyped(self, left: Kind, right: Kind) -> bool:
+        """Whether only the values of a row can tell if they go together: 1 < "a" and 1 + "a" are unknown."""
+        return self.operator not in ("==", "!=") and Type.ANY in (left.type, right.type)
 
     def _is_defined(self, left: Kind) -> bool:
         """Whether a remainder is certain to exist: an integer's, by a constant."""
@@ -854,6 +862,36 @@ def _canonical(part: Expression) -> tuple[str, str, list[int]]:
     # A column may be named like an expression, and two callables may have one name; their identities separate
     # them.
     return str(part), repr(part), [id(p.function) for p in walk(part) if isinstance(p, Apply)]
+
+
+@cache
+def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
+    """An operator that gives unknown for what it is not defined for."""
+    run = PYTHON_OPERATORS[symbol]
+
+    def tolerant(left: Any, right: Any) -> Any:
+        # Python repeats and formats texts by these operators, which nobody has asked for.
+        if symbol in "*%" and any(isinstance(value, str | bytes | tuple) for value in (left, right)):
+            return None
+        try:
+            return run(left, right)
+        except (TypeError, ArithmeticError):
+            return None
+
+    return tolerant
+
+
+PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def _divide(left: Any, right: Any) -> float | None:

@@ -56,12 +56,19 @@ class Node:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return (
-            isinstance(other, Node)
-            and hash(self) == hash(other)
-            and self.operator == other.operator
-            and self.inputs == other.inputs
-        )
+        if not isinstance(other, Node):
+            return False
+        # Each pair once: what is shared would else be compared once for each way to it.
+        pairs, seen = [(self, other)], set()
+        while pairs:
+            one, two = pairs.pop()
+            if one is two or (id(one), id(two)) in seen:
+                continue
+            seen.add((id(one), id(two)))
+            if hash(one) != hash(two) or one.operator != two.operator or len(one.inputs) != len(two.inputs):
+                return False
+            pairs.extend(zip(one.inputs, two.inputs, strict=True))
+        return True
 
     def __repr__(self) -> str:
         return f"<{self.operator}{' of ' + ', '.join(map(repr, self.inputs)) if self.inputs else ''}>"

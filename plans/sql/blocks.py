@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -88,7 +89,10 @@ class JoinedParts:
                 raise self._script.unknown(
                     f"column in {part.alias} of the name", identifier.name, part.columns, span(identifier)
                 )
-            equalities.append(Col(mine).eq(Col(theirs)))
+            equal = Col(mine).eq(Col(theirs))
+            with self._script.at(partial(span, identifier)):
+                equal.kind(self.scope.node.schema.concat(part.node.schema))
+            equalities.append(equal)
             self._merged[identifier.name.lower()] = theirs if part.kept == {"RIGHT"} else mine
         self._items.append(Item(part.alias, part.columns, part.stream))
         self.count += 1

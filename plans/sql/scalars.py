@@ -122,6 +122,9 @@ PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
 LARGEST_REPEATED = 1000
 """The parts of an expression that is compared several times, as in BETWEEN."""
 
+MOST_DIGITS = 300
+"""Of an integer in a query: as many as there is a float for."""
+
 Answer = Expression | None
 
 
@@ -291,9 +294,9 @@ class Reader:
         if tree.is_string:
             return Const(text)
         if text.isascii() and text.isdigit():
-            if len(text) > 1000:
+            if len(text) > MOST_DIGITS:
                 raise self.script.fault(
-                    f"found a number of {len(text)} digits, expected 1000 at most", span(tree)
+                    f"found a number of {len(text)} digits, expected {MOST_DIGITS} at most", span(tree)
                 )
             return Const(int(text))
         try:

@@ -162,7 +162,7 @@ class Translator:
             else:
                 self._refuse_aggregates(place, condition, "WHERE")
                 _sort([self._condition(place, condition)], conditions, ties)
-        with self._script.at(lambda: span(where)):
+        with self._script.at(lambda: span(tree if where is None else where)):
             place = place.over(placed(place.scope.node, joined.count, conditions))
         for condition in later:
             place = place.over(self._predicates.keep(place, condition))

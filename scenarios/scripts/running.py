@@ -85,33 +85,33 @@ def run_queries(
     Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
              place, where a window counts rows of equal timestamps.
     """
-    _require_known(catalog, wishes.sources)
+    require_known(catalog, wishes.sources)
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = {
-            name: stack.enter_context(_opened(catalog, name, wishes, bad_rows))
+            name: stack.enter_context(opened(catalog, name, wishes, bad_rows))
             for name in dict.fromkeys(name for query in queries for name in streams_of(query.plan))
         }
         relations = {
             name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
-            for name in dict.fromkeys(name for query in queries for name in _relations_of(query.plan))
+            for name in dict.fromkeys(name for query in queries for name in relations_of(query.plan))
         }
         outputs = [
-            _Output(query.name, stack.enter_context(_sink(wishes, query, len(queries)))) for query in queries
+            Output(query.name, stack.enter_context(sink_of(wishes, query, len(queries)))) for query in queries
         ]
         engine = Engine(
             relations=relations,
             slack=dict.fromkeys(inputs, wishes.slack) if wishes.slack is not None else None,
-            dead_letters=None if wishes.dead_letters is None else lambda found: _bury(found, bad_rows),
+            dead_letters=None if wishes.dead_letters is None else lambda found: bury(found, bad_rows),
         )
         for query, output in zip(queries, outputs, strict=True):
             engine.add(explain(query.plan).physical.plan, output.take, name=query.name)
-        with _placed(queries):
+        with ties_placed(queries):
             elements = _pump(engine, inputs, outputs, progress)
         return Summary(elements, {output.name: output.count for output in outputs}, bad_rows.count)
 
 
-class _Output:
+class Output:
     """Counts the results of a query on their way to its sink."""
 
     def __init__(self, name: str, sink: Sink) -> None:
@@ -120,6 +120,7 @@ class _Output:
         self.count = 0
 
     def take(self, batch: Batch) -> None:
+        """Results are ready."""
         self.count += len(batch)
         self.sink.write(batch)
 
@@ -127,7 +128,7 @@ class _Output:
 def _pump(
     engine: Engine,
     inputs: Mapping[str, Input],
-    outputs: Sequence[_Output],
+    outputs: Sequence[Output],
     progress: Progress,
 ) -> int:
     taken = 0
@@ -165,12 +166,14 @@ def streams_of(plan: Plan) -> list[str]:
     return [operator.stream for operator in found if isinstance(operator, Source)]
 
 
-def _relations_of(plan: Plan) -> list[str]:
+def relations_of(plan: Plan) -> list[str]:
+    """The names of the relations that a plan reads."""
     found = [logical(node) for node in plan.nodes]
     return [operator.relation for operator in found if isinstance(operator, Relation)]
 
 
-def _require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
+def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
+    """Raise MidstreamError where a source is given for what the script does not declare."""
     known = [*catalog.streams, *catalog.relations]
     for name in sources:
         if name not in known:
@@ -179,7 +182,8 @@ def _require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
             )
 
 
-def _opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> Input:
+def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> Input:
+    """The source of a stream: the one that is wished for, or that of its declaration."""
     declared = catalog.streams.get(name)
     if declared is None:
         raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
@@ -190,7 +194,8 @@ def _opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> I
     return _limited(opened, wishes.rows)
 
 
-def _sink(wishes: Wishes, query: Query, count: int) -> Sink:
+def sink_of(wishes: Wishes, query: Query, count: int) -> Sink:
+    """The sink of a query, which is one of so many."""
     output = wishes.output
     if count > 1:
         if output == "-":
@@ -202,14 +207,14 @@ def _sink(wishes: Wishes, query: Query, count: int) -> Sink:
     return open_sink(output, query.plan.root.schema, wishes.form)
 
 
-def _bury(found: list[DeadLetter], bad_rows: BadRows) -> None:
+def bury(found: list[DeadLetter], bad_rows: BadRows) -> None:
     """What the engine cannot take goes where rows go that do not fit."""
     for letter in found:
         bad_rows.bury(letter.stream, letter.message, repr(letter.element))
 
 
 @contextmanager
-def _placed(queries: Sequence[Query]) -> Iterator[None]:
+def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
     """Say where in the script a window is that met rows of equal timestamps."""
     try:
         yield

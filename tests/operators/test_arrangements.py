@@ -76,6 +76,15 @@ def test_an_integer_that_is_a_float_is_an_integer() -> None:
     assert results(Split(2), [(2.0, 5, "a")]) == [(2, 4, "a"), (4, 5, "a")]
 
 
+def test_too_many_pieces_at_once_are_refused() -> None:
+    """Not the long validity itself: its pieces, where time goes on a lot at once."""
+    split = Split(1)
+    assert split.push(0, [(0, 10**17, "a")]) == [(0, 1, "a")]
+    assert len(split.advance(0, 1000)) == 1000
+    with pytest.raises(IntervalError, match="more than 2,000,000 pieces to cut at once, up to inf"):
+        split.end(0)
+
+
 @pytest.mark.parametrize("batch", [[(3, FOREVER, (1,))], [(3, 4, (2,)), (5, FOREVER, (1,))]])
 def test_what_never_ends_cannot_be_cut_into_chronons(batch: list[Element]) -> None:
     """Nothing of the batch is taken."""

@@ -61,7 +61,7 @@ def outcome(text: str, declarations: str = DECLARATIONS) -> str:
 def prepared(declarations: str = DECLARATIONS) -> Catalog:
     """A catalog with streams, a relation, a function and an aggregate function."""
     catalog = Catalog()
-    catalog.add_function("twice", doubled, "float?")
+    catalog.add_function("twice", doubled)
     catalog.add_function("DolToEuro", doubled, "float?")
     catalog.add_aggregate(UserAggregate("tally", lambda _: 1, operator.add, int, type=Type.INTEGER))
     catalog.execute(declarations)

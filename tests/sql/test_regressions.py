@@ -49,6 +49,10 @@ REFUSED = {
         f"SELECT {'(' * 99}a{')' * 99} FROM s",
         "this nests too deeply; define parts of it",
     ),
+    "USING over columns of different types": (
+        "CREATE STREAM r(a TEXT); SELECT s.a FROM s JOIN r USING (a)",
+        "line 1, column 58: s.a = r.a compares integer with string",
+    ),
     "a part that sqlglot cannot write": ("SELECT a FROM s FOR UPDATE", "FOR UPDATE is not supported"),
 }
 
@@ -73,6 +77,7 @@ def test_it_is_refused_with_a_place(statement: str, message: str) -> None:
         "CREATE STREAM x(a TIMESTAMP WITH TIME ZONE, b TIMESTAMP WITHOUT TIME ZONE, c INT)",
         "SELECT CASE a WHEN 1 THEN 2 WHEN 2 THEN 1 END FROM s WHERE a + 1 BETWEEN 1 AND 2",
     ],
+    ids=lambda statement: statement[:40],
 )
 def test_it_is_accepted(statement: str) -> None:
     catalog = Catalog()

@@ -1,0 +1,147 @@
+"""`midstream migrate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midstream.plans.errors import MidstreamError
+from midstream.scenarios.progress import progress_bar
+from midstream.scenarios.scripts.options import (
+    DeadLetters,
+    Format,
+    Functions,
+    Header,
+    Output,
+    Rows,
+    Script,
+    Slack,
+    Sources,
+    Unit,
+    read,
+    silent,
+    sources_of,
+)
+
+if TYPE_CHECKING:
+    from midstream.plans.plan import Plan
+    from midstream.plans.sql import Catalog, Query, TimeUnit
+
+AUTO = "auto"
+
+
+def migrate(
+    script: Script,
+    at: Annotated[
+        str,
+        typer.Option(help="The application time to migrate at: an integer in units of time, or a date."),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="The new plan: a file with a query in SQL, or with a plan in JSON (.json); auto: what the "
+            "optimizer chooses by what was measured until then."
+        ),
+    ] = AUTO,
+    strategy: Annotated[str, typer.Option(help="The name of the way to migrate.")] = "genmig",
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Also run the query without migration, and compare all results."),
+    ] = False,
+    source: Sources = None,
+    output: Output = "-",
+    form: Format = None,
+    rows: Rows = None,
+    dead_letters: DeadLetters = None,
+    slack: Slack = None,
+    header: Header = True,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="The summary as one JSON object; on standard output, unless the results are there."
+        ),
+    ] = False,
+    unit: Unit = None,
+    functions: Functions = None,
+) -> None:
+    """Run a query, and change its plan when application time reaches --at: no result is lost, doubled or
+    delayed.
+
+    The query begins with its plan as written. Results are as those of run; a file for them is there only once
+    all went well. A file for --to has a script of its own, or a query over the declarations of the first one.
+
+    Exit status: 0 done, 1 if the results turned out not to mean the same as without migration, 2 if the
+    migration is refused, --at is not reached, or the input is bad.
+    """
+    from midstream.scenarios.scripts.migrating import Move, migrate_query
+    from midstream.scenarios.scripts.running import Wishes
+
+    catalog, queries = read(script, unit, functions)
+    query = _only(queries, script)
+    move = Move(
+        _instant(at, catalog.unit), _target(to, catalog, query, unit, functions), strategy, is_verified=verify
+    )
+    wishes = Wishes(sources_of(catalog, source or []), output, form, rows, dead_letters, slack, header)
+    try:
+        with progress_bar("elements") as advance:
+            outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    if as_json:
+        typer.echo(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
+    else:
+        typer.echo(str(outcome), err=True)
+    if outcome.is_interrupted:
+        raise typer.Exit(130)
+    if outcome.is_verified is False:
+        raise typer.Exit(1)
+
+
+def _only(queries: list[Query], script: str) -> Query:
+    if len(queries) != 1:
+        name = "standard input" if script == "-" else script
+        raise MidstreamError(f"{name}: found {len(queries)} queries, expected one to migrate")
+    return queries[0]
+
+
+def _instant(text: str, unit: TimeUnit) -> int:
+    """An instant as rows have it: in chronons, or as a date."""
+    from midstream.plans.schema import Type
+    from midstream.plans.sql.declarations import ColumnDeclaration
+    from midstream.scenarios.connectors.converter import INSTANT
+    from midstream.scenarios.connectors.texts import text_converter
+
+    column = ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True)
+    try:
+        return int(text_converter(column, False, unit.nanoseconds).one(text))
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"found {text!r}, expected {INSTANT}", param_hint="--at") from error
+
+
+def _target(to: str, catalog: Catalog, query: Query, unit: str | None, functions: Path | None) -> Plan | None:
+    """The plan to migrate to; None for the optimizer's."""
+    from midstream.scenarios.plan_files import read_plan
+
+    if to == AUTO:
+        return None
+    if Path(to).suffix.lower() == ".json":
+        return read_plan(Path(to))
+    return _only(_queries(to, catalog, unit, functions), to).plan
+
+
+def _queries(to: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
+    """The queries of a script: over its own declarations where it has some, else over those of the first
+    script."""
+    from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse
+    from midstream.scenarios.scripts.running import read_script
+
+    text = read_script(to)
+    if not any(isinstance(one, CreateStatement | SetStatement) for one in parse(text)):
+        return catalog.execute(text.text, text.name)
+    own, queries = read(to, unit, functions)
+    if own.unit != catalog.unit:
+        raise MidstreamError(f"{to}: found time in {own.unit.name}, expected {catalog.unit.name}")
+    return queries

@@ -1,0 +1,371 @@
+"""Running a query that changes its plan when application time reaches an instant.
+
+The query begins with its plan as it was written; inputs, relations and outputs are those of `midstream run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from operator import le
+from pathlib import Path
+from typing import Any
+
+from midstream.migration.machine import Migration
+from midstream.migration.report import MigrationReport, report
+from midstream.migration.strategies import migrate
+from midstream.operators.engine import Engine
+from midstream.optimizer import Statistics, optimize
+from midstream.plans.errors import MidstreamError
+from midstream.plans.plan import Plan
+from midstream.plans.properties import logical_plan
+from midstream.plans.snapshots import Equivalence, equivalent
+from midstream.plans.sql import Catalog, Query
+from midstream.plans.streams import BEGINNING, Batch, Element, Time
+from midstream.scenarios.connectors import BadRows, ConnectorError
+from midstream.scenarios.connectors import Source as Input
+from midstream.scenarios.connectors.output import STDOUT
+from midstream.scenarios.scripts.explaining import LIMIT
+from midstream.scenarios.scripts.feeding import Arrival, arrivals
+from midstream.scenarios.scripts.relations import load
+from midstream.scenarios.scripts.running import (
+    Output,
+    Progress,
+    Wishes,
+    bury,
+    opened,
+    relations_of,
+    require_known,
+    sink_of,
+    streams_of,
+    ties_placed,
+)
+
+SHOWN_DIFFERENCES = 10
+"""How many differences between the outputs JSON has at most."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """When a query is to change its plan, and how.
+
+    at             the instant of application time, in chronons
+    to             the new plan; None for what the optimizer chooses by what was measured until then
+    strategy       one of migration's STRATEGIES
+    is_verified    whether to run the query without migration beside it, over the same elements, and compare
+    """
+
+    at: int
+    to: Plan | None = None
+    strategy: str = "genmig"
+    is_verified: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a query and its migration.
+
+    results_before    how many of the results came before the migration began
+    reason            why the migration goes as it does, where its strategy was not the caller's choice
+    equivalence       the comparison with the query without migration, where it was asked for and the input
+                      came to its end
+    is_ordered        whether the results came in order of start; None where `equivalence` is
+    is_interrupted    whether someone ended the run after the migration had begun
+    """
+
+    query: str
+    move: Move
+    old: Plan
+    new: Plan
+    migration: MigrationReport
+    elements: int
+    results: int
+    results_before: int
+    rejected: int
+    reason: str = ""
+    equivalence: Equivalence | None = None
+    is_ordered: bool | None = None
+    is_interrupted: bool = False
+
+    @property
+    def is_verified(self) -> bool | None:
+        """Whether the results are in order and mean what they do without migration; None if nothing tells.
+
+        Fragments without another half prove that the plans differ in meaning, also where nothing is compared.
+        """
+        if self.migration.unmatched:
+            return False
+        return None if self.equivalence is None else bool(self.equivalence) and bool(self.is_ordered)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the plans differ at all: the optimizer may find that the running one is the cheapest."""
+        return logical_plan(self.old) != logical_plan(self.new)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; the fields of the migration's report are among the others."""
+        found = () if self.equivalence is None else self.equivalence.differences
+        return {
+            "query": self.query,
+            "strategy": self.move.strategy,
+            "reason": self.reason,
+            "at": self.move.at,
+            "changed": self.is_changed,
+            "elements": self.elements,
+            "results": self.results,
+            "results_before": self.results_before,
+            "rejected": self.rejected,
+            **self.migration.as_dict(),
+            "verified": self.is_verified,
+            "in_order": self.is_ordered,
+            "differences": list(map(str, found[:SHOWN_DIFFERENCES])),
+            "interrupted": self.is_interrupted,
+            "plans": {"old": str(self.old), "new": str(self.new)},
+        }
+
+    def __str__(self) -> str:
+        m = self.migration
+        rejected = f", {self.rejected:,} rows rejected" if self.rejected else ""
+        same = "" if self.is_changed else "; the plan is the same: none was found to cost less"
+        return "\n".join(
+            [
+                f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
+                f"migrated at {self.move.at} by {self.move.strategy}: {m.phase}{same}",
+                *([f"  reason        {self.reason}"] if self.reason else []),
+                f"  split time    {_shown(m.split_time)}",
+                f"  duration      {_shown(m.duration)} in application time",
+                f"  results       {self.results_before:,} before; during it {m.results_old:,} old, "
+                f"{m.results_new:,} new, {m.results_fused:,} fused, {m.unmatched:,} unmatched",
+                f"  peak state    {m.peak_state_old:,} in the old plan, {m.peak_state_new:,} in the new one, "
+                f"{m.peak_held:,} held between them",
+                f"  verified      {self._verdict()}",
+            ]
+        )
+
+    def _verdict(self) -> str:
+        match self.is_verified:
+            case None:
+                return "not compared"
+            case True:
+                return "yes: the results are in order and mean the same as without migration"
+        reasons = [str(self.equivalence)] if self.equivalence is not None and not self.equivalence else []
+        if self.is_ordered is False:
+            reasons.append("the results are not in order")
+        if self.migration.unmatched:
+            reasons.append("the plans do not mean the same: fragments of results found no other half")
+        return "NO: " + "; ".join(reasons)
+
+
+def migrate_query(
+    catalog: Catalog,
+    query: Query,
+    wishes: Wishes,
+    move: Move,
+    progress: Progress = lambda done, total: None,
+) -> Outcome:
+    """Run a query until its sources have ended, and change its plan at the wished instant.
+
+    It is reached when every stream has come so far or has ended. Recorded streams meet there: what starts
+    from it on arrives after the migration has begun. Results are written as soon as they are ready, to a file
+    that bears its name only once all is well.
+
+    State    As `run_queries`, and that of the migration; all results, twice, where they are verified.
+    Raises   MigrationRefused, before anything is read where the plans tell it already; MidstreamError where
+             the instant is not reached; what `run_queries` raises.
+    """
+    require_known(catalog, wishes.sources)
+    with ExitStack() as stack:
+        relations = {
+            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
+            for plan in (query.plan, move.to or query.plan)
+            for name in relations_of(plan)
+            if name in catalog.relations
+        }
+        # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
+        migrate(Engine(query.plan, relations=relations), move.to or query.plan, move.strategy)
+        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
+        inputs = {
+            name: stack.enter_context(opened(catalog, name, wishes, bad_rows))
+            for name in dict.fromkeys(streams_of(query.plan))
+        }
+        output = stack.enter_context(_output(wishes, query))
+        slack = None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack)
+        settings: dict[str, Any] = {"relations": relations, "slack": slack}
+        is_kept = wishes.dead_letters is not None
+        engine = Engine(**settings, dead_letters=(lambda found: bury(found, bad_rows)) if is_kept else None)
+        run = _Run(
+            engine, move, is_held=not any(one.is_live for one in inputs.values()), slack=wishes.slack or 0
+        )
+        engine.add(query.plan, output.take, name=query.name)
+        if move.is_verified:
+            beside = Engine(**settings, dead_letters=(lambda found: None) if is_kept else None)
+            run.verify_by(beside, query)
+        with ties_placed([query]):
+            run.feed(inputs, output, progress)
+        return run.outcome(query, output.count, bad_rows.count)
+
+
+class _Run:
+    """An engine on its way to an instant, and beyond.
+
+    Where `is_held`, the rest of a stream that has reached the instant waits for the other streams. As
+    recorded streams are read in step, that is a batch of each.
+    """
+
+    def __init__(self, engine: Engine, move: Move, *, is_held: bool, slack: int) -> None:
+        self.migration: Migration | None = None
+        self._engines = [engine]
+        self._move = move
+        self._is_held = is_held
+        self._from = move.at + slack
+        """An element that starts here or later tells that its stream has reached the instant."""
+        self._missing: set[str] = set()
+        """Streams that have neither reached the instant nor ended."""
+        self._is_reached = False
+        self._held: list[Arrival] = []
+        self._latest: Time = BEGINNING
+        self._elements = 0
+        self._is_interrupted = False
+        self._new: Plan | None = None
+        self._results_before = 0
+        self._results: tuple[list[Element], list[Element]] = ([], [])
+
+    def verify_by(self, beside: Engine, query: Query) -> None:
+        """Give all elements to another engine too, which runs the query without migration."""
+        self._engines.append(beside)
+        for engine, results in zip(self._engines, self._results, strict=True):
+            if engine is beside:
+                engine.add(query.plan, name=query.name)
+            engine.subscribe(results.extend)
+
+    def feed(self, inputs: Mapping[str, Input], output: Output, progress: Progress) -> None:
+        """Take what the inputs give, to their end. An interruption ends it too, once the migration has begun.
+
+        Raises   MidstreamError where the instant is not reached.
+        """
+        self._missing = set(inputs)
+        try:
+            for name, batch in arrivals(inputs):
+                self._arrive(name, batch)
+                output.sink.flush()
+                if not output.sink.is_wanted and len(self._engines) == 1:
+                    break
+                progress(self._elements, None)
+        except KeyboardInterrupt:
+            if self.migration is None:
+                raise
+            self._is_interrupted = True
+        if self.migration is None:
+            last = (
+                "no element came"
+                if self._latest == BEGINNING
+                else f"the last element starts at {self._latest}"
+            )
+            raise MidstreamError(f"time {self._move.at} was not reached: {last}", at=self._move.at)
+        if not self._is_interrupted:
+            for engine in self._engines:
+                engine.close()
+
+    def outcome(self, query: Query, results: int, rejected: int) -> Outcome:
+        """What became of it."""
+        assert self.migration is not None and self._new is not None
+        is_compared = len(self._engines) > 1 and not self._is_interrupted
+        migrated, stayed = self._results
+        starts = [start for start, _, _ in migrated]
+        return Outcome(
+            query=query.name,
+            move=self._move,
+            old=query.plan,
+            new=self._new,
+            migration=report(self.migration),
+            elements=self._elements,
+            results=results,
+            results_before=self._results_before,
+            rejected=rejected,
+            reason=getattr(self.migration, "reason", ""),
+            equivalence=equivalent(migrated, stayed) if is_compared else None,
+            is_ordered=all(map(le, starts, starts[1:])) if is_compared else None,
+            is_interrupted=self._is_interrupted,
+        )
+
+    def _arrive(self, name: str, batch: Batch | None) -> None:
+        if self.migration is not None:
+            self._take(name, batch)
+        elif name not in self._missing:
+            self._wait(name, batch)
+        elif batch is None:
+            self._take(name, None)
+            self._missing.discard(name)
+            self._migrate_if_due()
+        else:
+            reach = next((i for i, (start, _, _) in enumerate(batch) if start >= self._from), None)
+            self._take(name, batch[:reach])
+            if reach is not None:
+                # The element behind says so, but may itself start long after the instant.
+                self._engines[0].advance(name, self._move.at)
+                self._missing.discard(name)
+                self._is_reached = True
+                self._wait(name, batch[reach:])
+                self._migrate_if_due()
+
+    def _wait(self, name: str, batch: Batch | None) -> None:
+        if self._is_held:
+            self._held.append((name, batch))
+        else:
+            self._take(name, batch)
+
+    def _take(self, name: str, batch: Batch | None) -> None:
+        for engine in self._engines:
+            if batch is None:
+                engine.end(name)
+            elif batch:
+                engine.push(name, batch)
+        if batch:
+            self._elements += len(batch)
+            self._latest = max(self._latest, batch[-1][0])
+
+    def _migrate_if_due(self) -> None:
+        if self._missing or not self._is_reached:
+            return
+        engine = self._engines[0]
+        running = engine.query().plan
+        self._new = self._move.to
+        if self._new is None:
+            seen = Statistics.from_observations(engine.observe())
+            self._new = optimize(running, seen, limit=LIMIT).plan
+        self._results_before = engine.counters()["results"]
+        self.migration = migrate(engine, self._new, self._move.strategy)
+        held, self._held = self._held, []
+        for name, batch in held:
+            self._take(name, batch)
+
+
+@contextmanager
+def _output(wishes: Wishes, query: Query) -> Iterator[Output]:
+    """The output of a query. A file is written under another name beside its own, which it gets at the end;
+    after an error there is none."""
+    path = Path(wishes.output)
+    if wishes.output == STDOUT or (path.exists() and not path.is_file()):
+        with sink_of(wishes, query, 1) as sink:
+            yield Output(query.name, sink)
+        return
+    path = path.resolve()
+    # The suffixes, which tell the format, stay.
+    unfinished = path.with_name(f".unfinished.{path.name}")
+    try:
+        try:
+            sink = sink_of(replace(wishes, output=str(unfinished)), query, 1)
+        except ConnectorError as error:
+            message = str(error).replace(str(unfinished), wishes.output)
+            raise ConnectorError(message, path=wishes.output) from error
+        with sink:
+            yield Output(query.name, sink)
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def _shown(time: int | None) -> str:
+    return "–" if time is None else str(time)

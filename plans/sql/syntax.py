@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
-from sqlglot.parser import Parser
+from sqlglot.parser import Parser as UsualParser
 from sqlglot.tokenizer_core import Token, TokenType
-from sqlglot.tokens import Tokenizer
+from sqlglot.tokens import Tokenizer as UsualTokenizer
 
 from midstream.plans.errors import SqlError
 from midstream.plans.schema import suggest
@@ -181,12 +181,12 @@ KNOWN_TYPES = "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, T
 class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""
 
-    class Tokenizer(Tokenizer):
+    class Tokenizer(UsualTokenizer):
         """As usual, but nothing is passed on as an unread command."""
 
         COMMANDS: ClassVar[set[TokenType]] = set()
 
-    class Parser(Parser):
+    class Parser(UsualParser):
         """Reads queries; statements are read by `_Statements`."""
 
         # Functions keep the name and the place that they were written with; which there are, the
@@ -194,11 +194,11 @@ class StreamSql(Dialect):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-            name: Parser.FUNCTION_PARSERS[name]
+            name: UsualParser.FUNCTION_PARSERS[name]
             for name in ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-            name: Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
+            name: UsualParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
         }
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
 

@@ -8,8 +8,8 @@ The names below are the whole of the public interface; `midstream.testing` adds 
 from midstream.engine import Engine
 from midstream.migration.machine import Migration
 from midstream.migration.report import MigrationReport, report
-from midstream.migration.strategies import STRATEGIES
-from midstream.operators.box import Box, StateSize, max_end, state_size
+from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box
+from midstream.operators.box import Box, StateSize, max_end, settled, state_size
 from midstream.operators.engine import interleave, run
 from midstream.operators.input_manager import DeadLetter
 from midstream.operators.metadata import Metadata
@@ -125,6 +125,7 @@ __all__ = [
     "dumps",
     "enumerate_plans",
     "equivalent",
+    "find_strategy",
     "greatest",
     "interleave",
     "least",
@@ -132,6 +133,7 @@ __all__ = [
     "max_",
     "max_end",
     "median",
+    "migrate_box",
     "min_",
     "normal_form",
     "opaque",
@@ -141,6 +143,7 @@ __all__ = [
     "relation",
     "report",
     "run",
+    "settled",
     "signed_plan",
     "snapshot",
     "snapshots",

@@ -31,7 +31,13 @@ class Engine(engine.Engine):
         """Move a query, by default the first, to another plan that means the same, without losing, doubling
         or delaying a result.
 
-        Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`.
+        Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`:
+
+            swap                      at once, where only stateless operators and windows among them differ
+            genmig                    any two plans, until the last element so far has expired
+            genmig-end-timestamp      the same, until what the running plan keeps has expired
+            genmig-reference-point    as genmig, without a fuse; filters, maps, unions and joins only
+            auto                      the one with the smallest predicted overhead; `reason` tells why
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """

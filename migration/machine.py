@@ -73,6 +73,8 @@ class Migration:
         """The largest state of the new box since the beginning, in elements."""
         self.peak_held = 0
         """The largest number of elements that waited in the joiners."""
+        self.reason = ""
+        """Why its strategy was chosen; empty where the caller chose it."""
 
     @property
     def successor(self) -> Box | None:
@@ -103,7 +105,7 @@ class Migration:
         self._reached[port] = progress
         old, new = self._fork(batch, self.split)
         from_old = self._feed_old(port, old, progress)
-        from_new = _feed(self.new, port, new, max(progress, self.split))
+        from_new = self._feed_new(port, new, progress)
         if self.phase is Phase.MOVING:
             assert self.old is not None
             # The old box may itself be a migration that has just ended.
@@ -134,6 +136,9 @@ class Migration:
             self._passed[port] = True
             _append(results, self.old.end(port))
         return results
+
+    def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        return _feed(self.new, port, batch, max(progress, self.split))
 
     def progress(self, output: int = 0) -> Time:
         """No later result starts before this. The split time itself never shows."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
+from midstream.operators.box import Box
+from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
+from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.logical import (
     AntiJoin,
     Difference,
     Intersection,
     Join,
+    Logical,
     Relation,
     SemiJoin,
     Source,
@@ -19,6 +23,8 @@ from midstream.plans.logical import (
 )
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical, logical_plan
+from midstream.plans.streams import FOREVER, Time
+from midstream.plans.windows import TimeWindow
 
 
 def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -> None:
@@ -30,7 +36,12 @@ def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -
 
     Raises   MigrationRefused, naming the operator and the reason.
     """
-    old, new = logical_plan(old), logical_plan(new)
+    require_same_answers(old, new)
+    _require_same_inputs(logical_plan(old), logical_plan(new), forks)
+
+
+def require_same_answers(old: Plan, new: Plan) -> None:
+    """Refuse plans that differ in their outputs, their outputs' columns, or their sources."""
     if tuple(old.outputs) != tuple(new.outputs):
         raise MigrationRefused(
             f"the new plan has the outputs {', '.join(new.outputs)}, expected {', '.join(old.outputs)}"
@@ -42,7 +53,6 @@ def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -
                 f"the new plan's output has the columns {has}, expected {had}", output=output
             )
     _require_same_sources(old, new)
-    _require_same_inputs(old, new, forks)
 
 
 def require_intervals(forks: Iterable[Node]) -> None:
@@ -106,6 +116,84 @@ def require_start_preserving(plan: Plan, which: str) -> None:
                 "belongs to; use genmig",
                 operator=str(operator),
             )
+
+
+def require_finite(old: Box, last: Time) -> None:
+    """Refuse an old plan that is bound to answer for ever, naming the operator that keeps what is valid so
+    long."""
+    if last == FOREVER:
+        running = old.operators() if isinstance(old, PlanBox) else {}
+        holders = [
+            str(logical(node))
+            for node, one in running.items()
+            if any(end == FOREVER for _, end, _ in one.state())
+        ]
+        raise MigrationRefused(
+            f"{', '.join(holders) or 'the running plan'} keeps an element that is valid for ever, so that "
+            "the running plan has no last instant; put a finite window on the input",
+            operator=holders[0] if holders else "None",
+        )
+
+
+def require_stateless(changed: Iterable[Node], which: str) -> None:
+    """Refuse to exchange operators of a physical plan at once unless each result comes from one element."""
+    for node in changed:
+        operator = logical(node)
+        if any(form(one) != "intervals" for one in (node, *node.inputs)):
+            raise MigrationRefused(
+                f"swap would part positive elements from their negative ones at {operator} of the {which} "
+                "plan; choose implementations on intervals",
+                operator=str(operator),
+            )
+        if not operator.is_stateless and not isinstance(operator, Arrangement):
+            instead = "use genmig" if operator.is_snapshot_reducible else "leave it where it is"
+            raise MigrationRefused(
+                f"swap would lose the state of {operator} of the {which} plan, which the other plan does not "
+                f"have in the same place; {instead}",
+                operator=str(operator),
+            )
+
+
+def require_same_windows(old: Plan, new: Plan) -> None:
+    """Refuse plans whose elements run through different windows, or through the same in another order.
+
+    Windows may be moved along operators that are stateless; a window of one chronon may come and go (thesis,
+    10.7 to 10.10).
+    """
+    for output, root in old.outputs.items():
+        had, has = _ways(root), _ways(new.outputs[output])
+        if had != has:
+            only = [
+                f"only the {which} plan has {', '.join(sorted(map(_way, some)))}"
+                for which, some in (("old", had - has), ("new", has - had))
+                if some
+            ]
+            way = min(had ^ has, key=_way)
+            raise MigrationRefused(
+                f"the windows on the way to the output {output} differ: {'; '.join(only)}",
+                operator=str(way[0]),
+            )
+
+
+Way = tuple[Logical, ...]
+"""What is not snapshot-reducible on a way from an output down to a source."""
+
+
+def _ways(node: Node) -> frozenset[Way]:
+    found: dict[Node, frozenset[Way]] = {}
+    for one in node.walk():
+        operator = logical(one)
+        below = frozenset(way for child in one.inputs for way in found[child])
+        if isinstance(operator, Source):
+            below = frozenset([(operator,)])
+        elif not operator.is_snapshot_reducible and operator != TimeWindow(1):
+            below = frozenset((operator, *way) for way in below)
+        found[one] = below
+    return found[node]
+
+
+def _way(way: Way) -> str:
+    return " of ".join(map(str, way))
 
 
 def _require_same_sources(old: Plan, new: Plan) -> None:

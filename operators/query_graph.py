@@ -358,7 +358,8 @@ class QueryGraph:
         if isinstance(query.box, PlanBox) and not set(query.box.operators()) & set(base.operators()):
             part, query.box = query.box, None
             query.physical = part.plan
-            query.made = _made(part, query)
+            # What it has given in its box is counted; the base, which does not have it yet, has given nothing.
+            query.made = 0
             self._rebuild(part.operators())
 
     def _view(self, query: Query) -> PlanBox:

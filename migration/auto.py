@@ -1,0 +1,84 @@
+"""Which strategy to take: the applicable one with the smallest predicted overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.observations import Observation
+from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a migration by a strategy is going to cost beyond running one plan.
+
+    `duration` is in chronons of application time, from the least progress of the inputs to the split time.
+    `state` counts the elements that are kept longer or twice: those that the old plan keeps when it begins,
+    and those that come within the duration. `work` counts what happens to the latter beyond what the new plan
+    does: once in the old plan, and once in the fuse where there is one.
+
+    >>> Prediction.of("genmig", split=40.5, now=11, rate=2.0, kept=100, steps=2)
+    Prediction(strategy='genmig', duration=30, state=160, work=120)
+    """
+
+    strategy: str
+    duration: int
+    state: int
+    work: int
+
+    @property
+    def overhead(self) -> int:
+        """Elements kept and elements processed, taken together."""
+        return self.state + self.work
+
+    @classmethod
+    def of(cls, strategy: str, *, split: Time, now: Time, rate: float, kept: int, steps: int) -> Prediction:
+        """Of a strategy with that split time; `rate` is in elements per chronon, of all inputs, and `steps`
+        what happens to an element in vain."""
+        until = chronon_end(split)
+        if until <= now or BEGINNING in (until, now) or FOREVER in (until, now):
+            return cls(strategy, 0, 0, 0)
+        duration = int(until - now)
+        doubled = round(rate * duration)
+        return cls(strategy, duration, kept + doubled, steps * doubled)
+
+    def __str__(self) -> str:
+        return f"{self.strategy} {self.overhead} ({self.duration} chronons)"
+
+
+def rate(observations: Iterable[Observation]) -> float:
+    """Elements per chronon of all inputs together, by what was seen last.
+
+    >>> rate([Observation(5, 8, 9, [(0, 1, "a"), (2, 3, "b"), (4, 5, "c")])])
+    0.5
+    """
+    total = 0.0
+    for one in observations:
+        if len(one.recent) > 1 and (span := one.recent[-1][0] - one.recent[0][0]):
+            total += float((len(one.recent) - 1) / span)
+    return total
+
+
+def cheapest(
+    predictions: Sequence[Prediction], refusals: Mapping[str, MigrationRefused]
+) -> tuple[Prediction, str]:
+    """The prediction with the smallest overhead, the first of equals, and why.
+
+    Raises   MigrationRefused with the reasons of all strategies where none is applicable.
+
+    >>> cheapest([Prediction("genmig", 60, 20, 10), Prediction("swap", 0, 0, 0)], {})[1]
+    'smallest predicted overhead in elements: swap 0 (0 chronons); genmig 30 (60 chronons)'
+    """
+    if not predictions:
+        last = list(refusals.values())[-1]
+        raise MigrationRefused(
+            "no strategy is applicable: " + "; ".join(f"{name}: {why}" for name, why in refusals.items()),
+            operator=getattr(last, "operator", "None"),
+        )
+    # Sorting is stable, so that what is listed first wins a tie.
+    ranked = sorted(predictions, key=lambda one: (one.overhead, one.duration))
+    reason = "smallest predicted overhead in elements: " + "; ".join(map(str, ranked))
+    reason += "".join(f"; {name} refused: {why}" for name, why in refusals.items())
+    return ranked[0], reason

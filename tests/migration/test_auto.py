@@ -1,0 +1,113 @@
+"""`auto` takes the applicable strategy with the smallest predicted overhead, and says why."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import event, given
+from migration_law import Scenario, check, scenarios
+
+from midstream.engine import Engine
+from midstream.migration.auto import Prediction, cheapest, rate
+from midstream.migration.fork import fork
+from midstream.migration.machine import Migration
+from midstream.migration.report import report
+from midstream.migration.strategies import STRATEGIES, migrate, prepare
+from midstream.migration.swap import Swap
+from midstream.plans.builder import Stream, stream
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.expressions import col
+from midstream.plans.observations import Observation
+from midstream.plans.streams import BEGINNING, chronons
+
+
+@given(scenarios("auto"))
+def test_the_law(scenario: Scenario) -> None:
+    """Whatever it takes; and it is applicable wherever genmig is."""
+    for migration in check(scenario):
+        assert isinstance(migration, Migration)
+        assert migration.reason.startswith("smallest predicted overhead in elements: ")
+        event(migration.reason.split()[5])
+
+
+A, B = stream("a", x="integer").window(10), stream("b", y="integer").window(10)
+DEAR = col("x") > 5
+ON = [("x", "y")]
+
+
+def running(query: Stream) -> Engine:
+    engine = Engine(query.plan())
+    for name, step in (("a", 2), ("b", 5)):
+        if name in engine.streams:
+            engine.push(name, chronons([(t, (t % 9,)) for t in range(0, 21, step)]))
+    return engine
+
+
+def test_a_stateless_change_is_swapped() -> None:
+    migration = migrate(running(A.filter(DEAR)), A.filter(DEAR).filter(DEAR).plan(), "auto")
+    assert isinstance(migration, Swap)
+    assert migration.reason.startswith("smallest predicted overhead in elements: swap 0 (0 chronons); ")
+
+
+def test_a_join_is_moved_by_the_earlier_split_or_without_a_fuse() -> None:
+    """By hand: 0.5 + 0.2 elements in a chronon, for 11 chronons, up to behind the end of the last element;
+    the state has the same end, because that element is kept."""
+    pairs, early = A.join(B, on=ON).filter(DEAR), A.filter(DEAR).join(B, on=ON)
+    engine = running(pairs)
+    kept = engine.box.size()
+    predicted = prepare(engine, early.plan(), STRATEGIES["genmig"]).predict()
+    assert predicted == Prediction("genmig", 11, kept + 8, 16)
+    migration = migrate(engine, early.plan(), "auto")
+    assert isinstance(migration, Migration)
+    assert migration.reason == (
+        f"smallest predicted overhead in elements: genmig-reference-point {kept + 16} (11 chronons); "
+        f"genmig-end-timestamp {kept + 24} (11 chronons); genmig {kept + 24} (11 chronons); "
+        f"parallel-track {kept + 45} (21 chronons); swap refused: "
+        "swap would lose the state of join x = y of the old plan, which the other plan does not have in the "
+        "same place; use genmig"
+    )
+    assert report(migration).duration == 11
+
+
+def test_an_earlier_split_time_wins() -> None:
+    """The filter has dropped all but one of the elements that the inputs' ends count."""
+    early = A.filter(DEAR).distinct().join(B, on=ON)
+    engine = Engine(early.plan())
+    engine.push("a", chronons([(0, (7,)), *((t, (0,)) for t in range(1, 9))]))
+    engine.advance("b", 8)
+    migration = migrate(engine, A.distinct().filter(DEAR).join(B, on=ON).plan(), "auto")
+    assert isinstance(migration, Migration)
+    assert migration.reason.split()[5] == "genmig-end-timestamp"
+    assert report(migration).split_time == 11
+    assert "; genmig " in migration.reason
+
+
+def test_where_none_is_applicable_all_reasons_are_told() -> None:
+    engine = running(A.filter(DEAR))
+    with pytest.raises(MigrationRefused) as refusal:
+        engine.migrate(stream("a", x="integer").window(11).filter(DEAR).plan(), "auto")
+    text = str(refusal.value)
+    assert text.startswith("no strategy is applicable: swap: the windows on the way to the output out differ")
+    assert all(f"; {name}: " in text for name in ("genmig", "genmig-reference-point", "genmig-end-timestamp"))
+
+
+def test_the_first_of_equals_is_taken_and_the_caller_s_own_choice_has_no_reason() -> None:
+    one, other = Prediction("one", 5, 3, 4), Prediction("other", 5, 4, 3)
+    assert cheapest([one, other], {})[0] is one
+    assert cheapest([other, one], {})[0] is other
+    migration = migrate(running(A.filter(DEAR)), A.filter(DEAR).plan())
+    assert isinstance(migration, Migration)
+    assert migration.reason == ""
+
+
+@pytest.mark.parametrize(("split", "now"), [(10.5, 11), (BEGINNING, 3), (10.5, BEGINNING)])
+def test_a_split_time_that_is_reached_costs_nothing(split: float, now: float) -> None:
+    assert Prediction.of("x", split=split, now=now, rate=9.0, kept=9, steps=2).overhead == 0
+
+
+def test_a_rate_needs_two_starts() -> None:
+    assert rate([Observation(1, 4, 9, [(3, 9, ())]), Observation(2, 4, 9, [(3, 9, ())] * 2)]) == 0.0
+
+
+def test_of_boxes_it_is_the_earlier_split_time() -> None:
+    assert STRATEGIES["auto"].split is STRATEGIES["genmig-end-timestamp"].split
+    assert STRATEGIES["auto"].fork is fork

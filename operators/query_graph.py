@@ -358,7 +358,7 @@ class QueryGraph:
         if isinstance(query.box, PlanBox) and not set(query.box.operators()) & set(base.operators()):
             part, query.box = query.box, None
             query.physical = part.plan
-            # What it has given in its box is counted; the base, which does not have it yet, has given nothing.
+            # What it gave in its box is counted; the base does not have it yet, and has given nothing.
             query.made = 0
             self._rebuild(part.operators())
 

@@ -14,8 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from midstream.plans.arrangements import Split
-from midstream.plans.errors import PlanError, SqlError
-from midstream.plans.expressions import Binary, Call, Cast, Col, Expression, Not, conjunction, conjuncts
+from midstream.plans.errors import SqlError
+from midstream.plans.expressions import Binary, Col, Expression, conjunction, conjuncts
 from midstream.plans.logical import (
     Difference,
     Distinct,
@@ -27,8 +27,9 @@ from midstream.plans.logical import (
     Union,
 )
 from midstream.plans.plan import Node
-from midstream.plans.schema import Column, Type
 from midstream.plans.sql.blocks import JoinedParts, Part, placed, qualified
+from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
+from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
 from midstream.plans.sql.place import Place
@@ -36,6 +37,7 @@ from midstream.plans.sql.predicates import Inner, Predicates, has_query
 from midstream.plans.sql.scalars import in_words, text_of
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
+from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.windows import Dstream, Istream
 
@@ -129,7 +131,7 @@ class Translator:
     def _select(self, tree: exp.Select) -> Node:
         block = self._block(tree, None)
         selected = self._selected(tree, block.place)
-        node = _projected(selected.place.scope.node, selected.outputs)
+        node = projected(selected.place.scope.node, selected.outputs)
         if tree.args.get("distinct") is not None:
             if tree.args["distinct"].args.get("on") is not None:
                 raise self._unsupported("DISTINCT ON", tree.args["distinct"])
@@ -376,7 +378,7 @@ class Translator:
             raise self._unsupported("this form of a set operation", tree)
         left, right = self.query(tree.this), self.query(tree.expression)
         with self._script.at(lambda: span(tree)):
-            left, right = _alike(left, right)
+            left, right = alike(left, right)
             is_distinct = bool(tree.args.get("distinct"))
             match tree:
                 case exp.Union():
@@ -435,13 +437,13 @@ class Translator:
         Where ties are equalities with expressions of the query, it is grouped by those. Else the different
         values that the rows around have are joined to the query, and it is grouped by them.
         """
-        sides = [_inner_side(tie) for tie in block.ties]
+        sides = [inner_side(tie) for tie in block.ties]
         keys = [side for side in sides if side is not None]
         if len(keys) == len(sides):
             selected = self._selected(tree, block.place, keys)
             assert selected.grouping is not None
             ties = [
-                Binary("==", _other_side(tie, side), selected.grouping.column(side))
+                Binary("==", other_side(tie, side), selected.grouping.column(side))
                 for tie, side in zip(block.ties, keys, strict=True)
             ]
             return selected, tuple(ties)
@@ -458,40 +460,12 @@ class Translator:
                 Join(condition, rows.schema.names + values.schema.names), (rows, Node(Distinct(), (values,)))
             )
         selected = self._selected(tree, block.place.over(joined), [Col(new) for new in inside.values()])
-        same = [_same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
+        same = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
         return selected, tuple(same)
 
 
 MOST_COLUMNS = 1000
 """What a query selects at most; queries that select * from each other twice have twice as many each time."""
-
-_LEFT, _RIGHT = frozenset({"LEFT"}), frozenset({"RIGHT"})
-JOINS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("", "INNER", "CROSS"), frozenset()),
-    **dict.fromkeys(("LEFT", "LEFT OUTER"), _LEFT),
-    **dict.fromkeys(("RIGHT", "RIGHT OUTER"), _RIGHT),
-    **dict.fromkeys(("FULL", "FULL OUTER"), _LEFT | _RIGHT),
-}
-"""Joins, with the sides whose rows stay without a match."""
-
-CLAUSES = frozenset(
-    {"this", "expression", "expressions", "with_", "from_", "joins", "where", "group", "having", "distinct"}
-    | {"alias", "on", "using", "method", "side", "kind"}
-)
-"""The clauses of queries, and of what stands in FROM, that are read; there are more in sqlglot's tree."""
-
-UNSUPPORTED: Mapping[str, str] = {
-    "order": "ORDER BY (results come in order of time)",
-    "windows": "WINDOW behind FROM (put it behind the stream)",
-    "laterals": "LATERAL",
-    "pivots": "PIVOT",
-    "sample": "TABLESAMPLE",
-    "db": "a name with a dot before it",
-    "by_name": "BY NAME",
-    "match": "MATCH_RECOGNIZE",
-    "locks": "FOR UPDATE",
-}
-"""What to call some of the others."""
 
 
 def _spell_out(tree: exp.Expr, items: Sequence[tuple[str, exp.Expr | Expression]], place: Place) -> None:
@@ -538,12 +512,6 @@ def _name(tree: exp.Expr) -> str:
     return bare.name if isinstance(bare, exp.Column) else text_of(tree).lower()
 
 
-def _projected(node: Node, outputs: Sequence[tuple[str, Expression]]) -> Node:
-    if tuple((name, Col(name)) for name in node.schema.names) == tuple(outputs):
-        return node
-    return Node(Project(tuple(outputs)), (node,))
-
-
 def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:
     """What a query in a condition gives, with a column for each value."""
     if all(isinstance(value, Col) for value in values):
@@ -556,53 +524,3 @@ def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expre
         columns[name] = value
         outputs.append(Col(name))
     return Inner(Node(Project(tuple(columns.items())), (node,)), tuple(outputs), tuple(ties))
-
-
-def _inner_side(tie: Expression) -> Expression | None:
-    """Of an equality between an expression of the query and one of the query around, the former."""
-    if isinstance(tie, Binary) and tie.operator == "==":
-        for side, other in ((tie.left, tie.right), (tie.right, tie.left)):
-            around = other.columns()
-            if not reads_outer(side) and around and all(name.startswith(OUTER) for name in around):
-                return side
-    return None
-
-
-def _other_side(tie: Expression, side: Expression) -> Expression:
-    assert isinstance(tie, Binary)
-    return tie.right if tie.left == side else tie.left
-
-
-def _same(around: Col, inside: Col, node: Node) -> Expression:
-    """Whether a value around is the one inside; of unknown values, whether both are."""
-    if node.schema[around.name.removeprefix(OUTER)].nullable:
-        return Not(Call("is distinct from", (around, inside)))
-    return Binary("==", around, inside)
-
-
-def _alike(left: Node, right: Node) -> tuple[Node, Node]:
-    """Two queries with columns of the same names and types: the left one's names, the wider types."""
-    if len(left.schema) != len(right.schema):
-        raise PlanError(f"found {len(left.schema)} columns and {len(right.schema)}, expected as many")
-    types = [_common(one, other) for one, other in zip(left.schema, right.schema, strict=True)]
-    return _cast(left, left.schema.names, types), _cast(right, left.schema.names, types)
-
-
-def _common(one: Column, other: Column) -> Type:
-    if one.type is other.type:
-        return one.type
-    if {one.type, other.type} == {Type.INTEGER, Type.FLOAT}:
-        return Type.FLOAT
-    if Type.ANY in (one.type, other.type):
-        return one.type if other.type is Type.ANY else other.type
-    raise PlanError(
-        f"column {one.name}: found {one.type.value} and {other.type.value}, expected types that go together"
-    )
-
-
-def _cast(node: Node, names: Sequence[str], types: Sequence[Type]) -> Node:
-    columns: list[tuple[str, Expression]] = []
-    for name, column, type_ in zip(names, node.schema, types, strict=True):
-        same = column.type is type_
-        columns.append((name, Col(column.name) if same else Cast(Col(column.name), type_)))
-    return _projected(node, columns)

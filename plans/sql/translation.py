@@ -460,8 +460,8 @@ class Translator:
                 Join(condition, rows.schema.names + values.schema.names), (rows, Node(Distinct(), (values,)))
             )
         selected = self._selected(tree, block.place.over(joined), [Col(new) for new in inside.values()])
-        same = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
-        return selected, tuple(same)
+        found = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
+        return selected, tuple(found)
 
 
 MOST_COLUMNS = 1000

@@ -12,6 +12,7 @@ from midstream.operators.engine import Engine
 from midstream.operators.relations import constant
 from midstream.plans.sql import Catalog
 from midstream.plans.streams import FOREVER, Element
+from midstream.scenarios.scripts.explaining import explain
 from sql_oracle.data import World
 from sql_oracle.duck import Oracle
 from sql_oracle.queries import Query
@@ -43,7 +44,8 @@ def results_of(query: Query, world: World, seed: int) -> list[Element]:
     """What the engine gives for the last query of a statement, over batches of random sizes."""
     catalog = Catalog(unit=world.unit)
     catalog.execute(world.script())
-    plan = catalog.execute(query.statement())[-1].plan
+    # What `midstream run` runs.
+    plan = explain(catalog.execute(query.statement())[-1].plan).physical.plan
     results: list[Element] = []
     relations = {
         table.name: constant(values for _, values in table.rows)

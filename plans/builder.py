@@ -27,11 +27,11 @@ from midstream.plans.errors import PlanError, SchemaError
 from midstream.plans.expressions import (
     Col,
     Expression,
-    column_equality,
     conjunction,
     conjuncts,
     equality,
     lift,
+    ordered,
 )
 from midstream.plans.logical import (
     Aggregate,
@@ -280,10 +280,4 @@ def _condition(on: Expression | Sequence[tuple[str, str]] | None) -> Expression:
     parts = (
         conjuncts(on) if isinstance(on, Expression) else [equality(left, right) for left, right in on or ()]
     )
-    return conjunction(map(_ordered, parts))
-
-
-def _ordered(condition: Expression) -> Expression:
-    """Column equalities in one canonical order, so that equal joins are equal values."""
-    columns = column_equality(condition)
-    return equality(*columns) if columns else condition
+    return conjunction(map(ordered, parts))

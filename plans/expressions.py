@@ -293,10 +293,9 @@ class Binary(Expression):
         """The operator in Python, guarded where an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
         nullable = [part.kind(scope.schema).nullable for part in self.parts()]
-        if self.operator in "/%" and not self._is_defined(self.left.kind(scope.schema)):
-            helper = scope.bind(_divide if self.operator == "/" else _modulo)
-            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
-        if self._is_untyped(*(part.kind(scope.schema) for part in self.parts())):
+        left, right = (part.kind(scope.schema) for part in self.parts())
+        is_quotient = self.operator in "/%" and not self._is_defined(left)
+        if is_quotient or self._is_untyped(left, right):
             helper = scope.bind(_tolerant(self.operator))
             return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
         if self._may_be_too_large(scope.schema):
@@ -727,6 +726,12 @@ def column_equality(condition: Expression) -> tuple[str, str] | None:
     return None
 
 
+def ordered(condition: Expression) -> Expression:
+    """A condition; a column equality in its canonical order, so that equal conditions are equal values."""
+    columns = column_equality(condition)
+    return equality(*columns) if columns else condition
+
+
 TRUE: Expression = Const(True)
 
 
@@ -870,15 +875,17 @@ def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
     run = PYTHON_OPERATORS[symbol]
 
     def tolerant(left: Any, right: Any) -> Any:
-        # Python repeats and formats texts by these operators, which nobody has asked for.
-        if symbol in "*%" and any(isinstance(value, str | bytes | tuple) for value in (left, right)):
-            return None
         try:
             return run(left, right)
         except (TypeError, ArithmeticError):
             return None
 
-    return tolerant
+    def of_numbers(left: Any, right: Any) -> Any:
+        # Python repeats and formats texts by these operators, which nobody has asked for.
+        is_text = any(isinstance(value, str | bytes | tuple) for value in (left, right))
+        return None if is_text else tolerant(left, right)
+
+    return of_numbers if symbol in "*%" else tolerant
 
 
 PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -892,13 +899,6 @@ PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-
-
-def _divide(left: Any, right: Any) -> float | None:
-    try:
-        return operator.truediv(left, right)  # type: ignore[no-any-return]
-    except (ZeroDivisionError, OverflowError):
-        return None
 
 
 def _mixed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -925,13 +925,6 @@ _MIXED: Mapping[str, Callable[[Any, Any], Any]] = {
     "-": _mixed(operator.sub),
     "*": _mixed(operator.mul),
 }
-
-
-def _modulo(left: Any, right: Any) -> Any:
-    try:
-        return left % right
-    except (ZeroDivisionError, OverflowError):
-        return None
 
 
 def _all(conditions: Sequence[bool | None]) -> bool | None:

@@ -178,4 +178,20 @@ def suggest(name: str, known: Iterable[str]) -> str:
     import difflib
 
     near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return suggestion(near[0]) if near else ""
+
+
+def suggest_in_any_case(name: str, known: Iterable[str]) -> str:
+    """The same where names do not depend on case; the near one is spelled as it is known.
+
+    >>> suggest_in_any_case("ITEMIT", ["itemID", "price"])
+    '; did you mean itemID?'
+    """
+    spelled = {one.lower(): one for one in known}
+    found = suggest(name.lower(), spelled)
+    return next((suggestion(one) for lower, one in spelled.items() if found == suggestion(lower)), "")
+
+
+def suggestion(name: str) -> str:
+    """How a near name is proposed."""
+    return f"; did you mean {name}?"

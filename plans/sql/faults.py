@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from midstream.plans.errors import MidstreamError, SqlError
-from midstream.plans.schema import suggest
+from midstream.plans.schema import suggest_in_any_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,7 @@ class Script:
 
     def unknown(self, what: str, name: str, known: Iterable[str], at: Span | None) -> SqlError:
         """The error that there is nothing of a name, with a name that is near."""
-        names = {one.lower(): one for one in known}
-        near = suggest(name.lower(), names)
-        for lower, one in names.items():
-            if near == f"; did you mean {lower}?":
-                near = f"; did you mean {one}?"
+        near = suggest_in_any_case(name, known)
         return self.fault(f"there is no {what} {name}{near}", at)
 
     @contextmanager

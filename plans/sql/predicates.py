@@ -27,10 +27,9 @@ from midstream.plans.expressions import (
     IsNull,
     Logic,
     Not,
-    column_equality,
     conjunction,
     conjuncts,
-    equality,
+    ordered,
 )
 from midstream.plans.logical import AntiJoin, Filter, Join, Project, SemiJoin, Union
 from midstream.plans.plan import Node
@@ -38,7 +37,7 @@ from midstream.plans.schema import Column, Schema
 from midstream.plans.sql.faults import span
 from midstream.plans.sql.grouping import fresh
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import OPERATORS
+from midstream.plans.sql.scalars import OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
 
 OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -276,12 +275,7 @@ def _beside(
     if tuple(names.items()) != tuple((name, name) for name in inner.schema.names):
         right = Node(Project(tuple((new, Col(name)) for name, new in names.items())), (inner,))
     outer = {OUTER + name: name for name in left.schema.names}
-    return right, conjunction(map(_ordered, conjuncts(condition.renamed({**names, **outer})))), names
-
-
-def _ordered(condition: Expression) -> Expression:
-    columns = column_equality(condition)
-    return equality(*columns) if columns else condition
+    return right, conjunction(map(ordered, conjuncts(condition.renamed({**names, **outer})))), names
 
 
 def _not_true(condition: Expression, node: Node) -> Expression:
@@ -305,8 +299,7 @@ def _is_unknown_without(tree: exp.Expr) -> bool:
 
 
 def _unwrapped(tree: exp.Expr) -> exp.Expr:
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
+    tree = bare(tree)
     if isinstance(tree, exp.Between) and has_query(tree):
         low, high = tree.args["low"], tree.args["high"]
         return exp.And(

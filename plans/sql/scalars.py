@@ -457,6 +457,13 @@ def _negated(condition: Expression) -> Expression:
     return condition.condition if isinstance(condition, Not) else Not(condition)
 
 
+def bare(tree: exp.Expr) -> exp.Expr:
+    """An expression without the brackets around it."""
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
 def text_of(tree: exp.Expr) -> str:
     """A part of a query as sqlglot writes it; it would warn of what it cannot write."""
     return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)

@@ -34,7 +34,7 @@ from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
-from midstream.plans.sql.scalars import in_words, text_of
+from midstream.plans.sql.scalars import bare, in_words, text_of
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
@@ -297,8 +297,8 @@ class Translator:
             call = selected[0]
             if call.name.upper() in CHANGE_WORDS and call.name.lower() not in place.functions:
                 word, selected = call.name.upper(), list(call.expressions)
-        if len(selected) == 1 and isinstance(_bare(selected[0]), exp.Tuple):
-            selected = list(_bare(selected[0]).expressions)
+        if len(selected) == 1 and isinstance(bare(selected[0]), exp.Tuple):
+            selected = list(bare(selected[0]).expressions)
         items: list[tuple[str, exp.Expr | Expression]] = []
         for item in selected:
             if isinstance(item, exp.Star) or (
@@ -492,24 +492,18 @@ def _sort(found: Sequence[Expression], conditions: list[Expression], ties: list[
 
 
 def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    bare = _bare(tree)
-    if isinstance(bare, exp.And):
-        for part in bare.flatten():
+    inner = bare(tree)
+    if isinstance(inner, exp.And):
+        for part in inner.flatten():
             yield from _conjuncts(part)
     else:
-        yield bare
-
-
-def _bare(tree: exp.Expr) -> exp.Expr:
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
-    return tree
+        yield inner
 
 
 def _name(tree: exp.Expr) -> str:
     """What an expression without an alias is called: a column by its own name, anything else by its text."""
-    bare = _bare(tree)
-    return bare.name if isinstance(bare, exp.Column) else text_of(tree).lower()
+    inner = bare(tree)
+    return inner.name if isinstance(inner, exp.Column) else text_of(tree).lower()
 
 
 def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.plans.schema import suggest
+from midstream.plans.schema import suggest_in_any_case
 from midstream.scenarios.connectors.bad_rows import Misfit
 
 
@@ -25,10 +25,7 @@ def find_column(name: str, names: Sequence[str]) -> int:
     wanted = name.lower()
     match sum(found.lower() == wanted for found in names):
         case 0:
-            near = suggest(wanted, spelled)
-            for lower, found in spelled.items():
-                if near == f"; did you mean {lower}?":
-                    near = f"; did you mean {found}?"
+            near = suggest_in_any_case(name, names)
             raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
         case 1:
             return list(names).index(spelled[wanted])

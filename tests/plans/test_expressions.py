@@ -675,3 +675,13 @@ def test_values_are_bound_and_not_spelled() -> None:
         assert compile_row(col("y").eq(number), schema)(("", number)) is True
     odd = stream("s", {"x y": "integer", "lambda": "integer", "row": "integer"})
     assert compile_row(col("x y") + col("lambda") + col("row"), odd.schema)((1, 2, 3)) == 6
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "%", "<", "<=", ">", ">="])
+def test_what_values_do_not_go_together_for_is_unknown(symbol: str) -> None:
+    """Of columns without a type, only a row can tell."""
+    apart = compile_row(Binary(symbol, col("x"), col("y")), Schema.of(x="any", y="any"))
+    assert apart((1, "a")) is None
+    assert (
+        apart((7, 2)) == {"+": 9, "-": 5, "*": 14, "/": 3.5, "%": 1, "<": 0, "<=": 0, ">": 1, ">=": 1}[symbol]
+    )

@@ -37,6 +37,7 @@ class Engine(engine.Engine):
             genmig                    any two plans, until the last element so far has expired
             genmig-end-timestamp      the same, until what the running plan keeps has expired
             genmig-reference-point    as genmig, without a fuse; filters, maps, unions and joins only
+            parallel-track            to compare with: joins only, longer, and results come late
             auto                      the one with the smallest predicted overhead; `reason` tells why
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.

@@ -155,12 +155,10 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = LI
     >>> [stage.name for stage in explanation.stages]
     ['logical plan', 'filter-below-left', 'physical plan']
     """
-    given = plan.map(lambda node: Node(logical(node), node.inputs))
+    given = _as_given(plan)
     known = assumed_statistics(given) if statistics is None else statistics
     model = CostModel(known)
-    # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
-    is_free = given == plan and logical_plan(given) == given
-    choice = optimize(given, known, limit=limit) if is_free else None
+    choice = _choice(plan, given, known, limit)
     stages = [Stage("logical plan", "as the query says it", given, model.price(given).total)]
     if choice is not None and choice.is_better:
         for name, reason, step in _steps(given, choice.plan):
@@ -170,6 +168,24 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = LI
     placed = _placed(physical, chosen)
     stages.append(Stage("physical plan", _placing(placed), physical, placed=placed))
     return Explanation(tuple(stages), choice, statistics is None)
+
+
+def plan_to_run(plan: Plan) -> Plan:
+    """The physical plan that `explain` comes to without statistics, without the way to it."""
+    given = _as_given(plan)
+    choice = _choice(plan, given, assumed_statistics(given), LIMIT)
+    return physical_plan(choice.plan if choice is not None and choice.is_better else plan)
+
+
+def _as_given(plan: Plan) -> Plan:
+    return plan.map(lambda node: Node(logical(node), node.inputs))
+
+
+def _choice(plan: Plan, given: Plan, known: Statistics, limit: int) -> Choice | None:
+    """What the optimizer makes of a plan; None where that is to run as it is."""
+    # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
+    is_free = given == plan and logical_plan(given) == given
+    return optimize(given, known, limit=limit) if is_free else None
 
 
 def assumed_statistics(plan: Plan) -> Statistics:

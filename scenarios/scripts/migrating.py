@@ -28,17 +28,16 @@ from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.connectors.output import STDOUT
 from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.scripts.feeding import Arrival, arrivals
-from midstream.scenarios.scripts.relations import load
 from midstream.scenarios.scripts.running import (
     Output,
     Progress,
     Wishes,
     bury,
-    opened,
-    relations_of,
+    load_relations,
+    new_engine,
+    open_inputs,
     require_known,
     sink_of,
-    streams_of,
     ties_placed,
 )
 
@@ -176,31 +175,19 @@ def migrate_query(
     """
     require_known(catalog, wishes.sources)
     with ExitStack() as stack:
-        relations = {
-            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
-            for plan in (query.plan, move.to or query.plan)
-            for name in relations_of(plan)
-            if name in catalog.relations
-        }
+        relations = load_relations(catalog, (query.plan, move.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
         migrate(Engine(query.plan, relations=relations), move.to or query.plan, move.strategy)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
-        inputs = {
-            name: stack.enter_context(opened(catalog, name, wishes, bad_rows))
-            for name in dict.fromkeys(streams_of(query.plan))
-        }
+        inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         output = stack.enter_context(_output(wishes, query))
-        slack = None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack)
-        settings: dict[str, Any] = {"relations": relations, "slack": slack}
-        is_kept = wishes.dead_letters is not None
-        engine = Engine(**settings, dead_letters=(lambda found: bury(found, bad_rows)) if is_kept else None)
+        engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
         run = _Run(
             engine, move, is_held=not any(one.is_live for one in inputs.values()), slack=wishes.slack or 0
         )
         engine.add(query.plan, output.take, name=query.name)
         if move.is_verified:
-            beside = Engine(**settings, dead_letters=(lambda found: None) if is_kept else None)
-            run.verify_by(beside, query)
+            run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with ties_placed([query]):
             run.feed(inputs, output, progress)
         return run.outcome(query, output.count, bad_rows.count)
@@ -283,7 +270,7 @@ class _Run:
             results=results,
             results_before=self._results_before,
             rejected=rejected,
-            reason=getattr(self.migration, "reason", ""),
+            reason=self.migration.reason,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=all(map(le, starts, starts[1:])) if is_compared else None,
             is_interrupted=self._is_interrupted,

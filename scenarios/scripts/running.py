@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,18 +11,17 @@ from typing import Any
 from midstream.operators.engine import Engine
 from midstream.operators.input_manager import DeadLetter
 from midstream.plans.errors import InputFileError, MidstreamError, TieError
-from midstream.plans.logical import Relation, Source
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical
 from midstream.plans.schema import suggest
 from midstream.plans.sql import Catalog, Query, SourceClause
 from midstream.plans.sql.faults import Script
-from midstream.plans.streams import Batch
+from midstream.plans.streams import Batch, Element
 from midstream.plans.windows import CountWindow, PartitionedWindow
 from midstream.scenarios.connectors import BadRows, Sink, open_sink, open_source
 from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.scripts import generated
-from midstream.scenarios.scripts.explaining import explain
+from midstream.scenarios.scripts.explaining import plan_to_run
 from midstream.scenarios.scripts.feeding import arrivals
 from midstream.scenarios.scripts.relations import load
 
@@ -88,24 +87,15 @@ def run_queries(
     require_known(catalog, wishes.sources)
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
-        inputs = {
-            name: stack.enter_context(opened(catalog, name, wishes, bad_rows))
-            for name in dict.fromkeys(name for query in queries for name in streams_of(query.plan))
-        }
-        relations = {
-            name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
-            for name in dict.fromkeys(name for query in queries for name in relations_of(query.plan))
-        }
+        plans = [query.plan for query in queries]
+        inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
+        relations = load_relations(catalog, plans, wishes)
         outputs = [
             Output(query.name, stack.enter_context(sink_of(wishes, query, len(queries)))) for query in queries
         ]
-        engine = Engine(
-            relations=relations,
-            slack=dict.fromkeys(inputs, wishes.slack) if wishes.slack is not None else None,
-            dead_letters=None if wishes.dead_letters is None else lambda found: bury(found, bad_rows),
-        )
+        engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
         for query, output in zip(queries, outputs, strict=True):
-            engine.add(explain(query.plan).physical.plan, output.take, name=query.name)
+            engine.add(plan_to_run(query.plan), output.take, name=query.name)
         with ties_placed(queries):
             elements = _pump(engine, inputs, outputs, progress)
         return Summary(elements, {output.name: output.count for output in outputs}, bad_rows.count)
@@ -160,16 +150,37 @@ def _first(source: Input, rows: int) -> Iterator[Batch]:
             left -= len(batch)
 
 
-def streams_of(plan: Plan) -> list[str]:
-    """The names of the streams that a plan reads."""
-    found = [logical(node) for node in plan.nodes]
-    return [operator.stream for operator in found if isinstance(operator, Source)]
+def open_inputs(
+    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: Wishes, bad_rows: BadRows
+) -> dict[str, Input]:
+    """The sources of all streams that some plans read, to be closed with the stack."""
+    names = dict.fromkeys(source.stream for plan in plans for source in plan.sources)
+    return {name: stack.enter_context(opened(catalog, name, wishes, bad_rows)) for name in names}
 
 
-def relations_of(plan: Plan) -> list[str]:
-    """The names of the relations that a plan reads."""
-    found = [logical(node) for node in plan.nodes]
-    return [operator.relation for operator in found if isinstance(operator, Relation)]
+def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: Wishes) -> dict[str, list[Element]]:
+    """The rows of all relations that some plans read, and that the catalog declares."""
+    names = dict.fromkeys(relation.relation for plan in plans for relation in plan.relations)
+    return {
+        name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
+        for name in names
+        if name in catalog.relations
+    }
+
+
+def new_engine(
+    wishes: Wishes,
+    inputs: Iterable[str],
+    relations: Mapping[str, list[Element]],
+    take: Callable[[list[DeadLetter]], object],
+) -> Engine:
+    """An engine for streams that may come as late as is wished; `take` gets the dead letters, where there is
+    a file for them."""
+    return Engine(
+        relations=relations,
+        slack=None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack),
+        dead_letters=None if wishes.dead_letters is None else take,
+    )
 
 
 def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from midstream.operators.engine import Engine
 from midstream.operators.relations import constant
 from midstream.plans.sql import Catalog
 from midstream.plans.streams import FOREVER, Element
-from midstream.scenarios.scripts.explaining import explain
+from midstream.scenarios.scripts.explaining import plan_to_run
 from sql_oracle.data import World
 from sql_oracle.duck import Oracle
 from sql_oracle.queries import Query
@@ -45,7 +45,7 @@ def results_of(query: Query, world: World, seed: int) -> list[Element]:
     catalog = Catalog(unit=world.unit)
     catalog.execute(world.script())
     # What `midstream run` runs.
-    plan = explain(catalog.execute(query.statement())[-1].plan).physical.plan
+    plan = plan_to_run(catalog.execute(query.statement())[-1].plan)
     results: list[Element] = []
     relations = {
         table.name: constant(values for _, values in table.rows)

@@ -159,8 +159,14 @@ def _expression(pattern: str, options: str, known: str) -> re.Pattern[str]:
         raise ValueError(f"found {pattern!r}, which is no regular expression: {error}") from error
 
 
+_PERL_CLASSES = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t\n\f\r "}
+
+
 def _translated(pattern: str) -> Iterator[str]:
-    """RE2's `$`, `\\z` and classes in Python's words; all else as it is."""
+    """RE2's `$`, `\\z` and classes in Python's words; all else as it is.
+
+    `\\w` and the like know ASCII only, also where case is ignored: Python has no flag for both.
+    """
     is_multiline = re.match(r"\(\?[a-z]*m", pattern)
     position = 0
     in_class = False
@@ -170,6 +176,10 @@ def _translated(pattern: str) -> Iterator[str]:
         if named and named[1] in _CLASSES:
             taken = named[0]
             yield _CLASSES[named[1]]
+        elif taken in _PERL_CLASSES:
+            yield _PERL_CLASSES[taken] if in_class else f"[{_PERL_CLASSES[taken]}]"
+        elif taken.lower() in _PERL_CLASSES and not in_class:
+            yield f"[^{_PERL_CLASSES[taken.lower()]}]"
         elif in_class:
             in_class = taken != "]"
             yield taken

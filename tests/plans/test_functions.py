@@ -640,3 +640,13 @@ def test_the_first_match_of_each_segment_decides() -> None:
         ("xaxbcxde", False),
     ):
         assert holds((text,)) is expected
+
+
+@pytest.mark.parametrize("options", ["g", "gi"])
+def test_letters_beyond_ascii_are_of_no_perl_class(options: str) -> None:
+    """Also where case is ignored, which they have."""
+    schema = Schema.of(x="string")
+    for pattern, expected in ((r"[^\w]", "a--1"), (r"\W", "a--1"), (r"\w", "-é -"), (r"[\d\s]", "aé--")):
+        replaced = call("regexp_replace", col("x"), pattern, "-", options)
+        assert compile_row(replaced, schema)(("aé 1",)) == expected
+    assert compile_row(call("regexp_matches", col("x"), "É", "i"), schema)(("é",)) is True

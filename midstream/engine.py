@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midstream.migration.machine import Migration
 from midstream.migration.strategies import migrate
+from midstream.migration.transition import Transition
 from midstream.operators import engine
 from midstream.optimizer import Choice, Statistics, optimize
 from midstream.plans.plan import Plan
@@ -27,7 +27,15 @@ class Engine(engine.Engine):
     True
     """
 
-    def migrate(self, plan: Plan, strategy: str = "genmig", query: str | None = None) -> Migration:
+    def migrate(
+        self,
+        plan: Plan,
+        strategy: str = "genmig",
+        query: str | None = None,
+        *,
+        when_busy: str = "chain",
+        whole: bool = False,
+    ) -> Transition:
         """Move a query, by default the first, to another plan that means the same, without losing, doubling
         or delaying a result.
 
@@ -42,7 +50,7 @@ class Engine(engine.Engine):
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
-        return migrate(self, plan, strategy, query)
+        return migrate(self, plan, strategy, query, when_busy=when_busy, whole=whole)
 
     def statistics(self, query: str | None = None) -> Statistics:
         """What was measured so far of a query's inputs, for the cost model."""

@@ -44,6 +44,16 @@ class Prediction:
         doubled = round(rate * duration)
         return cls(strategy, duration, kept + doubled, steps * doubled)
 
+    @classmethod
+    def together(cls, strategy: str, parts: Sequence[Prediction]) -> Prediction:
+        """Of several parts of a plan that are exchanged at the same time."""
+        return cls(
+            strategy,
+            max((part.duration for part in parts), default=0),
+            sum(part.state for part in parts),
+            sum(part.work for part in parts),
+        )
+
     def __str__(self) -> str:
         return f"{self.strategy} {self.overhead} ({self.duration} chronons)"
 

@@ -29,6 +29,9 @@ class Phase(Enum):
     MOVING = "moving"
     DRAINING = "draining"
     DONE = "done"
+    ABORTED = "aborted"
+    QUEUED = "queued"
+    REFUSED = "refused"
 
 
 class Migration:

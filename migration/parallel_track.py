@@ -18,20 +18,20 @@ from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration
 from midstream.migration.split_time import split_time
 from midstream.operators.box import Box
-from midstream.operators.planner import form, physical_plan
+from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.logical import Filter, Join, Project, Relation, Union
-from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical
+from midstream.plans.plan import Node
+from midstream.plans.properties import logical
 from midstream.plans.streams import BEGINNING, Batch, Element, Time, chronon_end
 
 _START = itemgetter(0)
 _MADE_OF_SINGLE_ELEMENTS = (Filter, Project, Union, Join, Relation)
 
 
-def require_join_tree(plan: Plan, which: str) -> None:
-    """Refuse a plan with an operator other than filter, projection, union and join, or with an implementation
-    that pairs ends with starts anew.
+def require_join_tree(nodes: Iterable[Node], which: str) -> None:
+    """Refuse operators other than filter, projection, union and join, and implementations that pair ends with
+    starts anew.
 
     What is left gives each result for a choice of single elements, valid while they all are. Then the results
     of new elements alone are the same elements, whichever plan gives them. Elsewhere a result may be bounded
@@ -39,8 +39,7 @@ def require_join_tree(plan: Plan, which: str) -> None:
 
     Raises   MigrationRefused, naming the operator.
     """
-    physical = physical_plan(plan)
-    for node in above(physical, input_nodes(physical)):
+    for node in nodes:
         operator = logical(node)
         if not isinstance(operator, _MADE_OF_SINGLE_ELEMENTS):
             raise MigrationRefused(

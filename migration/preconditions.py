@@ -21,15 +21,15 @@ from midstream.plans.logical import (
     Source,
     StrictDifference,
 )
+from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, input_nodes, logical, logical_plan
+from midstream.plans.properties import input_nodes, logical, logical_plan
 from midstream.plans.streams import FOREVER, Time
-from midstream.plans.windows import TimeWindow
+from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
 
 
-def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -> None:
-    """Refuse plans that differ in anything but the snapshot-reducible part above their windows, and above
-    further logical nodes that have to stay as they are.
+def require_exchangeable(old: Plan, new: Plan) -> None:
+    """Refuse plans that differ in anything but the snapshot-reducible part above their windows.
 
     That the two parts mean the same cannot be decided in general, and is the caller's claim: plans from the
     optimizer's rules do. If it is wrong, the migration's count of unmatched fragments shows it.
@@ -37,7 +37,7 @@ def require_exchangeable(old: Plan, new: Plan, forks: Set[Node] = frozenset()) -
     Raises   MigrationRefused, naming the operator and the reason.
     """
     require_same_answers(old, new)
-    _require_same_inputs(logical_plan(old), logical_plan(new), forks)
+    _require_same_inputs(logical_plan(old), logical_plan(new))
 
 
 def require_same_answers(old: Plan, new: Plan) -> None:
@@ -66,14 +66,15 @@ def require_intervals(forks: Iterable[Node]) -> None:
             )
 
 
-def require_bounded(plan: Plan, which: str) -> None:
-    """Refuse a plan with results that are valid where no element of a stream is.
+def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> None:
+    """Refuse a part of a plan, from some inputs up to its roots, with results that are valid where no element
+    of an input is.
 
     Streams are cut at the split time, and with them all that is valid only together with them. Relations are
     not cut: both plans have all their rows, and would both give what is made of them alone.
     """
-    for root in plan.outputs.values():
-        if not _is_bounded(root):
+    for root in roots:
+        if not _is_bounded(root, inputs):
             raise MigrationRefused(
                 f"{logical(root)} of the {which} plan gives rows of a relation where no element of a stream "
                 "is valid, which both plans would give; join the relation to a stream, or read it as a "
@@ -82,25 +83,29 @@ def require_bounded(plan: Plan, which: str) -> None:
             )
 
 
-def _is_bounded(node: Node) -> bool:
-    """Whether whatever a subplan gives is valid only where some element of a stream below it is."""
+def _is_bounded(node: Node, inputs: Set[Node]) -> bool:
+    """Whether whatever a part of a plan gives is valid only where some element of an input is."""
+    if node in inputs:
+        return True
     operator = logical(node)
     match operator:
         case Relation():
             return False
         case Join() | Intersection():
-            return any(map(_is_bounded, node.inputs))
+            return any(_is_bounded(child, inputs) for child in node.inputs)
         case Difference() | StrictDifference() | SemiJoin() | AntiJoin():
-            return _is_bounded(node.inputs[0])
+            return _is_bounded(node.inputs[0], inputs)
         case _:
-            return not operator.is_snapshot_reducible or all(map(_is_bounded, node.inputs))
+            return not operator.is_snapshot_reducible or all(
+                _is_bounded(child, inputs) for child in node.inputs
+            )
 
 
-def require_start_preserving(plan: Plan, which: str) -> None:
-    """Refuse a plan with an operator whose results may start later than all that they come from (erratum
-    13), or with a relation whose rows begin in the course of time: what has one of them need not start where
-    an element of a stream does."""
-    for node in above(plan, input_nodes(plan)):
+def require_start_preserving(nodes: Iterable[Node], which: str) -> None:
+    """Refuse operators whose results may start later than all that they come from (erratum 13), and relations
+    whose rows begin in the course of time: what has one of them need not start where an element of a stream
+    does."""
+    for node in nodes:
         operator = logical(node)
         if isinstance(operator, Relation) and not operator.is_constant:
             raise MigrationRefused(
@@ -135,10 +140,15 @@ def require_finite(old: Box, last: Time) -> None:
         )
 
 
-def require_stateless(changed: Iterable[Node], which: str) -> None:
+def require_stateless(nodes: Iterable[Node], which: str) -> None:
     """Refuse to exchange operators of a physical plan at once unless each result comes from one element."""
-    for node in changed:
+    for node in nodes:
         operator = logical(node)
+        if isinstance(operator, Boxed):
+            raise MigrationRefused(
+                "a migration of the same part is under way, which keeps two plans; swap when it is done",
+                operator=str(operator),
+            )
         if any(form(one) != "intervals" for one in (node, *node.inputs)):
             raise MigrationRefused(
                 f"swap would part positive elements from their negative ones at {operator} of the {which} "
@@ -206,14 +216,20 @@ def _require_same_sources(old: Plan, new: Plan) -> None:
         )
 
 
-def _require_same_inputs(old: Plan, new: Plan, forks: Set[Node]) -> None:
-    had, has = set(input_nodes(old, forks)), set(input_nodes(new, forks))
+def _require_same_inputs(old: Plan, new: Plan) -> None:
+    had, has = set(input_nodes(old)), set(input_nodes(new))
     if had != has:
         changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
-        operator = logical(changed[0]) if changed else None
+        counting = [node for node in changed if isinstance(logical(node), CountWindow | PartitionedWindow)]
+        operator = logical((counting or changed)[0]) if changed else None
+        advice = (
+            "a count window gives other rows where it counts others, so it must stay over what it is over"
+            if counting
+            else "time windows may be moved along stateless operators by swap"
+        )
         raise MigrationRefused(
-            "the plans differ below or between their windows, which are not snapshot-reducible, or in what "
-            "other queries share; that must stay as it is below the forks: "
+            "the plans differ below or between their windows, which are not snapshot-reducible; that must "
+            f"stay as it is ({advice}): "
             + f"{_only('old', had - has)}{_only('new', has - had)}".rstrip("; "),
             operator=str(operator),
         )

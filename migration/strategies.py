@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midstream.migration.auto import Prediction, cheapest, rate
+from midstream.migration.changes import Change, Changes, around, find_changes
 from midstream.migration.fork import fork, fork_whole
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Fork, Migration
@@ -21,14 +22,21 @@ from midstream.migration.preconditions import (
     require_exchangeable,
     require_finite,
     require_intervals,
+    require_same_answers,
+    require_same_windows,
     require_start_preserving,
+    require_stateless,
 )
 from midstream.migration.split_time import last_instant, split_time
-from midstream.migration.swap import Handover, Swap, all_to_new, exchange, new_part, plan_swap
+from midstream.migration.swap import Handover, Swap, all_to_new, require_private
+from midstream.migration.transition import Transition
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
+from midstream.operators.guest import Guest, Host
+from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused, StatisticsError
-from midstream.plans.plan import Plan
+from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, Batch, Time
 
@@ -39,7 +47,7 @@ class Prepared:
 
     predict: Callable[[], Prediction]
     """What it is expected to cost."""
-    begin: Callable[[], Migration]
+    begin: Callable[[], Transition]
 
 
 def split_behind_inputs(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
@@ -60,113 +68,221 @@ def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -
 
 
 def _horizon(old: Box) -> list[Time]:
-    return [old.horizon()] if isinstance(old, Migration) else []
+    """Up to where migrations that are under way in the old plan need it."""
+    return [migration.horizon() for migration in under_way(old)]
+
+
+def under_way(box: Box) -> list[Migration]:
+    """The migrations inside a Box."""
+    if isinstance(box, Migration):
+        return [box]
+    inside = box.operators().values() if isinstance(box, PlanBox) else ()
+    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.host.box)]
+
+
+def _anything(*_: object) -> None:
+    """No requirement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A fork, a joiner, when the new plan takes over, and what both plans must fulfil beyond being
-    exchangeable."""
+    """A fork, a joiner, when the new plan takes over, and what both plans must fulfil."""
 
     name: str
     fork: Fork
     joiner: Callable[[Time], Joiner]
-    require: Callable[[Plan, str], None] = lambda plan, which: None
+    require: Callable[[Iterable[Node], str], None] = _anything
+    """Of the operators that go, and of those that come."""
     split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
     """From the old box, the inputs' largest ends and their progress."""
     machine: type[Migration] = Migration
     steps: int = 2
     """What happens to an element that reaches both plans, beyond what the new one does: the old plan works on
     it, and the fuse."""
-    prepare: Callable[[Strategy, Engine, Plan, str | None], Prepared] | None = None
-    """How it is checked and begun in an engine, where that is not by forks above the windows."""
+    is_immediate: bool = False
+    """Whether the new plan's operators run with all others from the beginning."""
+    plans: Callable[[Plan, Plan], None] = require_exchangeable
+    """Of both plans as a whole."""
+    permit: Callable[[Engine, str, Change], None] = _anything
+    """Of what is to be exchanged in an engine's query."""
+    prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
+    """How it is checked and begun in an engine, where others do that."""
 
 
-def migrate(engine: Engine, plan: Plan, strategy: str = "genmig", query: str | None = None) -> Migration:
+def migrate(
+    engine: Engine,
+    plan: Plan,
+    strategy: str = "genmig",
+    query: str | None = None,
+    *,
+    when_busy: str = "chain",
+    whole: bool = False,
+) -> Transition:
     """Move a query of a running engine, by default the first, to another plan that means the same; elements
     keep flowing.
 
+    Only what differs is exchanged: the smallest subplans (see changes), or with `whole` all that is above the
+    windows. All else goes on, with its state, and what the query shares with others stays.
+
     The migration has begun when this returns, and ends by itself: when every input has passed the split time,
-    the old plan is gone. A migration may begin while another is under way; that one is then part of the old
-    plan. What the query shares with others stays.
+    what is old is gone. While another one of the same query is under way, `when_busy` tells what to do:
+    "chain" begins at once, and what is under way becomes a part of the old plan; "queue" begins when that is
+    over; "refuse".
 
-    Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before.
+    Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
+             is queued is checked when its turn comes, and its phase tells whether it was refused.
     """
-    return prepare(engine, plan, find_strategy(strategy), query).begin()
+    chosen, found = engine.query(query), find_strategy(strategy)
+    if when_busy not in ("chain", "queue", "refuse"):
+        raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
+    if not chosen.is_exchanged or when_busy == "chain":
+        return prepare(engine, plan, found, chosen.name, whole=whole).begin()
+    if when_busy == "refuse":
+        raise MigrationRefused(
+            f"a migration of {chosen.name} is under way; wait until it is done, or abort it"
+        )
+    require_same_answers(chosen.plan, plan)
+    transition = Transition(engine, chosen.name)
+
+    def begin() -> None:
+        if transition.is_queued:
+            try:
+                transition.become(prepare(engine, plan, found, chosen.name, whole=whole).begin())
+            except MigrationRefused as refusal:
+                transition.refuse(refusal)
+
+    chosen.waiting.append(begin)
+    return transition
 
 
-def prepare(engine: Engine, plan: Plan, strategy: Strategy, query: str | None = None) -> Prepared:
+def prepare(
+    engine: Engine, plan: Plan, strategy: Strategy, query: str | None = None, *, whole: bool = False
+) -> Prepared:
     """Check whether a query can be moved in a certain way; nothing changes yet.
 
     What is prepared must begin before the next element comes.
     """
-    return (strategy.prepare or _prepare_forks)(strategy, engine, plan, query)
+    return (strategy.prepare or _prepare)(strategy, engine, plan, query, whole)
 
 
-def _prepare_forks(strategy: Strategy, engine: Engine, plan: Plan, query: str | None) -> Prepared:
-    running = engine.query(query).plan
-    forks = engine.forks(query)
-    require_exchangeable(running, plan, frozenset(forks))
-    require_intervals(forks.values())
-    for one, which in ((running, "old"), (plan, "new")):
-        require_bounded(one, which)
-        strategy.require(one, which)
-    old, max_ends, reached = engine.part(query), engine.input_max_ends(query), engine.input_progress(query)
-    split = strategy.split(old, max_ends, reached)
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A change, and what is known of it before it is made."""
 
-    def begin() -> Migration:
-        migration = _migration(old, engine.new_part(plan, query), strategy, split, reached)
-        engine.exchange(migration, plan, migration.begin(), query)
-        return migration
+    change: Change
+    old: PlanBox
+    reached: Sequence[Time]
+    split: Time
+
+
+def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
+    chosen = engine.query(query)
+    strategy.plans(chosen.plan, plan)
+    fresh = around(plan, chosen.physical)
+    changes = find_changes(chosen.physical, fresh, engine.shared(chosen.name), whole=whole)
+    for change in changes.changes:
+        for which, roots, nodes in change.parts:
+            require_bounded(roots, set(change.inputs), which)
+            strategy.require(nodes, which)
+        require_intervals(change.inputs)
+        strategy.permit(engine, chosen.name, change)
+    boxes = []
+    for change in changes.changes:
+        old = engine.old_part(change.old, change.inputs)
+        ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
+        boxes.append(_Box(change, old, reached, strategy.split(old, ends, reached)))
 
     def predict() -> Prediction:
+        return Prediction.together(strategy.name, [_predict(box) for box in boxes])
+
+    def _predict(box: _Box) -> Prediction:
         return Prediction.of(
             strategy.name,
-            split=split,
-            now=min((time for time in reached if time != BEGINNING), default=BEGINNING),
+            split=box.split,
+            now=min((time for time in box.reached if time != BEGINNING), default=BEGINNING),
             rate=_rate(engine, query),
-            kept=old.size(),
+            kept=box.old.size(),
             steps=strategy.steps,
         )
 
-    return Prepared(predict, begin)
+    return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
 
 
-def _prepare_swap(strategy: Strategy, engine: Engine, plan: Plan, query: str | None) -> Prepared:
-    planned = plan_swap(engine, plan, query)
+def _begin(
+    strategy: Strategy, engine: Engine, plan: Plan, query: str, changes: Changes, boxes: Sequence[_Box]
+) -> Transition:
+    placed: dict[tuple[Node, Node], Node] = {}
+    operators: dict[Node, Operator] = {}
+    parts: list[tuple[list[Node], Migration]] = []
+    ready: dict[Node, Batch] = {}
+    # Ending operators that go counts as theirs what a swap gives out.
+    engine.count_results()
+    for box in boxes:
+        new, inputs, reached = (
+            engine.new_part(box.change.new, box.change.inputs),
+            box.change.inputs,
+            box.reached,
+        )
+        if strategy.is_immediate:
+            for port, progress in enumerate(reached):
+                new.advance(port, progress)
+            operators |= new.operators()
+            inputs, reached = tuple(box.change.new), [new.progress(i) for i in range(len(new.outputs))]
+            new = engine.new_part(inputs, inputs)
+        migration = _migration(box.old, new, strategy, box.split, reached)
+        seats = engine.seats(box.change.old, inputs)
+        ready |= zip(seats, migration.begin(), strict=True)
+        placed |= zip(box.change.pairs, seats, strict=True)
+        operators |= zip(seats, Host(migration, reached).guests, strict=True)
+        parts.append((seats, migration))
+    physical, moved = changes.placed(placed)
+    engine.exchange(query, plan, physical, moved, operators)
+    for seat, batch in ready.items():
+        engine.give(seat, batch)
+    engine.settle()
+    return Transition(engine, query, parts)
 
-    def begin() -> Migration:
-        split = split_at_once(planned.old, [], planned.reached)
-        swap = Swap(planned.old, new_part(planned), split, planned.reached, strategy.fork, strategy.joiner)
-        return exchange(engine, planned, swap)
 
-    return Prepared(lambda: Prediction(strategy.name, 0, 0, 0), begin)
-
-
-def _prepare_cheapest(strategy: Strategy, engine: Engine, plan: Plan, query: str | None) -> Prepared:
+def _prepare_cheapest(
+    strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool
+) -> Prepared:
     prepared: dict[str, Prepared] = {}
     refusals: dict[str, MigrationRefused] = {}
     for one in STRATEGIES.values():
         if one is not strategy:
             try:
-                prepared[one.name] = prepare(engine, plan, one, query)
+                prepared[one.name] = prepare(engine, plan, one, query, whole=whole)
             except MigrationRefused as refusal:
                 refusals[one.name] = refusal
     best, reason = cheapest([one.predict() for one in prepared.values()], refusals)
 
-    def begin() -> Migration:
-        migration = prepared[best.strategy].begin()
-        migration.reason = reason
-        return migration
+    def begin() -> Transition:
+        transition = prepared[best.strategy].begin()
+        transition.reason = reason
+        return transition
 
     return Prepared(lambda: best, begin)
+
+
+def _require_swappable(old: Plan, new: Plan) -> None:
+    require_same_answers(old, new)
+    require_same_windows(old, new)
 
 
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
         Strategy(
-            "swap", all_to_new, Handover, split=split_at_once, machine=Swap, steps=0, prepare=_prepare_swap
+            "swap",
+            all_to_new,
+            Handover,
+            require_stateless,
+            split=split_at_once,
+            machine=Swap,
+            steps=0,
+            is_immediate=True,
+            plans=_require_swappable,
+            permit=require_private,
         ),
         Strategy("genmig-reference-point", fork_whole, ReferencePoint, require_start_preserving, steps=1),
         Strategy("genmig-end-timestamp", fork, Fuse, split=split_behind_state),
@@ -207,8 +323,6 @@ def _migration(old: Box, new: Box, strategy: Strategy, split: Time, reached: Seq
 
 def _rate(engine: Engine, query: str | None) -> float:
     """Elements per chronon of a query's inputs; 0 where that is not known."""
-    if engine.query(query).box is not None:
-        return 0.0
     try:
         observed = engine.observe(query)
     except StatisticsError:

@@ -10,30 +10,16 @@ What both plans have in common goes on with its state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from midstream.migration.changes import Change
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
-from midstream.migration.preconditions import (
-    require_bounded,
-    require_intervals,
-    require_same_answers,
-    require_same_windows,
-    require_stateless,
-)
 from midstream.operators.adjustable import Adjustable
 from midstream.operators.engine import Engine
-from midstream.operators.operator import Operator
 from midstream.operators.output import OrderedOutput
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import physical_plan
-from midstream.operators.queries import Query, carried_out, meant
-from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical, logical_plan
+from midstream.plans.properties import logical
 from midstream.plans.streams import BEGINNING, Batch, Element, Time
 
 
@@ -84,7 +70,8 @@ class Swap(Migration):
     """A Box that has moved from an old Box to a new one, and gives out what the old one held back.
 
     The phase `moving` is skipped; it is `draining` until what was held has come out, mostly at once. The
-    Boxes need not have the same inputs.
+    Boxes need not have the same inputs, and in an engine they have not: the new plan's operators run with all
+    others from the beginning, and the new Box passes on what they give.
 
     Input    As the new Box.
     Output   Snapshot-equivalent to the old Box alone, and ordered, if both mean the same and are stateless.
@@ -116,142 +103,26 @@ class Swap(Migration):
         return max((end for joiner in self._joiners for _, end, _ in joiner), default=BEGINNING)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """What a swap in an engine is going to do."""
-
-    query: Query
-    plan: Plan
-    """The new plan as it was given."""
-    physical: Plan
-    """The same as it will run, around the operators that stay."""
-    old: PlanBox
-    """The operators that go."""
-    adopted: Mapping[Node, Operator]
-    """The operators above the new plan's forks that stay."""
-    forks: Mapping[Node, Node]
-    """Where the new plan's box begins: by the logical node the physical one."""
-    reached: Sequence[Time]
-    """How far the forks are."""
-
-
-def plan_swap(engine: Engine, plan: Plan, query: str | None) -> Exchange:
-    """Find out which operators stay, and check that those which go or come are stateless.
+def require_private(engine: Engine, query: str, change: Change) -> None:
+    """Refuse to take away operators that others need, or that know more than their plan tells.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
-    chosen = engine.query(query)
-    if chosen.box is not None:
-        raise MigrationRefused(
-            f"a migration of {chosen.name} is under way, which keeps two plans; swap when it is done"
-        )
-    running, base = chosen.physical, engine.base()
-    require_same_answers(chosen.plan, plan)
-    require_same_windows(chosen.plan, plan)
-    for one, which in ((chosen.plan, "old"), (plan, "new")):
-        require_bounded(one, which)
-    physical = _around(plan, running)
-    stay = set(running.nodes) & set(physical.nodes)
-    others = [other for other in engine.queries.values() if other is not chosen and other.box is None]
-    shared = {node for other in others for node in other.physical.nodes}
-    operators = base.operators()
-    require_stateless([node for node in running.nodes if node not in stay], "old")
-    require_stateless([node for node in physical.nodes if node not in stay], "new")
-    for node in running.nodes:
-        if node not in stay:
-            _require_private(node, operators[node], shared)
-    borders = _borders(running, stay)
-    old = PlanBox(
-        running,
-        borders,
-        relations=_no_rows(running),
-        running={node: operators[node] for node in running.nodes if node in operators},
-        reached=[base.progress_of(node) for node in borders],
-    )
-    forks = carried_out(physical, shared)
-    require_intervals(forks.values())
-    below = {node for fork in forks.values() for node in fork.walk()}
-    return Exchange(
-        chosen,
-        plan,
-        physical,
-        old,
-        {node: operators[node] for node in stay - below if node in operators},
-        forks,
-        _reached(engine, list(forks.values()), operators),
-    )
-
-
-def exchange(engine: Engine, planned: Exchange, swap: Swap) -> Swap:
-    """Carry it out. `swap` has not begun yet."""
-    chosen = planned.query
-    # Ending the operators that go counts as theirs what the swap gives out.
-    engine.count_results()
-    ready = swap.begin()
-    chosen.physical, chosen.forks, chosen.box = planned.physical, dict(planned.forks), swap
-    engine.exchange(swap, planned.plan, ready, chosen.name)
-    return swap
-
-
-def new_part(planned: Exchange) -> PlanBox:
-    """The new plan above its forks, around the operators that stay there."""
-    return PlanBox(
-        planned.physical,
-        tuple(planned.forks.values()),
-        relations=_no_rows(planned.physical),
-        running=planned.adopted,
-    )
-
-
-def _around(plan: Plan, running: Plan) -> Plan:
-    """The plan as it would run around the operators that run already: what is not told to run in a certain
-    way goes on as it does."""
-    known: dict[Node, Node] = {}
-    for node in running.nodes:
-        if not isinstance(logical(node), Arrangement):
-            known[meant(node)] = node
-    changed: dict[Node, Node] = {}
-    for node in plan.nodes:
-        is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
-        stays = known.get(node) if is_free else None
-        changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
-    return physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
-
-
-def _borders(plan: Plan, stay: set[Node]) -> tuple[Node, ...]:
-    """The nodes that stay and that something which goes reads, or that are outputs."""
-    read = {child for node in plan.nodes if node not in stay for child in node.inputs}
-    return tuple(node for node in plan.nodes if node in stay and node in read | set(plan.outputs.values()))
-
-
-def _reached(engine: Engine, forks: Sequence[Node], operators: Mapping[Node, Operator]) -> list[Time]:
-    """How far the forks are; new windows among them are as far as what they read lets them be."""
-    below = Plan({str(i): node for i, node in enumerate(forks)})
-    sources = [node for node in below.nodes if not node.inputs and logical(node) in below.sources]
-    box = PlanBox(
-        below,
-        sources,
-        relations=_no_rows(below),
-        running={node: operators[node] for node in below.nodes if node in operators},
-        reached=[engine.base().progress_of(node) for node in sources],
-    )
-    return [box.progress(i) for i in range(len(forks))]
-
-
-def _no_rows(plan: Plan) -> Mapping[str, list[Element]]:
-    """Operators that stay have their relations' rows; those that come read no relation."""
-    return {one.relation: [] for one in logical_plan(plan).relations}
-
-
-def _require_private(node: Node, operator: Operator, shared: set[Node]) -> None:
-    if node in shared:
-        raise MigrationRefused(
-            f"{logical(node)} of the old plan runs for other queries too, which must keep it",
-            operator=str(logical(node)),
-        )
-    if isinstance(operator, Adjustable) and len(operator.history) > 1:
-        raise MigrationRefused(
-            f"{logical(node)} of the old plan was resized while it ran, and a new one would not know from "
-            "when on; add the new plan as another query",
-            operator=str(logical(node)),
-        )
+    shared = engine.shared(query)
+    operators = engine.base().operators()
+    (_, _, gone), _ = change.parts
+    needed = {below for root in change.new for below in root.walk()}
+    for node in [*gone, *change.inputs]:
+        if node in shared and node not in needed:
+            raise MigrationRefused(
+                f"{logical(node)} of the old plan runs for other queries too, which must keep it",
+                operator=str(logical(node)),
+            )
+    for node in gone:
+        operator = operators.get(node)
+        if isinstance(operator, Adjustable) and len(operator.history) > 1:
+            raise MigrationRefused(
+                f"{logical(node)} of the old plan was resized while it ran, and a new one would not know "
+                "from when on; add the new plan as another query",
+                operator=str(logical(node)),
+            )

@@ -75,7 +75,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
 
 def _refuse_migrating(queries: list[Query]) -> None:
     for query in queries:
-        if query.box is not None:
+        if query.is_exchanged:
             raise PlanError(f"query {query.name} is being migrated; wait until that is done")
 
 

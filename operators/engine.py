@@ -144,8 +144,7 @@ class Engine(QueryGraph):
 
     def size(self) -> int:
         """How many elements are kept: by operators, and where streams enter."""
-        boxes = [self.base(), *(query.box for query in self.queries.values() if query.box is not None)]
-        return sum(box.size() for box in boxes) + self._waiting()
+        return self.base().size() + self._waiting()
 
     def _waiting(self) -> int:
         """How many elements wait where streams enter."""

@@ -28,7 +28,7 @@ from midstream.operators.operator import Operator
 from midstream.plans.arrangements import Convert, Form, Split
 from midstream.plans.errors import PlanError
 from midstream.plans.logical import Logical, Relation, Source
-from midstream.plans.physical import Physical
+from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import is_chronon_stream
 from midstream.plans.properties import logical as logical_operator
@@ -134,4 +134,5 @@ def _in_form(node: Node, wanted: Form) -> Node:
 
 
 def _is_leaf(node: Node) -> bool:
-    return isinstance(node.operator, Source | Relation)
+    """Whether nothing is to be chosen for it: what comes from outside, or from a Box."""
+    return isinstance(node.operator, Source | Relation | Boxed)

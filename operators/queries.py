@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
-from midstream.operators.box import Box
 from midstream.plans.logical import Relation, Source
+from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, logical, logical_plan
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
@@ -30,17 +31,16 @@ class Query:
     plan: Plan
     """As it was given, or the one to which a migration under way is moving."""
     physical: Plan
-    """As it runs."""
+    """As it runs; subplans that are being exchanged are Boxed."""
     complete_from: Time
     """From this instant on its results are those of a query that has run from the beginning; FOREVER where
     that will never be so."""
     sinks: dict[str, list[Sink]] = field(init=False)
     """By output."""
-    box: Box | None = None
-    """What runs the exchangeable part during a migration; None while the operators of all queries run
-    together."""
-    forks: dict[Node, Node] = field(default_factory=dict)
-    """Where that box begins: by the logical node the physical one."""
+    lasting: Time = BEGINNING
+    """Until when what came through windows that are gone may be valid."""
+    waiting: deque[Callable[[], object]] = field(default_factory=deque)
+    """What is to be done, one after the other, when no Box answers for a part of the plan any more."""
     results: int = 0
     """How many results were given out."""
     made: int = 0
@@ -48,6 +48,16 @@ class Query:
 
     def __post_init__(self) -> None:
         self.sinks = {output: [] for output in self.plan.outputs}
+
+    @property
+    def is_exchanged(self) -> bool:
+        """Whether a Box answers for a part of the plan."""
+        return has_boxes(self.physical)
+
+
+def has_boxes(physical: Plan) -> bool:
+    """Whether a Box answers for a part of a plan."""
+    return any(isinstance(node.operator, Boxed) for node in physical.nodes)
 
 
 def meant(node: Node) -> Node:

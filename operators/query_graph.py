@@ -3,25 +3,29 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
+from types import MappingProxyType
+from typing import cast
 
-from midstream.operators.box import Box, settled
 from midstream.operators.entrance import Entrances
+from midstream.operators.guest import Guest
+from midstream.operators.hosting import Incoming, given, no_rows
 from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.metadata import Gauge, Metadata
 from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
-from midstream.operators.queries import Query, Sink, carried_out, meant, missed_until
+from midstream.operators.queries import Query, Sink, carried_out, has_boxes, missed_until
 from midstream.operators.relations import Relations, check_relations
-from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
+from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, has_ordered_ends, logical
+from midstream.plans.properties import above, has_ordered_ends, logical_plan
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -32,9 +36,9 @@ QUERY = "query"
 class QueryGraph:
     """The operators of all queries, connected: equal subplans are one.
 
-    They run in one Box, the base. While a query's plan is being exchanged, its part above the windows, or
-    above what it shares with other queries, runs in a Box of its own behind the base. When queries come or
-    go, the base is connected anew, and operators that go on take their state along.
+    They run in one Box, the base. While a part of a query's plan is being exchanged, a Box runs in its place
+    among the operators, as a guest; those above it and below it go on. When queries come or go, or guests,
+    the base is connected anew, and operators that go on take their state along.
     """
 
     def __init__(self, entrances: Entrances, relations: Relations | None = None) -> None:
@@ -47,8 +51,9 @@ class QueryGraph:
         """By stream, the input of the base."""
         self._direct: list[tuple[int, list[Sink]]] = []
         """The sinks of each output of the base."""
-        self._parts: list[tuple[Query, list[int]]] = []
-        """The queries with a box of their own, and which outputs of the base it reads."""
+        self._guests: list[Node] = []
+        """The nodes for which a Box answers that may come to be a plan, inputs before consumers."""
+        self._numbers = count(1)
         self._meters: dict[Node, Meter] = {}
         self._watched: list[str] = []
         """The queries that are watched, each as often as it is."""
@@ -81,7 +86,7 @@ class QueryGraph:
             ]
             query.complete_from = max(complete_from, *known, BEGINNING)
         try:
-            self._rebuild({})
+            self._rebuild()
         except Exception:
             del self.queries[name]
             raise
@@ -94,7 +99,7 @@ class QueryGraph:
         self.query(name)
         self._watched = [watched for watched in self._watched if watched != name]
         del self.queries[name]
-        self._rebuild({})
+        self._rebuild()
 
     def query(self, name: str | None = None) -> Query:
         """A query by name; the first one without."""
@@ -128,21 +133,8 @@ class QueryGraph:
             if found := results[output]:
                 for sink in sinks:
                     sink(found)
-        if self._parts:
-            self._feed(base, results)
-
-    def _feed(self, base: PlanBox, results: list[Batch]) -> None:
-        """Pass on what the base gave to the parts that run in boxes of their own."""
-        for query, outputs in self._parts:
-            box = query.box
-            assert box is not None
-            for port, output in enumerate(outputs):
-                if results[output]:
-                    _emit(query, box.push(port, results[output]))
-                _emit(query, box.advance(port, base.progress(output)))
-                box = query.box = settled(box)
-        for query, _ in tuple(self._parts):
-            self._settle(query)
+        if self._guests:
+            self._settle()
 
     # What a migration needs
 
@@ -150,41 +142,67 @@ class QueryGraph:
         """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
         the logical node the physical one that runs."""
         chosen = self.query(query)
-        if chosen.box is not None:
-            return chosen.forks
-        others = [other for other in self.queries.values() if other is not chosen]
-        shared = {node for other in others if other.box is None for node in other.physical.nodes}
-        return carried_out(chosen.physical, shared)
+        return carried_out(chosen.physical, self.shared(chosen.name))
 
-    def part(self, query: str | None = None) -> Box:
-        """The exchangeable part of a query, as a Box."""
+    def shared(self, query: str | None = None) -> set[Node]:
+        """The nodes that run for other queries."""
         chosen = self.query(query)
-        return self._view(chosen) if chosen.box is None else chosen.box
+        return {node for one in self.queries.values() if one is not chosen for node in one.physical.nodes}
 
-    def new_part(self, plan: Plan, query: str | None = None) -> PlanBox:
-        """The exchangeable part of a plan to which a query may move, with empty state, on the query's
-        inputs."""
+    def part(self, query: str | None = None) -> PlanBox:
+        """The exchangeable part of a query, as a Box to be looked at."""
+        return self._view(self.query(query))
+
+    def old_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
+        """What runs between some nodes and others above them, as a Box: for whoever takes it over."""
+        base = self.base()
+        plan = _numbered(roots)
+        return PlanBox(
+            plan,
+            inputs,
+            relations=no_rows(plan),
+            running=base.operators(),
+            reached=[base.progress_of(node) for node in inputs],
+        )
+
+    def new_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
+        """Operators with empty state between some running nodes and new ones above them, as a Box."""
+        plan = _numbered(roots)
         self._check_relations(plan)
-        forks = self.forks(query)
+        return PlanBox(plan, inputs, relations=self._relations)
 
-        def graft(node: Node) -> Node:
-            # What an arrangement above a window means is the window, but it is no part of what stays.
-            return node if isinstance(logical(node), Arrangement) else forks.get(meant(node), node)
+    def seats(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
+        """Nodes for the outputs of a Box that is to run in the place of some others."""
+        number = next(self._numbers)
+        return [
+            Node(Boxed(number, output, len(inputs), root.schema), tuple(inputs))
+            for output, root in enumerate(roots)
+        ]
 
-        grafted = plan.map(graft)
-        return PlanBox(grafted, tuple(forks.values()), relations=self._relations)
-
-    def exchange(self, box: Box, plan: Plan, ready: list[Batch], query: str | None = None) -> None:
-        """Put another box in the place of a query's exchangeable part; `ready` is what became ready by doing
-        so. The caller answers for its being right."""
+    def exchange(
+        self,
+        query: str,
+        plan: Plan,
+        physical: Plan,
+        moved: Mapping[Node, Node],
+        more: Mapping[Node, Operator],
+    ) -> None:
+        """Give a query another plan, and a physical plan with some other operators, guests among them.
+        `moved` tells under which nodes operators that stay go on. The caller answers for its being right."""
         chosen = self.query(query)
-        self.count_results()
-        chosen.forks = self.forks(query)
-        chosen.box = box
-        chosen.plan = plan
-        self._rebuild({})
-        _emit(chosen, ready)
-        self._settle(chosen)
+        gone = set(carried_out(chosen.physical).values()) - set(carried_out(physical).values())
+        chosen.lasting = max([chosen.lasting, *map(self.max_end, gone)])
+        self.rename(moved, {chosen.name: (plan, physical)}, more)
+
+    def give(self, node: Node, ready: Batch) -> None:
+        """Pass on what a Box has ready, in the place of a node, outside of any event."""
+        if ready:
+            base = self.base()
+            found = given(base, node, ready)
+            for name, (_, sinks) in zip(base.outputs, self._direct, strict=True):
+                if found.get(name):
+                    for sink in sinks:
+                        sink(found[name])
 
     def input_progress(self, query: str | None = None) -> list[Time]:
         """The progress of each input of a query's exchangeable part."""
@@ -193,7 +211,17 @@ class QueryGraph:
 
     def input_max_ends(self, query: str | None = None) -> list[Time]:
         """The largest end timestamp seen on each input of a query's exchangeable part."""
-        return [self._max_end(node) for node in self.forks(query).values()]
+        return [self.max_end(node) for node in self.forks(query).values()]
+
+    def max_end(self, node: Node) -> Time:
+        """The largest end timestamp that a running node can have given."""
+        lasting = max(query.lasting for query in self.queries.values())
+        if node in self._meters:
+            return max(lasting, self._meters[node].max_end)
+        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
+        windows = carried_out(Plan(node)).values()
+        metered = windows if all(below in self._meters for below in windows) else self._meters
+        return max(lasting, *(self._meters[below].max_end for below in metered))
 
     # What is known
 
@@ -248,7 +276,7 @@ class QueryGraph:
         """
         name = self.query(query).name
         self._watched.append(name)
-        self._rebuild({})
+        self._rebuild()
 
         def read() -> list[Metadata]:
             nodes = self.query(name).physical.nodes
@@ -259,21 +287,26 @@ class QueryGraph:
         finally:
             if name in self._watched:
                 self._watched.remove(name)
-                self._rebuild({})
+                self._rebuild()
 
     def count_results(self) -> None:
         """Bring the counts of results up to date."""
-        for query in self.queries.values():
-            if query.box is None and self._base is not None:
+        if self._base is not None:
+            for query in self.queries.values():
                 made = _made(self._base, query)
                 query.results += made - query.made
                 query.made = made
 
     # How it is connected
 
-    def rename(self, moved: Mapping[Node, Node], plans: Mapping[str, tuple[Plan, Plan]]) -> None:
+    def rename(
+        self,
+        moved: Mapping[Node, Node],
+        plans: Mapping[str, tuple[Plan, Plan]],
+        more: Mapping[Node, Operator] = MappingProxyType({}),
+    ) -> None:
         """Put running operators under other nodes, and give queries the plans (logical, physical) that have
-        them."""
+        them, and some more operators."""
         self.count_results()
         running = {moved.get(node, node): operator for node, operator in self.base().operators().items()}
         for node, meter in self._meters.items():
@@ -283,33 +316,32 @@ class QueryGraph:
         self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
         for name, (plan, physical) in plans.items():
             self.queries[name].plan, self.queries[name].physical = plan, physical
-        self._rebuild(running)
+        self._connect({**running, **more})
 
-    def _rebuild(self, more: Mapping[Node, Operator]) -> None:
-        """Connect the operators of all queries anew, and some more that run; all go on with their state."""
+    def _rebuild(self) -> None:
+        """Connect the operators of all queries anew; they go on with their state."""
         self.count_results()
+        self._connect({} if self._base is None else self._base.operators())
+
+    def _connect(self, running: Mapping[Node, Operator]) -> None:
         outputs: dict[str, Node] = {}
         meters: dict[Node, Meter] = {}
         direct: list[tuple[int, list[Sink]]] = []
-        parts: list[tuple[Query, list[int]]] = []
         for query in self.queries.values():
             for node in carried_out(query.physical).values():
                 meters[node] = self._meters.get(node) or Meter(has_ordered_ends(node))
-            if query.box is None:
-                for output, root in query.physical.outputs.items():
-                    direct.append((len(outputs), query.sinks[output]))
-                    outputs[f"{query.name}: {output}"] = root
-            else:
-                parts.append((query, [len(outputs) + i for i in range(len(query.forks))]))
-                outputs |= {f"{query.name}: {i}": node for i, node in enumerate(query.forks.values())}
+            for output, root in query.physical.outputs.items():
+                direct.append((len(outputs), query.sinks[output]))
+                outputs[f"{query.name}: {output}"] = root
         gauges: dict[Node, Gauge] = {}
-        base = self._connect(Plan(outputs), more, meters, gauges) if outputs else None
-        self._base, self._meters, self._direct, self._parts = base, meters, direct, parts
-        self._gauges = gauges
+        base = self._new_base(Plan(outputs), running, meters, gauges) if outputs else None
+        self._base, self._meters, self._direct, self._gauges = base, meters, direct, gauges
+        nodes = () if base is None else base.plan.nodes
+        self._guests = [node for node in nodes if isinstance(node.operator, Boxed)]
         self._ports = {} if base is None else {name: port for port, name in enumerate(base.inputs)}
         self._views.clear()
         for query in self.queries.values():
-            query.made = 0 if base is None or query.box is not None else _made(base, query)
+            query.made = 0 if base is None else _made(base, query)
         self._open_inlets()
 
     def _open_inlets(self) -> None:
@@ -318,15 +350,15 @@ class QueryGraph:
         if self._base is not None:
             for name, port in self._ports.items():
                 entrance = self._entrances[name]
-                if entrance.manager.is_plain and not entrance.source.intervals and not self._parts:
+                if entrance.manager.is_plain and not entrance.source.intervals and not self._guests:
                     self.inlets[name] = compile_inlet(
                         self._base.circuit, port, entrance, self._direct, self.process
                     )
 
-    def _connect(
+    def _new_base(
         self,
         plan: Plan,
-        more: Mapping[Node, Operator],
+        running: Mapping[Node, Operator],
         meters: Mapping[Node, Meter],
         gauges: dict[Node, Gauge],
     ) -> PlanBox:
@@ -343,24 +375,46 @@ class QueryGraph:
             plan,
             sources,
             relations=self._relations,
-            running=more if old is None else {**old.operators(), **more},
+            running=running,
             reached=[self._entrances[source.stream].progress for source in plan.sources],
             received=[0 if old is None else old.made(node) for node in sources],
             taps=meters,
             gauge=gauge,
         )
 
-    def _settle(self, query: Query) -> None:
-        """Once a migration is over, let the operators of its new plan run with all others."""
-        assert query.box is not None
-        query.box = settled(query.box)
-        base = self.base()
-        if isinstance(query.box, PlanBox) and not set(query.box.operators()) & set(base.operators()):
-            part, query.box = query.box, None
-            query.physical = part.plan
-            # What it gave in its box is counted; the base does not have it yet, and has given nothing.
-            query.made = 0
-            self._rebuild(part.operators())
+    def settle(self) -> None:
+        """Once a Box has handed over to a plan, let its operators run with all others; and go on with what
+        waits for that."""
+        self._take_in()
+        for query in tuple(self.queries.values()):
+            while query.waiting and not query.is_exchanged:
+                query.waiting.popleft()()
+
+    def _settle(self) -> None:
+        operators = self.base().circuit.operators
+        if any(isinstance(cast(Guest, operators[node]).host.box, PlanBox) for node in self._guests):
+            self.settle()
+
+    def _take_in(self) -> None:
+        """Let the operators of Boxes that have become plans run with all others, where they do not run
+        already; else they stay apart until the queries change."""
+        operators = self.base().operators()
+        for guest in tuple(self._guests):
+            box = cast(Guest, operators[guest]).host.box
+            if not isinstance(box, PlanBox):
+                continue
+            number = cast(Boxed, guest.operator).number
+            seats = [node for node in self._guests if cast(Boxed, node.operator).number == number]
+            (query,) = (one for one in self.queries.values() if guest in one.physical.nodes)
+            coming = Incoming(seats, box, query.physical)
+            if coming.clashes(operators):
+                self._guests.remove(guest)
+                continue
+            meant = logical_plan(coming.physical)
+            plan = query.plan if meant == logical_plan(query.plan) or has_boxes(meant) else meant
+            self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
+            return self._take_in()
+        return None
 
     def _view(self, query: Query) -> PlanBox:
         """A Box of the running operators of a query's exchangeable part, while the base runs them."""
@@ -379,28 +433,16 @@ class QueryGraph:
         view.is_at([base.progress_of(node) for node in inputs], [base.made(node) for node in inputs])
         return view
 
-    def _max_end(self, node: Node) -> Time:
-        if node in self._meters:
-            return self._meters[node].max_end
-        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
-        windows = carried_out(Plan(node)).values()
-        metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max(self._meters[below].max_end for below in metered)
-
     def _check_relations(self, plan: Plan) -> None:
         """Check the relations that a plan reads and no query did so far."""
         known = {operator for query in self.queries.values() for operator in query.plan.relations}
         check_relations([o for o in plan.relations if o not in known], self._relations)
 
 
+def _numbered(roots: Sequence[Node]) -> Plan:
+    return Plan({str(i): root for i, root in enumerate(roots)})
+
+
 def _made(box: PlanBox, query: Query) -> int:
     """How many elements the operators at a query's outputs have given."""
     return sum(map(box.made, query.physical.outputs.values()))
-
-
-def _emit(query: Query, results: list[Batch]) -> None:
-    for output, batch in zip(query.plan.outputs, results, strict=True):
-        if batch:
-            query.results += len(batch)
-            for sink in query.sinks[output]:
-                sink(batch)

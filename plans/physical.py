@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from midstream.plans.logical import Logical
 from midstream.plans.schema import Schema
@@ -34,3 +35,33 @@ class Physical:
         text, name = str(self.logical), self.logical.name
         parameters = text.removeprefix(name).strip() if text.startswith(name) else text.partition(" ")[2]
         return f"{self.implementation} {parameters}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed(Logical):
+    """A subplan for which a Box answers, as while it is being exchanged for another: one of the outputs of
+    the Box with that number.
+
+    It has as many inputs as the Box has ports. Nothing is known of how the elements that it gives follow each
+    other but that they are in order of start.
+    """
+
+    is_start_preserving: ClassVar[bool] = False
+    is_stateless: ClassVar[bool] = False
+
+    number: int
+    output: int
+    ports: int
+    columns: Schema
+
+    @property
+    def arity(self) -> int | None:  # type: ignore[override]
+        """As many as the Box has ports."""
+        return self.ports
+
+    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+        """That of the subplan."""
+        return self.columns
+
+    def __str__(self) -> str:
+        return f"box {self.number}" if not self.output else f"box {self.number} output {self.output}"

@@ -26,7 +26,7 @@ from midstream.plans.logical import (
     Source,
     StrictDifference,
 )
-from midstream.plans.physical import Physical
+from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
 from midstream.plans.windows import (
@@ -61,7 +61,7 @@ def is_chronon_stream(node: Node) -> bool:
     match logical(node):
         case Source(intervals=intervals):
             return not intervals
-        case Relation() | CountWindow() | PartitionedWindow():
+        case Relation() | CountWindow() | PartitionedWindow() | Boxed():
             return False
         case TimeWindow(size, slide):
             return size == slide == 1
@@ -123,9 +123,7 @@ def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
     ['distinct', 'istream']
     """
     found = _first_met(plan, also)
-    below = {
-        node for start in found for child in start.inputs for node in child.walk() if _reads_stream(node)
-    }
+    below = {node for start in found for child in start.inputs for node in child.walk() if reads_stream(node)}
     if below <= also:
         return tuple(node for node in plan.nodes if node in found)
     return input_nodes(plan, also | below)
@@ -148,7 +146,7 @@ def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
     return found
 
 
-def _reads_stream(node: Node) -> bool:
+def reads_stream(node: Node) -> bool:
     """What reads relations alone has given all it has, to whoever asks, before the streams begin."""
     return any(isinstance(logical(below), Source) for below in node.walk())
 

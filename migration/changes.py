@@ -1,0 +1,212 @@
+"""Where two plans differ: the smallest subplans to be exchanged, and what they have in common below them.
+
+Both plans are compared from the outputs down. As long as an operator is the same in both, it can go on with
+its state over other inputs, which mean the same; where it is another one, a change begins. It ends at the
+first nodes that both plans have, be it anywhere in them: these run on, and are forked.
+
+    old   aggregate of (a join b) join c          kept        aggregate
+    new   aggregate of a join (b join c)          exchanged   (a join b) join c  for  a join (b join c)
+                                                  forked      a, b, c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from midstream.operators.planner import form, physical_plan
+from midstream.operators.queries import meant
+from midstream.plans.arrangements import Arrangement
+from midstream.plans.physical import Boxed, Physical
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import has_ordered_ends, input_nodes, logical, reads_stream
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Subplans that are to be exchanged for others, together as they share operators; all are physical.
+
+    `pairs` are their roots, old and new. `inputs` are running nodes below them, which go on: what both plans
+    have in common, and what the old ones read that somebody else needs as well.
+    """
+
+    pairs: tuple[tuple[Node, Node], ...]
+    inputs: tuple[Node, ...]
+
+    @property
+    def old(self) -> list[Node]:
+        """The roots of what goes."""
+        return [old for old, _ in self.pairs]
+
+    @property
+    def new(self) -> list[Node]:
+        """The roots of what comes."""
+        return [new for _, new in self.pairs]
+
+    @property
+    def parts(self) -> tuple[tuple[str, list[Node], list[Node]], ...]:
+        """What goes and what comes: its roots, and all its operators, inputs before consumers."""
+        stops = set(self.inputs)
+        return (
+            ("old", self.old, _parts(self.old, stops)),
+            ("new", self.new, _parts(self.new, stops)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What becomes of a running plan."""
+
+    changes: tuple[Change, ...]
+    """Inputs before consumers."""
+    _running: Plan
+    _stays: Mapping[Node, Node]
+    """Operators that go on over other inputs: by the node that runs the one that is to run."""
+    _new: Plan
+
+    def placed(self, seats: Mapping[tuple[Node, Node], Node]) -> tuple[Plan, dict[Node, Node]]:
+        """The running plan with other nodes in the place of the pairs of all changes, and what becomes of the
+        operators that stay."""
+        made = dict(seats)
+
+        def pair(old: Node, new: Node) -> Node:
+            if (old, new) not in made:
+                inputs = tuple(map(pair, old.inputs, new.inputs)) if old != new else old.inputs
+                made[old, new] = old.with_inputs(inputs)
+            return made[old, new]
+
+        roots = {name: pair(root, self._new.outputs[name]) for name, root in self._running.outputs.items()}
+        return Plan(roots), {old: pair(old, new) for old, new in self._stays.items()}
+
+
+def around(plan: Plan, running: Plan) -> Plan:
+    """A plan as it would run around the operators that run already: what is not told to run in a certain way
+    goes on as it does."""
+    known: dict[Node, Node] = {}
+    for node in running.nodes:
+        if not isinstance(logical(node), Arrangement):
+            known[meant(node)] = node
+    changed: dict[Node, Node] = {}
+    for node in plan.nodes:
+        is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
+        stays = known.get(node) if is_free else None
+        changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
+    return physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
+
+
+def find_changes(running: Plan, new: Plan, needed: Set[Node], *, whole: bool = False) -> Changes:
+    """Compare a running physical plan with one that is to run. `needed` are the nodes that other queries
+    need as they are. With `whole`, all that is above the windows and not needed otherwise is one change.
+
+    Cost     O(nodes of both plans), again whenever nodes turn out to be needed in two ways.
+    """
+    common = set(running.nodes) & set(new.nodes)
+    if whole:
+        windows = _with_all_below(input_nodes(running))
+        stops = {node for node in common if node in windows or node in needed}
+    else:
+        # Signed streams are not forked, so what is made of them is exchanged together.
+        stops = {n for n in common if form(n) == "intervals" or not logical(n).is_snapshot_reducible}
+    kept = _with_all_below({*needed, *stops})
+    while True:
+        if whole:
+            stays: dict[Node, Node] = {}
+            pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
+            break
+        stays, pairs, same = _compare(running, new, kept)
+        conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
+        more = _with_all_below(conflicts | same) - kept
+        if not more:
+            break
+        kept |= more
+    return Changes(tuple(_grouped(running, new, pairs, kept, stops)), running, stays, new)
+
+
+def _grouped(
+    running: Plan, new: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
+) -> Iterator[Change]:
+    """Pairs that share operators, old or new ones, become one change."""
+    running_order, new_order = ({node: i for i, node in enumerate(plan.nodes)} for plan in (running, new))
+    graph: nx.Graph[tuple[Any, Node]] = nx.Graph()
+    for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
+        graph.add_node(pair)
+        for which, part in ((0, _parts([pair[0]], kept)), (1, _parts([pair[1]], stops))):
+            graph.add_edges_from((pair, (which, node)) for node in part)
+    for component in nx.connected_components(graph):
+        group = tuple(item for item in graph if item in component and isinstance(item[0], Node))
+        borders = {
+            border for old, fresh in group for border in (*_borders(old, kept), *_borders(fresh, stops))
+        }
+        yield Change(group, tuple(sorted(borders, key=running_order.__getitem__)))
+
+
+def _with_all_below(nodes: Iterable[Node]) -> set[Node]:
+    return {below for node in nodes for below in node.walk()}
+
+
+def _compare(
+    running: Plan, new: Plan, kept: Set[Node]
+) -> tuple[dict[Node, Node], set[tuple[Node, Node]], set[Node]]:
+    """Which operators can stay over other inputs, which subplans differ, and which do not."""
+    stays: dict[Node, Node] = {}
+    pairs: set[tuple[Node, Node]] = set()
+    same: set[Node] = set()
+    stack = [(root, new.outputs[name]) for name, root in running.outputs.items()]
+    while stack:
+        old, fresh = stack.pop()
+        if (old, fresh) in pairs or stays.get(old) == fresh:
+            continue
+        if old == fresh:
+            same.add(old)
+        elif old not in kept and old not in stays and _can_stay(old, fresh):
+            stays[old] = fresh
+            stack.extend(zip(old.inputs, fresh.inputs, strict=True))
+        else:
+            pairs.add((old, fresh))
+    return stays, pairs, same
+
+
+def _can_stay(old: Node, new: Node) -> bool:
+    """Whether a running operator may be given the inputs of another one.
+
+    What it gets from then on is equivalent to what it would have got, but not the same elements. It must not
+    tell them apart, as windows do; and it must not count on more than their order of start.
+    """
+    operator = logical(old)
+    if isinstance(operator, Boxed) or not operator.is_snapshot_reducible or not old.inputs:
+        return False
+    if old.operator != new.operator or len(old.inputs) != len(new.inputs):
+        return False
+    return all(
+        old_input == new_input
+        or (
+            form(old_input) == form(new_input) == "intervals"
+            and reads_stream(old_input)
+            and (operator.is_stateless or not has_ordered_ends(old_input))
+        )
+        for old_input, new_input in zip(old.inputs, new.inputs, strict=True)
+    )
+
+
+def _parts(roots: Iterable[Node], stops: Set[Node]) -> list[Node]:
+    """The nodes from some down to roots, without them, inputs before consumers."""
+    found: dict[Node, None] = {}
+    stack = [(root, False) for root in roots]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            found[node] = None
+        elif node not in found and node not in stops:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.inputs))
+    return list(found)
+
+
+def _borders(root: Node, stops: Set[Node]) -> set[Node]:
+    """The first of some nodes that are met from a root, as far as they read streams."""
+    part = _parts([root], stops)
+    below = {child for node in part for child in node.inputs} if part else {root}
+    return {node for node in below if node in stops and reads_stream(node)}

@@ -1,0 +1,121 @@
+"""A query on its way to another plan: one migration for each part in which the plans differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from midstream.migration.fuse import Origins
+from midstream.migration.machine import Migration, Phase
+from midstream.operators.engine import Engine
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.plan import Node
+from midstream.plans.streams import BEGINNING, Time
+
+
+class Transition:
+    """What became of a request to migrate.
+
+    Its phase is that of the part that is least far: `queued` before it begins, `moving`, `draining`, `done`.
+    It is `aborted` where a part was, and `refused` where its turn came and it could not begin. Where the
+    plans do not differ there are no parts, and it is done at once.
+    """
+
+    def __init__(
+        self, engine: Engine, query: str, parts: Sequence[tuple[list[Node], Migration]] | None = None
+    ) -> None:
+        self._engine = engine
+        self.query = query
+        """The query's name."""
+        self._parts = parts
+        self._end: Phase | None = None
+        self.reason = ""
+        """Why its strategy was chosen, why it was aborted, or why it was refused; empty otherwise."""
+
+    @property
+    def parts(self) -> Sequence[Migration]:
+        """The migrations, inputs before consumers."""
+        return tuple(part for _, part in self._parts or ())
+
+    @property
+    def phase(self) -> Phase:
+        """Where it stands."""
+        if self._end is not None or self._parts is None:
+            return self._end or Phase.QUEUED
+        phases = {part.phase for part in self.parts}
+        order = (Phase.MOVING, Phase.DRAINING, Phase.ABORTED)
+        return next((phase for phase in order if phase in phases), Phase.DONE)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it has yet to begin."""
+        return self.phase is Phase.QUEUED
+
+    def become(self, begun: Transition) -> None:
+        """Take over what a queued one has become."""
+        self._parts, self.reason = begun._parts, begun.reason
+
+    def refuse(self, refusal: MigrationRefused) -> None:
+        """It was its turn, and it cannot begin."""
+        self._end, self.reason = Phase.REFUSED, str(refusal)
+
+    def abort(self, reason: str = "") -> None:
+        """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
+        twice. One that is queued will not begin.
+
+        Raises   MigrationRefused where that is too late: a part has passed its split time, or has become a
+                 part of another migration. Then nothing has changed.
+        """
+        if self.is_queued:
+            self._end, self.reason = Phase.ABORTED, reason
+            return
+        running = self._engine.query(self.query).physical.nodes
+        found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
+        if not found:
+            raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
+        if any(seat not in running for seats, _ in found for seat in seats):
+            raise MigrationRefused(
+                "a later migration has begun, of which this one is a part; abort that one first"
+            )
+        self.reason = reason
+        for seats, part in found:
+            for seat, batch in zip(seats, part.abort(reason), strict=True):
+                self._engine.give(seat, batch)
+        self._engine.settle()
+
+    @property
+    def split(self) -> Time:
+        """The latest split time of its parts; BEGINNING where there is none."""
+        return max((part.split for part in self.parts), default=BEGINNING)
+
+    @property
+    def started(self) -> Time:
+        """The least progress of the inputs when it began."""
+        return min((part.started for part in self.parts), default=BEGINNING)
+
+    @property
+    def peak_old(self) -> int:
+        """The largest states of the old boxes, in elements."""
+        return self._sum(lambda part: part.peak_old)
+
+    @property
+    def peak_new(self) -> int:
+        """The largest states of the new boxes, in elements."""
+        return self._sum(lambda part: part.peak_new)
+
+    @property
+    def peak_held(self) -> int:
+        """The largest numbers of elements that waited in the joiners."""
+        return self._sum(lambda part: part.peak_held)
+
+    def origins(self) -> Origins:
+        """Where the results of its parts came from so far."""
+        found = [part.origins() for part in self.parts]
+        return Origins(
+            old=sum(one.old for one in found),
+            new=sum(one.new for one in found),
+            fused=sum(one.fused for one in found),
+            unmatched=sum(one.unmatched for one in found),
+        )
+
+    def _sum(self, number: Callable[[Migration], int]) -> int:
+        return sum(map(number, self.parts))

@@ -1,0 +1,71 @@
+"""Boxes as guests among the operators of queries: how they come to speak, and how their operators come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
+from midstream.plans.logical import Relation
+from midstream.plans.physical import Boxed
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import above, reads_stream
+from midstream.plans.streams import Batch
+
+
+def no_rows(plan: Plan) -> Mapping[str, Batch]:
+    """For operators that go on: they have their relations' rows."""
+    return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
+
+
+def given(base: PlanBox, node: Node, ready: Batch) -> dict[str, Batch]:
+    """What comes out, by output, when a node gives some elements outside of any event."""
+    operators = base.operators()
+    operators[node].emitted += len(ready)
+    upper = {node: None}
+    for one in base.plan.nodes:
+        if any(child in upper for child in one.inputs):
+            upper[one] = None
+    beside = (child for one in upper if one is not node for child in one.inputs if child not in upper)
+    inputs = list(dict.fromkeys([node, *filter(reads_stream, beside)]))
+    plan = Plan({name: root for name, root in base.plan.outputs.items() if root in upper})
+    view = PlanBox(
+        plan,
+        inputs,
+        relations=no_rows(plan),
+        running=operators,
+        reached=[base.progress_of(one) for one in inputs],
+    )
+    results = view.process(0, ready, base.progress_of(node))
+    view.operators()  # which tells them what was counted for all of a chain at once
+    return dict(zip(view.outputs, results, strict=True))
+
+
+class Incoming:
+    """The operators of a Box that has become a plan, on their way into the base.
+
+    `seats` are the nodes in whose place the Box's outputs are. `moved` tells what becomes of the nodes of the
+    query that are above them, and `operators` under which nodes the Box's own operators go on.
+    """
+
+    def __init__(self, seats: Sequence[Node], box: PlanBox, physical: Plan) -> None:
+        found = dict(zip(box.nodes, seats[0].inputs, strict=True))
+        for node in above(box.plan, box.nodes):
+            found[node] = node.with_inputs(tuple(found[child] for child in node.inputs))
+        self.operators: dict[Node, Operator] = {
+            found[node]: operator for node, operator in box.operators().items()
+        }
+        roots = list(box.plan.outputs.values())
+        placed = {seat: found[roots[cast(Boxed, seat.operator).output]] for seat in seats}
+        self.moved: dict[Node, Node] = {}
+        for node in physical.nodes:
+            inputs = tuple(self.moved[child] for child in node.inputs)
+            self.moved[node] = placed[node] if node in placed else node.with_inputs(inputs)
+        self.physical = Plan({name: self.moved[root] for name, root in physical.outputs.items()})
+        self._coming = {node for node in self.operators if reads_stream(node)}
+        self._coming |= {new for old, new in self.moved.items() if new != old and old not in placed}
+
+    def clashes(self, running: Iterable[Node]) -> bool:
+        """Whether some of what runs already would be there twice, with a state of its own each."""
+        return not self._coming.isdisjoint(running)

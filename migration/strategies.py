@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midstream.migration.auto import Prediction, cheapest, rate
-from midstream.migration.fork import fork, fork_whole
+from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
-from midstream.migration.machine import Fork, Migration
+from midstream.migration.machine import Migration
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
     behind_windows,
-    fork_both,
     require_join_tree,
 )
 from midstream.migration.preconditions import (
@@ -24,7 +23,7 @@ from midstream.migration.preconditions import (
     require_start_preserving,
 )
 from midstream.migration.split_time import last_instant, split_time
-from midstream.migration.swap import Handover, Swap, all_to_new, exchange, new_part, plan_swap
+from midstream.migration.swap import Handover, Swap, exchange, new_part, plan_swap
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
 from midstream.plans.errors import MigrationRefused, StatisticsError
@@ -65,11 +64,12 @@ def _horizon(old: Box) -> list[Time]:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A fork, a joiner, when the new plan takes over, and what both plans must fulfil beyond being
+    """Forks, joiners, when the new plan takes over, and what both plans must fulfil beyond being
     exchangeable."""
 
     name: str
-    fork: Fork
+    fork: Callable[[Time], Fork]
+    """Makes the fork of an input, for a split time."""
     joiner: Callable[[Time], Joiner]
     require: Callable[[Plan, str], None] = lambda plan, which: None
     split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
@@ -137,7 +137,8 @@ def _prepare_swap(strategy: Strategy, engine: Engine, plan: Plan, query: str | N
 
     def begin() -> Migration:
         split = split_at_once(planned.old, [], planned.reached)
-        swap = Swap(planned.old, new_part(planned), split, planned.reached, strategy.fork, strategy.joiner)
+        swap = _migration(planned.old, new_part(planned), strategy, split, planned.reached)
+        assert isinstance(swap, Swap)
         return exchange(engine, planned, swap)
 
     return Prepared(lambda: Prediction(strategy.name, 0, 0, 0), begin)
@@ -156,7 +157,7 @@ def _prepare_cheapest(strategy: Strategy, engine: Engine, plan: Plan, query: str
 
     def begin() -> Migration:
         migration = prepared[best.strategy].begin()
-        migration.reason = reason
+        migration.reason = migration.reason or reason
         return migration
 
     return Prepared(lambda: best, begin)
@@ -166,14 +167,14 @@ STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
         Strategy(
-            "swap", all_to_new, Handover, split=split_at_once, machine=Swap, steps=0, prepare=_prepare_swap
+            "swap", everything, Handover, split=split_at_once, machine=Swap, steps=0, prepare=_prepare_swap
         ),
-        Strategy("genmig-reference-point", fork_whole, ReferencePoint, require_start_preserving, steps=1),
+        Strategy("genmig-reference-point", fork, ReferencePoint, require_start_preserving, steps=1),
         Strategy("genmig-end-timestamp", fork, Fuse, split=split_behind_state),
         Strategy("genmig", fork, Fuse),
         Strategy(
             "parallel-track",
-            fork_both,
+            everything,
             Tracks,
             require_join_tree,
             split=behind_windows,
@@ -202,7 +203,9 @@ def migrate_box(
 
 
 def _migration(old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time]) -> Migration:
-    return strategy.machine(old, new, split, reached, strategy.fork, strategy.joiner)
+    forks = [strategy.fork(split) for _ in new.inputs]
+    joiners = [strategy.joiner(split) for _ in new.outputs]
+    return strategy.machine(old, new, split, reached, forks, joiners)
 
 
 def _rate(engine: Engine, query: str | None) -> float:

@@ -12,12 +12,12 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
+from midstream.migration.fork import everything
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
     behind_windows,
-    fork_both,
     parallel_track,
     require_join_tree,
 )
@@ -485,7 +485,8 @@ def test_what_bounds_old_results_may_be_the_end_of_the_migration() -> None:
         engine.push(name, history[:5])
     old, reached = engine.part(), engine.input_progress()
     split = behind_windows(old, engine.input_max_ends(), reached)
-    migration = ParallelTrack(old, engine.new_part(CALM_TOO), split, reached, fork_both, Tracks)
+    new, forks = engine.new_part(CALM_TOO), [everything(split)] * 2
+    migration = ParallelTrack(old, new, split, reached, forks, [Tracks(split)])
     engine.exchange(migration, CALM_TOO, migration.begin())
     for name in "lm":
         engine.push(name, history[5:])
@@ -575,16 +576,20 @@ def test_tracks_keep_what_only_the_old_plan_gives(
     one, other = sorted(own + new, key=lambda e: e[0]), list(new)
     tracks = Tracks(last, is_ordered=is_ordered_)
     out: list[Element] = []
+    is_done = False
     while one or other:
         taken, seen = data.draw(st.integers(0, len(one))), data.draw(st.integers(0, len(other)))
         new_progress = other[seen][0] if seen < len(other) else FOREVER
-        is_done = taken == len(one) and data.draw(st.booleans())
-        out += tracks.process(one[:taken], other[:seen], is_done, new_progress)
+        is_last = taken == len(one) and not is_done and data.draw(st.booleans())
+        out += tracks.process([] if is_last else one[:taken], other[:seen], new_progress)
+        if is_last:
+            is_done = True
+            out += tracks.complete(one, new_progress)
         one, other = one[taken:], other[seen:]
-        assert len(tracks) == len(list(tracks))
+        assert len(tracks) == len(list(tracks)) <= tracks.bound
         promised = tracks.progress(one[0][0] if one else FOREVER, new_progress)
         assert all(promised <= start for start, _, _ in (*tracks, *one, *other))
-    out += tracks.process([], [], True, FOREVER)
+    out += tracks.process([], [], FOREVER) if is_done else tracks.complete([], FOREVER)
     assert Counter(out) == Counter(own + new)
     assert is_ordered(out) or not is_ordered_
     assert len(tracks) == 0
@@ -592,18 +597,38 @@ def test_tracks_keep_what_only_the_old_plan_gives(
     assert tracks.origins.unmatched == 0
 
 
+@given(elements(), elements(), st.integers(0, 40), st.data())
+def test_abandoned_tracks_have_given_what_the_old_plan_gave(
+    own: list[Element], new: list[Element], latest: int, data: st.DataObject
+) -> None:
+    """Neither plan need be as far as the other, nor mean the same."""
+    old = sorted(own + data.draw(st.lists(st.sampled_from(new)) if new else st.just([])), key=lambda e: e[0])
+    given, rest, left = list(old), old, new
+    tracks = Tracks(latest + 0.5)
+    out: list[Element] = []
+    for _ in range(3):
+        taken, seen = data.draw(st.integers(0, len(rest))), data.draw(st.integers(0, len(left)))
+        out += tracks.process(rest[:taken], left[:seen], left[seen][0] if seen < len(left) else FOREVER)
+        rest, left = rest[taken:], left[seen:]
+    given = old[: len(old) - len(rest)]
+    out += tracks.abandon()
+    assert Counter(out) == Counter(given)
+    assert is_ordered(out)
+    assert len(tracks) == 0
+
+
 def test_an_old_result_is_not_given_away_while_the_new_plan_may_give_it_too() -> None:
     tracks = Tracks(9.5)
-    assert tracks.process([(3, 8, "a"), (3, 8, "a")], [], False, 3) == []
+    assert tracks.process([(3, 8, "a"), (3, 8, "a")], [], 3) == []
     assert tracks.progress(5, 5) == 3
-    assert tracks.process([], [(3, 8, "a")], False, 4) == [(3, 8, "a")]
-    assert tracks.process([], [], True, 9) == []
-    assert tracks.process([], [], True, 10) == [(3, 8, "a")]
+    assert tracks.process([], [(3, 8, "a")], 4) == [(3, 8, "a")]
+    assert tracks.complete([], 9) == []
+    assert tracks.process([], [], 10) == [(3, 8, "a")]
 
 
 def test_equal_results_are_taken_away_as_often_as_the_new_plan_gives_them() -> None:
     tracks = Tracks(9.5)
     a = (3, 8, "a")
-    assert tracks.process([a, a, a], [a, a], False, 4) == [a]
-    assert tracks.process([], [], True, 10) == [a, a]
+    assert tracks.process([a, a, a], [a, a], 4) == [a]
+    assert tracks.complete([], 10) == [a, a]
     assert (tracks.origins.old, tracks.origins.new, tracks.origins.unmatched) == (1, 2, 0)

@@ -1,43 +1,47 @@
-"""Fork: give each plan its part of time."""
+"""Fork: what a new plan gets of an input. The old one gets everything, until it is gone."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from operator import itemgetter
 
 from midstream.plans.streams import Batch, Time
 
+Fork = Callable[[Batch, Time], Batch]
+"""What the new plan gets of a batch, possibly empty, and of the progress behind it. There is one for each
+input port, made for one migration, so it may keep a state."""
+
 _START = itemgetter(0)
 
 
-def fork(batch: Batch, split: Time) -> tuple[Batch, Batch]:
-    """Cut a batch at the split time: what is valid before it, for the old plan; from it on, for the new one.
+def fork(split: Time) -> Fork:
+    """Give the new plan what is valid from the split time on.
 
-        old@t  =  S@t for t < split, else nothing        new@t  =  S@t for t >= split, else nothing
+        new@t  =  S@t for t >= split, else nothing
 
     No element starts or ends at the split time, which lies inside a chronon.
 
     Cost     O(1) per element.
-    Source   thesis, Algorithm 26
+    Source   thesis, Algorithm 26, without the old plan's part
 
-    >>> fork([(1, 3, "a"), (2, 9, "b"), (7, 8, "c")], split=4.5)
-    ([(1, 3, 'a'), (2, 4.5, 'b')], [(4.5, 9, 'b'), (7, 8, 'c')])
+    >>> fork(4.5)([(1, 3, "a"), (2, 9, "b"), (7, 8, "c")], 7)
+    [(4.5, 9, 'b'), (7, 8, 'c')]
     """
-    reach = bisect_left(batch, split, key=_START)
-    before = batch[:reach]
-    crossing = [(split, end, payload) for _, end, payload in before if end > split]
-    if not crossing:
-        return before, batch[reach:]
-    old = [element if element[1] < split else (element[0], split, element[2]) for element in before]
-    return old, crossing + batch[reach:]
+
+    def from_split_on(batch: Batch, progress: Time) -> Batch:
+        reach = bisect_left(batch, split, key=_START)
+        if not reach:
+            return batch
+        return [(split, end, payload) for _, end, payload in batch[:reach] if end > split] + batch[reach:]
+
+    return from_split_on
 
 
-def fork_whole(batch: Batch, split: Time) -> tuple[Batch, Batch]:
-    """As `fork`, but the old plan gets its elements with their full validity (thesis, 29.4.1).
+def everything(split: Time) -> Fork:
+    """Give the new plan all elements as they are.
 
-    >>> fork_whole([(1, 3, "a"), (2, 9, "b"), (7, 8, "c")], split=4.5)
-    ([(1, 3, 'a'), (2, 9, 'b')], [(4.5, 9, 'b'), (7, 8, 'c')])
+    >>> everything(4.5)([(1, 9, "a"), (7, 8, "c")], 7)
+    [(1, 9, 'a'), (7, 8, 'c')]
     """
-    reach = bisect_left(batch, split, key=_START)
-    before = batch[:reach]
-    return before, [(split, end, payload) for _, end, payload in before if end > split] + batch[reach:]
+    return lambda batch, progress: batch

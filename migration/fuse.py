@@ -1,12 +1,14 @@
-"""Fuse: put the results of both plans together again, in order."""
+"""Fuse: put the results of both plans together, in order."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 
+from midstream.migration.promises import Promises
 from midstream.plans.streams import Batch, Element, Payload, Time, chronon_end
 
 Slot = list[Any]
@@ -16,7 +18,7 @@ half."""
 
 @dataclass(slots=True)
 class Origins:
-    """How many results came from where; `unmatched` fragments had no other half."""
+    """How many results came from where; `unmatched` ones had no counterpart in the other plan."""
 
     old: int = 0
     new: int = 0
@@ -27,10 +29,22 @@ class Origins:
 class Joiner(Protocol):
     """Puts together one output of the old and the new plan."""
 
-    origins: Origins
+    @property
+    def origins(self) -> Origins:
+        """Where the results came from so far."""
 
-    def process(self, old: Batch, new: Batch, is_old_done: bool, new_progress: Time) -> Batch:
-        """Results of both; whether the old plan has ended; and the progress of the new one."""
+    @property
+    def bound(self) -> int:
+        """It has never held more elements than this."""
+
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+
+    def abandon(self) -> Batch:
+        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
@@ -41,159 +55,221 @@ class Joiner(Protocol):
 
 
 class Fuse:
-    """Join the fragments that the fork cut apart, and order old results before new ones.
+    """Give out what the old plan says, and of the new one's results what the old plan has not said.
+
+    The old plan is given whole elements, so what it gives before it is ended is final:
+
+        (e, [s, t)) with s < split    comes out as it is; if t > split, [split, t) is promised, and taken away
+                                      from what the new plan says of e
+        (e, [s, t)) with s > split    is the new plan's to say
+
+    When it is ended, it has not seen all that starts after the split time, and is right until then only:
 
         (e, [s, split)) of the old plan and (e, [split, t)) of the new one become (e, [s, t))
 
     No element starts or ends at the split time, so neither does a result of its own accord: at that instant
-    both plans, being equivalent, hold the same multiset of payloads, and every fragment finds its other half.
-    If the plans are not equivalent after all, a fragment without one still comes out, rounded to the end of
-    its chronon so that the split time does not show.
+    both plans, being equivalent, hold the same multiset of payloads, so there is a fragment of the new plan
+    for every promise and every half. If the plans are not equivalent after all, what has no counterpart is
+    counted, and still comes out, rounded to the end of its chronon so that the split time does not show.
 
-    Output   Ordered by start: old results in their order, behind them the new ones.
-    State    Old results from the first that waits; new fragments that wait; new results while old ones may
-             still come.
-    Cost     O(1) per element.
+    Output   Ordered by start: old results as they come, behind them the new ones.
+    State    Promises and fragments without a counterpart; other new results, and old ones from beyond the
+             split time, until the old plan has ended; then old results from the first half that waits.
+    Bound    New results, plus old ones that end after the split time or came when the old plan was ended:
+             what is held is one of these, or what it has become, and each only once.
+    Cost     O(1) per element of a payload without promises, else O(log n).
     Source   thesis, Algorithm 27, with erratum 3
 
     >>> fuse = Fuse(split=4.5)
-    >>> fuse.process([(1, 3, "a"), (2, 4.5, "b"), (3, 4, "c")], [], False, 4.5)
-    [(1, 3, 'a')]
-    >>> fuse.process([], [(4.5, 9, "b")], False, 4.5)
-    [(2, 9, 'b'), (3, 4, 'c')]
+    >>> fuse.process([(1, 3, "a"), (2, 9, "b")], [], 4.5)               # "b" is promised until 9
+    [(1, 3, 'a'), (2, 9, 'b')]
+    >>> fuse.process([], [(4.5, 9, "b"), (4.5, 8, "c"), (6, 7, "b")], 6)
+    []
+    >>> fuse.complete([(3, 5, "c")], 6)
+    [(3, 8, 'c'), (6, 7, 'b')]
     """
 
-    def __init__(self, split: Time) -> None:
+    def __init__(self, split: Time, given: Iterable[Element] = ()) -> None:
+        """`given` are results of the old plan that came out before and are valid at the split time."""
         self._split = split
-        self._slots: deque[Slot] = deque()
-        self._waiting_old: dict[Payload, deque[Slot]] = {}
-        self._waiting_new: dict[Payload, deque[Time]] = {}
+        self._promises = Promises(split)
+        self._beyond: Batch = []
+        """Old results from beyond the split time."""
         self._later: Batch = []
-        self.origins = Origins()
+        """New results that start after the split time."""
+        self._slots: deque[Slot] = deque()
+        self._waiting: dict[Payload, deque[Slot]] = {}
+        self._is_old_done = False
+        self._is_past = False
+        """Whether the new plan has given all that starts at the split time, and the old one has ended."""
+        self._counts = Origins()
+        self.bound = 0
+        for _, end, payload in given:
+            self._promise(payload, end)
 
-    def process(self, old: Batch, new: Batch, is_old_done: bool, new_progress: Time) -> Batch:
-        """Results of both; whether the old plan has ended; and the progress of the new one."""
-        for start, end, payload in old:
-            self._take_old(start, end, payload)
+    @property
+    def origins(self) -> Origins:
+        """Where the results came from so far."""
+        counts = self._counts
+        unmatched = counts.unmatched + self._promises.unmatched
+        return Origins(counts.old, counts.new, counts.fused, unmatched)
+
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        out: Batch = []
+        for element in old:
+            if element[0] > self._split:
+                self._beyond.append(element)
+                self.bound += 1
+            else:
+                out.append(element)
+                if element[1] > self._split:
+                    self._promise(element[2], element[1])
+        self._counts.old += len(out)
+        self.bound += len(new)
         for element in new:
             if element[0] == self._split:
-                self._take_fragment(element[1], element[2])
+                self._promises.fragment(element[2], element[1])
             else:
                 self._later.append(element)
-        if new_progress > self._split:
-            self._give_up_old()
-        out = self._leave()
-        if is_old_done and not self._slots:
-            out += self._give_up_new()
-            out += self._later
-            self.origins.new += len(self._later)
-            self._later = []
-        return out
+        return out + self._proceed(new_progress) if self._is_old_done else out
 
-    def _take_old(self, start: Time, end: Time, payload: Payload) -> None:
-        if end < self._split:
-            self.origins.old += 1
-            self._slots.append([start, end, payload])
-        elif other := self._waiting_new.get(payload):
-            self._slots.append([start, other.popleft(), payload])
-            self.origins.fused += 1
-            if not other:
-                del self._waiting_new[payload]
-        else:
-            slot: Slot = [start, None, payload]
-            self._slots.append(slot)
-            self._waiting_old.setdefault(payload, deque()).append(slot)
+    def _promise(self, payload: Payload, end: Time) -> None:
+        self._promises.promise(payload, end)
+        self.bound += 1
 
-    def _take_fragment(self, end: Time, payload: Payload) -> None:
-        if waiting := self._waiting_old.get(payload):
-            waiting.popleft()[1] = end
-            self.origins.fused += 1
-            if not waiting:
-                del self._waiting_old[payload]
-        else:
-            self._waiting_new.setdefault(payload, deque()).append(end)
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+        self._is_old_done = True
+        self._beyond.clear()
+        self.bound += len(rest)
+        for start, end, payload in rest:
+            if end < self._split:
+                self._counts.old += 1
+                self._slots.append([start, end, payload])
+            elif start < self._split:
+                self._slots.append([start, None, payload])
+                self._waiting.setdefault(payload, deque()).append(self._slots[-1])
+        return self._proceed(new_progress)
 
-    def _give_up_old(self) -> None:
-        """The new plan will give no more fragments: the old ones that wait are alone."""
-        for slots in self._waiting_old.values():
-            for slot in slots:
-                slot[1] = chronon_end(self._split)
-                self.origins.unmatched += 1
-        self._waiting_old.clear()
-
-    def _give_up_new(self) -> Batch:
-        """The old plan will give no more fragments: the new ones that wait are alone."""
-        start = chronon_end(self._split)
-        alone = [(start, end, payload) for payload, ends in self._waiting_new.items() for end in ends]
-        self._waiting_new.clear()
-        self.origins.unmatched += len(alone)
-        # What ends with the split time's chronon was the old plan's to say.
-        return [element for element in alone if element[1] > start]
-
-    def _leave(self) -> Batch:
-        slots = self._slots
+    def _proceed(self, new_progress: Time) -> Batch:
+        """What is ready once the old plan has ended."""
         out: Batch = []
-        while slots and slots[0][1] is not None:
-            start, end, payload = slots.popleft()
-            out.append((start, end, payload))
+        if not self._is_past:
+            self._is_past = new_progress > self._split or bool(self._later)
+            self._match()
+            while self._slots and self._slots[0][1] is not None:
+                start, end, payload = self._slots.popleft()
+                out.append((start, end, payload))
+            if not self._is_past:
+                return out
+            out += self._promises.start()
+        later = self._promises.subtract(self._later, new_progress)
+        self._later = []
+        self._counts.new += len(later)
+        return out + later
+
+    def _match(self) -> None:
+        """Complete the halves that wait, as far as that can be told."""
+        for payload, slots in list(self._waiting.items()):
+            for end in self._promises.take(payload, len(slots), self._is_past):
+                slots.popleft()[1] = end
+                self._counts.fused += 1
+            if self._is_past:
+                # The new plan will give no more fragments: the halves that still wait are alone.
+                self._counts.unmatched += len(slots)
+                for slot in slots:
+                    slot[1] = chronon_end(self._split)
+            if not slots or self._is_past:
+                del self._waiting[payload]
+
+    def abandon(self) -> Batch:
+        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        out, self._beyond, self._later = self._beyond, [], []
+        self._promises.clear()
+        self._counts.old += len(out)
         return out
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
         if self._slots:
             return self._slots[0][0]  # type: ignore[no-any-return]
-        return chronon_end(min(old_progress, new_progress))
+        return chronon_end(min(old_progress, max(new_progress, self._split)))
 
     def __len__(self) -> int:
-        return len(self._slots) + sum(map(len, self._waiting_new.values())) + len(self._later)
+        return len(self._promises) + len(self._beyond) + len(self._later) + len(self._slots)
 
     def __iter__(self) -> Iterator[Element]:
         for start, end, payload in self._slots:
             yield start, self._split if end is None else end, payload
-        for payload, ends in self._waiting_new.items():
-            yield from ((self._split, end, payload) for end in ends)
-        yield from self._later
+        yield from chain(self._promises, self._beyond, self._later)
 
 
 class ReferencePoint:
-    """Take a new result only if it starts after the split time; the old plan has given the others, in full.
+    """Take a new result only if it starts after the split time; the old plan gives the others, in full.
 
     Right only where every operator preserves starts: a result then starts at the split time exactly if all
     that it comes from started before it. Nothing needs to be matched.
 
-    Output   Ordered by start: old results, behind them the new ones.
-    State    New results while old ones may still come.
+    Output   Ordered by start: old results as they come, behind them the new ones.
+    State    New results, and old ones from beyond the split time, until the old plan has ended.
+    Bound    New results that start after the split time, and old ones that do.
     Cost     O(1) per element.
     Source   thesis, 29.4.1, with erratum 13
 
     >>> point = ReferencePoint(split=4.5)
-    >>> point.process([(2, 9, "b")], [(4.5, 9, "b"), (7, 8, "c")], False, 7)
+    >>> point.process([(2, 9, "b")], [(4.5, 9, "b"), (7, 8, "c")], 7)
     [(2, 9, 'b')]
-    >>> point.process([], [], True, 7)
-    [(7, 8, 'c')]
+    >>> point.complete([(3, 8, "d")], 7)
+    [(3, 8, 'd'), (7, 8, 'c')]
     """
 
     def __init__(self, split: Time) -> None:
         self._split = split
+        self._beyond: Batch = []
         self._later: Batch = []
+        self._is_old_done = False
         self.origins = Origins()
+        self.bound = 0
 
-    def process(self, old: Batch, new: Batch, is_old_done: bool, new_progress: Time) -> Batch:
-        """Results of both; whether the old plan has ended; and the progress of the new one."""
-        self.origins.old += len(old)
-        self._later += [element for element in new if element[0] > self._split]
-        if not is_old_done:
-            return old
-        out, self._later = old + self._later, []
-        self.origins.new += len(out) - len(old)
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        later = [element for element in new if element[0] > self._split]
+        self.bound += len(later)
+        if self._is_old_done:
+            self.origins.new += len(later)
+            return later
+        self._later += later
+        beyond = [element for element in old if element[0] > self._split]
+        self.bound += len(beyond)
+        self._beyond += beyond
+        out = old[: len(old) - len(beyond)]
+        self.origins.old += len(out)
+        return out
+
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+        self._is_old_done = True
+        self._beyond.clear()
+        out = [element for element in rest if element[0] < self._split]
+        self.origins.old += len(out)
+        self.origins.new += len(self._later)
+        out += self._later
+        self._later = []
+        return out
+
+    def abandon(self) -> Batch:
+        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        out, self._beyond, self._later = self._beyond, [], []
+        self.origins.old += len(out)
         return out
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
-        return chronon_end(min(old_progress, new_progress))
+        return chronon_end(min(old_progress, max(new_progress, self._split)))
 
     def __len__(self) -> int:
-        return len(self._later)
+        return len(self._beyond) + len(self._later)
 
     def __iter__(self) -> Iterator[Element]:
-        return iter(self._later)
+        return chain(self._beyond, self._later)

@@ -1,26 +1,35 @@
-"""A migration in progress: both plans side by side, forks at their inputs, a joiner at each output.
+"""A migration in progress: both plans side by side, forks at the new one's inputs, a joiner at each output.
 
-    moving      elements are split between both plans, until every input has passed the split time
-    draining    the old plan has ended and is gone; results that begin before the split time are still being
-                completed
+    moving      the old plan gets everything and answers; the new one gets what is valid from the split time
+                on, until every input has passed that
+    draining    the old plan has been ended and is gone; results that begin before the split time are still
+                being completed
     done        the new plan stands alone: `successor` names it
+    aborted     the old plan stands alone again: `successor` names it
 
-The phases follow from the progress of the inputs alone (erratum 14). Draining ends as soon as the new plan's
-outputs have passed the split time; that is at once but for results that were cut in two and are not yet
-complete in the new plan either.
+The phases follow from the progress of the inputs alone (erratum 14). As long as it is moving, the old plan is
+complete, and all that has come out is what it has said; so the migration can be aborted at any moment. It is,
+if the new plan fails. Draining ends as soon as the new plan's outputs have passed the split time and promises
+are kept; that is at once but for results that one plan cuts where the other does not.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import chain
+from operator import itemgetter
+from time import time as clock_time
 
+from midstream.migration.fork import Fork
 from midstream.migration.fuse import Joiner, Origins
+from midstream.migration.trace import Entry, Listener, Sampling, finite
 from midstream.operators.box import Box, settled
+from midstream.plans.errors import MigrationRefused
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
-Fork = Callable[[Batch, Time], tuple[Batch, Batch]]
+_START = itemgetter(0)
 
 
 class Phase(Enum):
@@ -38,13 +47,17 @@ class Migration:
     """A Box that moves from an old Box to a new one.
 
     Input    As both boxes, which must have the same ports; `reached` tells the progress of each so far.
-    Output   Snapshot-equivalent to the old box alone, and ordered, if both boxes mean the same.
+    Output   Snapshot-equivalent to the old box alone, and ordered, if both boxes mean the same. As long as it
+             is moving: what the old box gives, of what starts before the split time.
     State    That of both boxes and of the joiners; that of the old box is released when the last input passes
              the split time.
-    Cost     O(1) per element besides the boxes' own.
+    Cost     O(1) per element besides the boxes' and the joiners' own.
+    Raises   What the old box raises; what the new one raises, once the old one is gone.
     Source   thesis, Algorithm 25
 
-    `begin()` must be called once, before any event; what it returns is ready then.
+    There is a fork for each input and a joiner for each output. `initial` is given to the new box before
+    anything else, a batch an input. `begin()` must be called once, before any event; what it returns is ready
+    then.
     """
 
     def __init__(
@@ -53,23 +66,34 @@ class Migration:
         new: Box,
         split: Time,
         reached: Sequence[Time],
-        fork: Fork,
-        joiner: Callable[[Time], Joiner],
+        forks: Sequence[Fork],
+        joiners: Sequence[Joiner],
+        *,
+        initial: Sequence[Batch] = (),
+        clock: Callable[[], float] = clock_time,
+        listener: Listener | None = None,
     ) -> None:
         self.inputs = old.inputs
         self.outputs = old.outputs
         self.split = split
         """The instant before which the old plan answers, and from which on the new one does."""
-        self.old: Box | None = old
-        """The old box; None once it is gone."""
+        self.old: Box | None = None
+        """The old box; None once it is gone, or no longer to be replaced."""
         self.new = new
-        self._fork = fork
-        self._joiners = [joiner(split) for _ in self.outputs]
+        """The new box; the old one once the migration has been aborted."""
+        self._outer: Migration | None = None
+        """The migration of whose old box this one is."""
+        self._adopt(old)
+        self._forks = forks
+        self._joiners = joiners
+        self._initial = initial
         self._reached = list(reached)
-        self._passed = [False] * len(self.inputs)
+        self._new_progress: list[Time] = [BEGINNING] * len(self.outputs)
         self.phase = Phase.MOVING
-        self.started: Time = min(self._reached, default=BEGINNING)
+        self.started: Time = min(reached, default=BEGINNING)
         """The least progress of the inputs when it began."""
+        self.ended: Time | None = None
+        """The same when it was done or aborted; None before."""
         self.peak_old = old.size()
         """The largest state of the old box since the beginning, in elements."""
         self.peak_new = new.size()
@@ -77,81 +101,205 @@ class Migration:
         self.peak_held = 0
         """The largest number of elements that waited in the joiners."""
         self.reason = ""
-        """Why its strategy was chosen; empty where the caller chose it."""
+        """Why its strategy was chosen, or why it was aborted; empty where the caller chose it."""
+        self.failure: Exception | None = None
+        """What the new box raised, if that is why it was aborted."""
+        self.trace: list[Entry] = []
+        """An entry for the beginning, for every change of phase, and for samples in between."""
+        self.listener = listener
+        """Gets each entry of the trace as it occurs."""
+        self._clock = clock
+        self._sampling = Sampling(split)
 
     @property
     def successor(self) -> Box | None:
-        """The box that goes on once the migration is done; None before."""
-        return self.new if self.phase is Phase.DONE else None
+        """The box that goes on once the migration is done or aborted; None before."""
+        return self.new if self.phase in (Phase.DONE, Phase.ABORTED) else None
 
     def begin(self) -> list[Batch]:
-        """Tell both boxes how far the inputs are: what is already past the split time ends the old box at
-        once."""
-        results: list[Batch] = [[] for _ in self.outputs]
+        """Give the new box what it is to begin with, and tell both how far the inputs are: if all are past
+        the split time already, the old box is ended at once."""
+        self._record(self.reason)
+        results = self._nothing()
+        try:
+            ready = [self.new.push(port, batch) for port, batch in enumerate(self._initial) if batch]
+        except Exception as failure:
+            results = self._give_way(results, failure)
+        else:
+            for from_new in ready:
+                _append(results, self._join(self._nothing(), from_new))
         for port, progress in enumerate(self._reached):
-            _append(results, self._event(port, [], progress))
+            are_all_told = port + 1 == len(self._reached)
+            _append(results, self._event(port, [], progress, are_all_told=are_all_told))
         return results
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input."""
-        return self._event(port, batch, batch[-1][0]) if batch else [[] for _ in self.outputs]
+        return self._event(port, batch, batch[-1][0]) if batch else self._nothing()
 
     def advance(self, port: int, time: Time) -> list[Batch]:
         """A heartbeat on an input."""
-        return self._event(port, [], time) if time > self._reached[port] else [[] for _ in self.outputs]
+        return self._event(port, [], time) if time > self._reached[port] else self._nothing()
 
     def end(self, port: int) -> list[Batch]:
         """Nothing more will arrive on an input."""
         return self.advance(port, FOREVER)
 
-    def _event(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        self._reached[port] = progress
-        old, new = self._fork(batch, self.split)
-        from_old = self._feed_old(port, old, progress)
-        from_new = self._feed_new(port, new, progress)
-        if self.phase is Phase.MOVING:
-            assert self.old is not None
-            # The old box may itself be a migration that has just ended.
-            self.old = settled(self.old)
-            self.peak_old = max(self.peak_old, self.old.size())
-            if all(self._passed):
-                self.phase = Phase.DRAINING
-                self.old = None
-        self.peak_new = max(self.peak_new, self.new.size())
-        results = []
-        for output, joiner in enumerate(self._joiners):
-            is_done, new_progress = self.old is None, self.new.progress(output)
-            results.append(joiner.process(from_old[output], from_new[output], is_done, new_progress))
-        self.peak_held = max(self.peak_held, sum(map(len, self._joiners)))
-        # The joiners then hold nothing, and no result of the new plan can touch the split time any more.
-        if self.old is None and all(self.new.progress(i) > self.split for i in range(len(self.outputs))):
-            self.phase = Phase.DONE
+    def abort(self, reason: str = "") -> list[Batch]:
+        """Drop the new plan and go on with the old one, which has seen everything; possible while it is
+        moving.
+
+        Gives what the old plan said already of the time behind the split time. In a migration whose old box
+        this one is, that takes its way through it, and what comes out there is given.
+
+        Raises   MigrationRefused where the old plan has been ended, or there is nothing to abort any more.
+        """
+        if self.phase is not Phase.MOVING:
+            raise MigrationRefused(
+                f"the migration is {self.phase.value}, expected moving: it is too late to abort it"
+            )
+        results = self._abort(reason)
+        return results if self._outer is None else self._outer._relay(results)
+
+    def _abort(self, reason: str) -> list[Batch]:
+        assert self.old is not None
+        results = [joiner.abandon() for joiner in self._joiners]
+        self.reason = reason
+        self.new, self.old = settled(self.old), None
+        self._enter(Phase.ABORTED, reason)
         return results
 
-    def _feed_old(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        if self.old is None:
-            return [[] for _ in self.outputs]
-        if progress < self.split:
-            return _feed(self.old, port, batch, progress)
-        results = self.old.push(port, batch) if batch else [[] for _ in self.outputs]
-        if not self._passed[port]:
-            # Once and for all: the old plan has nothing more to expect on this port.
-            self._passed[port] = True
-            _append(results, self.old.end(port))
+    def _relay(self, results: list[Batch]) -> list[Batch]:
+        """What the old box gave without an event."""
+        if self.phase is Phase.MOVING:
+            results = self._join(results, self._nothing())
+        return results if self._outer is None else self._outer._relay(results)
+
+    def _event(self, port: int, batch: Batch, progress: Time, *, are_all_told: bool = True) -> list[Batch]:
+        self._reached[port] = progress
+        if self.phase is Phase.ABORTED:
+            # Until whoever runs this has taken the successor.
+            return _feed(self.new, port, batch, progress)
+        if self.phase is Phase.MOVING:
+            is_last = are_all_told and min(self._reached) >= self.split
+            results = self._move(port, batch, progress, is_last)
+        else:
+            results = self._join(self._nothing(), self._from_new(port, batch, progress))
+        self.peak_held = max(self.peak_held, self._held())
+        if self.phase is Phase.DRAINING and self._is_over():
+            self._enter(Phase.DONE)
+        if progress >= self._sampling.due and self._sampling.is_due(min(self._reached)):
+            self._record()
+        return results
+
+    def _move(self, port: int, batch: Batch, progress: Time, is_last: bool) -> list[Batch]:
+        """An event while the old plan is there, which is ended if no input is before the split time."""
+        old = self.old
+        assert old is not None
+        reach = bisect_left(batch, self.split, key=_START) if is_last else len(batch)
+        if is_last:
+            from_old = old.push(port, batch[:reach]) if reach else self._nothing()
+        else:
+            from_old = _feed(old, port, batch, progress)
+        try:
+            from_new = self._from_new(port, batch, progress)
+        except Exception as failure:
+            if is_last:
+                _append(from_old, _feed(old, port, batch[reach:], progress))
+            return self._give_way(from_old, failure)
+        results = self._join(from_old, from_new)
+        # The old box may itself be a migration that has just ended.
+        self._adopt(settled(old))
+        self.peak_old = max(self.peak_old, old.size())
+        if is_last:
+            _append(results, self._complete(port))
+        return results
+
+    def _complete(self, port: int) -> list[Batch]:
+        """End the old box on all ports where it has not ended yet, and drop it."""
+        assert self.old is not None
+        rest = self._nothing()
+        for i, reached in enumerate(self._reached):
+            if i == port or reached != FOREVER:
+                _append(rest, self.old.end(i))
+        self.old = None
+        given = zip(self._joiners, rest, self._new_progress, strict=True)
+        results = [joiner.complete(batch, progress) for joiner, batch, progress in given]
+        self._enter(Phase.DRAINING)
+        return results
+
+    def _from_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        results = self._feed_new(port, batch, progress)
+        self._new_progress = [self.new.progress(output) for output in range(len(self.outputs))]
+        self.peak_new = max(self.peak_new, self.new.size())
         return results
 
     def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        return _feed(self.new, port, batch, max(progress, self.split))
+        return _feed(self.new, port, self._forks[port](batch, progress), max(progress, self.split))
+
+    def _give_way(self, from_old: list[Batch], failure: Exception) -> list[Batch]:
+        """The new box has failed: the old one goes on."""
+        results = self._join(from_old, self._nothing())
+        self.failure = failure
+        _append(results, self._abort(f"the new plan failed: {type(failure).__name__}: {failure}"))
+        return results
+
+    def _join(self, from_old: list[Batch], from_new: list[Batch]) -> list[Batch]:
+        given = zip(self._joiners, from_old, from_new, self._new_progress, strict=True)
+        return [joiner.process(old, new, progress) for joiner, old, new, progress in given]
+
+    def _is_over(self) -> bool:
+        """Whether nothing is held, and no result of the new plan can touch the split time any more."""
+        return not self._held() and all(time > self.split for time in self._new_progress)
+
+    def _adopt(self, old: Box) -> None:
+        self.old = old
+        if isinstance(old, Migration):
+            old._outer = self
+
+    def _enter(self, phase: Phase, note: str = "") -> None:
+        self.phase = phase
+        if self.successor is not None:
+            self.ended = min(self._reached)
+        self._record(note)
+
+    def _record(self, note: str = "") -> None:
+        is_aborted = self.phase is Phase.ABORTED
+        old, new = (self.new, None) if is_aborted else (self.old, self.new)
+        origins = self.origins()
+        entry = Entry(
+            phase=self.phase.value,
+            time=finite(min(self._reached, default=BEGINNING)),
+            wall_time=self._clock(),
+            old_state=0 if old is None else old.size(),
+            new_state=0 if new is None else new.size(),
+            held=self._held(),
+            results_old=origins.old,
+            results_new=origins.new,
+            results_fused=origins.fused,
+            unmatched=origins.unmatched,
+            note=note,
+        )
+        self.trace.append(entry)
+        if self.listener is not None:
+            self.listener(entry)
+
+    def _nothing(self) -> list[Batch]:
+        return [[] for _ in self.outputs]
+
+    def _held(self) -> int:
+        return sum(map(len, self._joiners))
 
     def progress(self, output: int = 0) -> Time:
         """No later result starts before this. The split time itself never shows."""
+        if self.phase is Phase.ABORTED:
+            return self.new.progress(output)
         old = FOREVER if self.old is None else min(self.old.progress(output), self.split)
-        return self._joiners[output].progress(old, self.new.progress(output))
+        return self._joiners[output].progress(old, self._new_progress[output])
 
     def size(self) -> int:
         """Elements in both boxes and in the joiners."""
-        boxes = self.new.size() + (self.old.size() if self.old is not None else 0)
-        return boxes + sum(map(len, self._joiners))
+        return self.new.size() + (self.old.size() if self.old is not None else 0) + self._held()
 
     def state(self) -> Iterable[Element]:
         """The same elements."""
@@ -162,6 +310,10 @@ class Migration:
         """The end of what a further migration must leave to this one: a later split time must lie beyond its
         own."""
         return chronon_end(self.split)
+
+    def held_bound(self) -> int:
+        """The joiners have never held more elements than this, by what they were given (see each joiner)."""
+        return sum(joiner.bound for joiner in self._joiners)
 
     def counters(self) -> Mapping[str, int]:
         """The new box's counters; during the migration they count what the new plan did so far."""
@@ -179,8 +331,11 @@ class Migration:
 
 
 def _feed(box: Box, port: int, batch: Batch, progress: Time) -> list[Batch]:
-    # The last element of a part starts at the progress behind it: at the split time, if it was cut there.
-    return box.push(port, batch) if batch else box.advance(port, progress)
+    """Give a box a batch, possibly empty, and the progress behind it."""
+    results = box.push(port, batch) if batch else [[] for _ in box.outputs]
+    if not batch or batch[-1][0] < progress:
+        _append(results, box.end(port) if progress == FOREVER else box.advance(port, progress))
+    return results
 
 
 def _append(results: list[Batch], more: list[Batch]) -> None:

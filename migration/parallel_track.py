@@ -7,13 +7,13 @@ then all at once.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
 
+from midstream.migration.fork import everything
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration
 from midstream.migration.split_time import split_time
@@ -65,68 +65,94 @@ class Tracks:
 
         old track  -  new track
 
-    A result that ends after `last`, when all old elements have ended, cannot hold one, and is not looked for;
-    a `last` that is later than need be does no harm.
+    The others are the old plan's, too, so that it could go on alone at any time. Once it is gone, what starts
+    after `last`, when all old elements have ended, cannot hold one. A `last` that is later than need be does
+    no harm.
 
     Output   Ordered by start. What the new plan gives is kept until the old one is gone, and so is each old
              result that starts after the first that is kept; without `is_ordered`, old results overtake, as
              in the measurements of the thesis (Figure 30.1).
     State    All results of the new plan; old results that wait for them; old results that start at or after
              the new plan's progress, as it may still give the same.
+    Bound    The results of both.
     Cost     O(1) per element.
     Source   thesis, 28.1
 
     >>> tracks = Tracks(last=9.5)
-    >>> tracks.process([(2, 9, "ab"), (3, 8, "bb")], [(3, 8, "bb")], False, 4)
+    >>> tracks.process([(2, 9, "ab"), (3, 8, "bb")], [(3, 8, "bb")], 4)
     [(2, 9, 'ab')]
-    >>> tracks.process([(8, 12, "cc")], [(8, 12, "cc")], False, 9)
+    >>> tracks.process([(8, 12, "cc")], [(8, 12, "cc")], 9)
     []
-    >>> tracks.process([], [], True, 10)
+    >>> tracks.complete([], 10)
     [(3, 8, 'bb'), (8, 12, 'cc')]
     """
 
     def __init__(self, last: Time, *, is_ordered: bool = True) -> None:
         self._last = last
         self._is_ordered = is_ordered
+        self._is_old_done = False
         self._undecided: deque[Element] = deque()
         self._twins: Counter[Element] = Counter()
         """New results that the old plan has not given yet; they are among `_new`."""
         self._old: deque[Element] = deque()
+        self._strange: Batch = []
+        """Old results that the new plan should have given, too, and did not."""
         self._new: deque[Element] = deque()
         self.origins = Origins()
+        self.bound = 0
 
-    def process(self, old: Batch, new: Batch, is_old_done: bool, new_progress: Time) -> Batch:
-        """Results of both; whether the old plan has ended; and the progress of the new one."""
-        last = self._last
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        self.bound += len(old) + len(new)
         self._new.extend(new)
-        self._twins.update(element for element in new if element[1] <= last)
-        self._undecided.extend(element for element in old if element[1] <= last)
+        self._twins.update(new)
+        self._undecided.extend(old)
         self._decide(new_progress)
-        is_over = is_old_done and new_progress > last
+        is_over = self._is_old_done and new_progress > self._last
         out = self._leave(is_over)
         self.origins.old += len(out)
         if is_over:
-            # Everything is decided. What the old plan should have given, too, and did not, shows that the
-            # plans do not mean the same.
-            self.origins.unmatched += self._twins.total()
-            self._twins.clear()
+            # Everything is decided. What only one of them has given shows that they do not mean the same.
+            missing = sum(n for element, n in self._twins.items() if element[1] <= self._last)
+            self.origins.unmatched += missing + len(self._strange)
             out = list(merge(out, self._new, key=_START))
             self.origins.new += len(self._new)
-            self._new.clear()
+            self._forget()
         return out
+
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+        self._is_old_done = True
+        return self.process(rest, [], new_progress)
+
+    def abandon(self) -> Batch:
+        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        given_by_both = [e for e in self._new if not self._take_twin(e)]
+        out = sorted(chain(self._undecided, self._old, self._strange, given_by_both), key=_START)
+        self.origins.old += len(out)
+        self._forget()
+        return out
+
+    def _forget(self) -> None:
+        for held in (self._undecided, self._twins, self._old, self._strange, self._new):
+            held.clear()
 
     def _decide(self, new_progress: Time) -> None:
         """Let go of the old results that the new plan gives too; it has given all that start before its
         progress."""
-        undecided, twins = self._undecided, self._twins
+        undecided = self._undecided
         while undecided and undecided[0][0] < new_progress:
             element = undecided.popleft()
-            if not (count := twins.get(element, 0)):
-                self._old.append(element)
-            elif count == 1:
-                del twins[element]
-            else:
-                twins[element] = count - 1
+            if not self._take_twin(element):
+                (self._old if element[1] <= self._last else self._strange).append(element)
+
+    def _take_twin(self, element: Element) -> bool:
+        count = self._twins.get(element, 0)
+        if count == 1:
+            del self._twins[element]
+        elif count:
+            self._twins[element] = count - 1
+        return count > 0
 
     def _leave(self, is_over: bool) -> Batch:
         """The old results whose turn it is."""
@@ -138,14 +164,14 @@ class Tracks:
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
-        waiting = [queue[0][0] for queue in (self._undecided, self._old, self._new) if queue]
+        waiting = [queue[0][0] for queue in (self._undecided, self._old, self._new, self._strange) if queue]
         return chronon_end(min(old_progress, new_progress, *waiting))
 
     def __len__(self) -> int:
-        return len(self._undecided) + len(self._old) + len(self._new)
+        return len(self._undecided) + len(self._old) + len(self._new) + len(self._strange)
 
     def __iter__(self) -> Iterator[Element]:
-        return chain(self._undecided, self._old, self._new)
+        return chain(self._undecided, self._old, self._new, self._strange)
 
 
 class ParallelTrack(Migration):
@@ -161,20 +187,12 @@ class ParallelTrack(Migration):
 
     def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         # Unlike GenMig's, the new plan's time runs with the inputs' from the beginning.
-        return self.new.push(port, batch) if batch else self.new.advance(port, progress)
+        new = self._forks[port](batch, progress)
+        return self.new.push(port, new) if new else self.new.advance(port, progress)
 
     def horizon(self) -> Time:
         """A further migration need not wait for this one: nothing here is cut at the split time."""
         return BEGINNING
-
-
-def fork_both(batch: Batch, split: Time) -> tuple[Batch, Batch]:
-    """All elements for the new plan, and for the old one those that can still meet an old element.
-
-    >>> fork_both([(1, 9, "a"), (7, 8, "c")], split=4.5)
-    ([(1, 9, 'a')], [(1, 9, 'a'), (7, 8, 'c')])
-    """
-    return batch[: bisect_left(batch, split, key=_START)], batch
 
 
 def parallel_track(
@@ -199,9 +217,9 @@ def parallel_track(
     """
     split = behind_windows(old, max_ends, reached, windows)
     last = split_time(max_ends)
-    migration = ParallelTrack(
-        old, new, split, reached, fork_both, lambda _: Tracks(last, is_ordered=is_ordered)
-    )
+    forks = [everything(split) for _ in new.inputs]
+    joiners = [Tracks(last, is_ordered=is_ordered) for _ in new.outputs]
+    migration = ParallelTrack(old, new, split, reached, forks, joiners)
     return migration, migration.begin()
 
 

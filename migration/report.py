@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from midstream.migration.machine import Migration
-from midstream.plans.streams import BEGINNING, Time, chronon_end
+from midstream.migration.trace import finite
+from midstream.migration.transition import Transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +16,22 @@ class MigrationReport:
 
     Results valid before `split_time` are the old plan's, from it on the new plan's. `duration` is from the
     least progress of the inputs at the start to the split time (thesis, 29.3); both are None for a migration
-    before the first element. `unmatched` counts fragments that found no other half: any at all proves that
-    the plans do not mean the same.
+    before the first element. `started` and `ended` are the least progress of the inputs at the beginning and
+    when it was done or aborted; None where that is not finite, or it is under way. At no instant were more
+    elements held between the plans than `held_bound`, which follows from the results of both alone.
+    `unmatched` counts results that had no counterpart in the other plan: any at all proves that the plans do
+    not mean the same.
     """
 
     phase: str
     split_time: int | None
     duration: int | None
+    started: int | None
+    ended: int | None
     peak_state_old: int
     peak_state_new: int
     peak_held: int
+    held_bound: int
     results_old: int
     results_new: int
     results_fused: int
@@ -35,24 +42,22 @@ class MigrationReport:
         return asdict(self)
 
 
-def report(migration: Migration) -> MigrationReport:
-    """The report of a migration, under way or done."""
+def report(migration: Migration | Transition) -> MigrationReport:
+    """The report of a migration, under way, done or aborted."""
     origins = migration.origins()
-    split = _finite(chronon_end(migration.split))
-    started = _finite(chronon_end(migration.started))
+    split, started = finite(migration.split), finite(migration.started)
     return MigrationReport(
         phase=migration.phase.value,
         split_time=split,
         duration=max(0, split - started) if split is not None and started is not None else None,
+        started=started,
+        ended=None if migration.ended is None else finite(migration.ended),
         peak_state_old=migration.peak_old,
         peak_state_new=migration.peak_new,
         peak_held=migration.peak_held,
+        held_bound=migration.held_bound(),
         results_old=origins.old,
         results_new=origins.new,
         results_fused=origins.fused,
         unmatched=origins.unmatched,
     )
-
-
-def _finite(time: Time) -> int | None:
-    return time if isinstance(time, int) and time != BEGINNING else None

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, around, find_changes
-from midstream.migration.fork import fork, fork_whole
+from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
-from midstream.migration.machine import Fork, Migration
+from midstream.migration.machine import Migration
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
     behind_windows,
-    fork_both,
     require_join_tree,
 )
 from midstream.migration.preconditions import (
@@ -28,7 +27,7 @@ from midstream.migration.preconditions import (
     require_stateless,
 )
 from midstream.migration.split_time import last_instant, split_time
-from midstream.migration.swap import Handover, Swap, all_to_new, require_private
+from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
@@ -86,10 +85,11 @@ def _anything(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A fork, a joiner, when the new plan takes over, and what both plans must fulfil."""
+    """Forks, joiners, when the new plan takes over, and what both plans must fulfil."""
 
     name: str
-    fork: Fork
+    fork: Callable[[Time], Fork]
+    """Makes the fork of an input, for a split time."""
     joiner: Callable[[Time], Joiner]
     require: Callable[[Iterable[Node], str], None] = _anything
     """Of the operators that go, and of those that come."""
@@ -218,17 +218,15 @@ def _begin(
     # Ending operators that go counts as theirs what a swap gives out.
     engine.count_results()
     for box in boxes:
-        new, inputs, reached = (
-            engine.new_part(box.change.new, box.change.inputs),
-            box.change.inputs,
-            box.reached,
-        )
+        inputs, reached = box.change.inputs, box.reached
+        new = engine.new_part(box.change.new, inputs)
         if strategy.is_immediate:
             for port, progress in enumerate(reached):
                 new.advance(port, progress)
             operators |= new.operators()
-            inputs, reached = tuple(box.change.new), [new.progress(i) for i in range(len(new.outputs))]
-            new = engine.new_part(inputs, inputs)
+            inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
+            reached = [new.progress_of(node) for node in inputs]
+            new = engine.new_part(box.change.new, inputs)
         migration = _migration(box.old, new, strategy, box.split, reached)
         seats = engine.seats(box.change.old, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
@@ -258,7 +256,7 @@ def _prepare_cheapest(
 
     def begin() -> Transition:
         transition = prepared[best.strategy].begin()
-        transition.reason = reason
+        transition.explain(reason)
         return transition
 
     return Prepared(lambda: best, begin)
@@ -274,7 +272,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     for strategy in (
         Strategy(
             "swap",
-            all_to_new,
+            everything,
             Handover,
             require_stateless,
             split=split_at_once,
@@ -284,12 +282,12 @@ STRATEGIES: Mapping[str, Strategy] = {
             plans=_require_swappable,
             permit=require_private,
         ),
-        Strategy("genmig-reference-point", fork_whole, ReferencePoint, require_start_preserving, steps=1),
+        Strategy("genmig-reference-point", fork, ReferencePoint, require_start_preserving, steps=1),
         Strategy("genmig-end-timestamp", fork, Fuse, split=split_behind_state),
         Strategy("genmig", fork, Fuse),
         Strategy(
             "parallel-track",
-            fork_both,
+            everything,
             Tracks,
             require_join_tree,
             split=behind_windows,
@@ -318,7 +316,9 @@ def migrate_box(
 
 
 def _migration(old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time]) -> Migration:
-    return strategy.machine(old, new, split, reached, strategy.fork, strategy.joiner)
+    forks = [strategy.fork(split) for _ in new.inputs]
+    joiners = [strategy.joiner(split) for _ in new.outputs]
+    return strategy.machine(old, new, split, reached, forks, joiners)
 
 
 def _rate(engine: Engine, query: str | None) -> float:

@@ -28,12 +28,13 @@ class Handover:
 
     Output   Ordered by start.
     State    What the old plan held, as far as the new one may still come before it.
+    Bound    The results of both.
     Cost     O(1) per result that comes in order, else O(log n).
 
     >>> handover = Handover(split=4)
-    >>> handover.process([(5, 9, "a"), (7, 9, "b")], [], True, 4)
+    >>> handover.complete([(5, 9, "a"), (7, 9, "b")], 4)
     []
-    >>> handover.process([], [(6, 8, "c")], True, 6)
+    >>> handover.process([], [(6, 8, "c")], 6)
     [(5, 9, 'a'), (6, 8, 'c')]
     """
 
@@ -41,14 +42,25 @@ class Handover:
         self._waiting = OrderedOutput()
         self.origins = Origins()
 
-    def process(self, old: Batch, new: Batch, is_old_done: bool, new_progress: Time) -> Batch:
-        """Results of both; whether the old plan has ended; and the progress of the new one."""
-        self.origins.old += len(old)
+    @property
+    def bound(self) -> int:
+        """It has never held more elements than this."""
+        return self.origins.old + self.origins.new
+
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of the new plan, and its progress."""
         self.origins.new += len(new)
-        if not is_old_done:
-            return self._waiting.release(old + new, BEGINNING)
         # The last result of the new plan may be ahead of the progress that it tells.
-        return self._waiting.release(old + new, max(new_progress, new[-1][0]) if new else new_progress)
+        return self._waiting.release(new, max(new_progress, new[-1][0]) if new else new_progress)
+
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """What the old plan held back."""
+        self.origins.old += len(rest)
+        return self._waiting.release(rest, BEGINNING)
+
+    def abandon(self) -> Batch:
+        """A swap is over at once; nothing can be abandoned."""
+        return []
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
@@ -59,11 +71,6 @@ class Handover:
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self._waiting)
-
-
-def all_to_new(batch: Batch, split: Time) -> tuple[Batch, Batch]:
-    """The fork of a swap: the old plan gets nothing any more."""
-    return [], batch
 
 
 class Swap(Migration):
@@ -81,22 +88,18 @@ class Swap(Migration):
 
     def begin(self) -> list[Batch]:
         """End the old Box, and tell the new one how far the inputs are."""
-        old = self.old
-        assert old is not None
-        for port in range(len(old.inputs)):
-            for joiner, rest in zip(self._joiners, old.end(port), strict=True):
-                joiner.process(rest, [], False, BEGINNING)
+        assert self.old is not None
+        self.inputs = self.new.inputs
+        ended = [self.old.end(port) for port in range(len(self.old.inputs))]
         self.old = None
         self.phase = Phase.DRAINING
-        self.inputs = self.new.inputs
-        self._passed = [True] * len(self.inputs)
-        self.peak_held = sum(map(len, self._joiners))
+        for output, joiner in enumerate(self._joiners):
+            joiner.complete([element for results in ended for element in results[output]], BEGINNING)
+        self.peak_held = self._held()
         return super().begin()
 
-    def _event(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        results = super()._event(port, batch, progress)
-        self.phase = Phase.DRAINING if any(map(len, self._joiners)) else Phase.DONE
-        return results
+    def _is_over(self) -> bool:
+        return not self._held()
 
     def horizon(self) -> Time:
         """What waits must come out before a later split time."""

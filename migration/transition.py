@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
@@ -28,8 +30,12 @@ class Transition:
         """The query's name."""
         self._parts = parts
         self._end: Phase | None = None
-        self.reason = ""
+        self._reason = ""
+
+    @property
+    def reason(self) -> str:
         """Why its strategy was chosen, why it was aborted, or why it was refused; empty otherwise."""
+        return self._reason or "; ".join(dict.fromkeys(part.reason for part in self.parts if part.reason))
 
     @property
     def parts(self) -> Sequence[Migration]:
@@ -50,13 +56,17 @@ class Transition:
         """Whether it has yet to begin."""
         return self.phase is Phase.QUEUED
 
+    def explain(self, reason: str) -> None:
+        """Why it is done in this way."""
+        self._reason = reason
+
     def become(self, begun: Transition) -> None:
         """Take over what a queued one has become."""
-        self._parts, self.reason = begun._parts, begun.reason
+        self._parts, self._reason = begun._parts, begun._reason
 
     def refuse(self, refusal: MigrationRefused) -> None:
         """It was its turn, and it cannot begin."""
-        self._end, self.reason = Phase.REFUSED, str(refusal)
+        self._end, self._reason = Phase.REFUSED, str(refusal)
 
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
@@ -66,7 +76,7 @@ class Transition:
                  part of another migration. Then nothing has changed.
         """
         if self.is_queued:
-            self._end, self.reason = Phase.ABORTED, reason
+            self._end, self._reason = Phase.ABORTED, reason
             return
         running = self._engine.query(self.query).physical.nodes
         found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
@@ -76,7 +86,7 @@ class Transition:
             raise MigrationRefused(
                 "a later migration has begun, of which this one is a part; abort that one first"
             )
-        self.reason = reason
+        self._reason = reason
         for seats, part in found:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._engine.give(seat, batch)
@@ -106,6 +116,32 @@ class Transition:
     def peak_held(self) -> int:
         """The largest numbers of elements that waited in the joiners."""
         return self._sum(lambda part: part.peak_held)
+
+    def held_bound(self) -> int:
+        """The joiners have never held more elements than this."""
+        return self._sum(lambda part: part.held_bound())
+
+    @property
+    def ended(self) -> Time | None:
+        """The least progress of the inputs when the last part was done or aborted; None before."""
+        times = [part.ended for part in self.parts]
+        return None if None in times else max((time for time in times if time is not None), default=None)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What a new box raised, if that is why it was aborted."""
+        return next((part.failure for part in self.parts if part.failure is not None), None)
+
+    @property
+    def trace(self) -> list[dict[str, Any]]:
+        """What it looked like from its beginning to its end: the entries of all parts, with the number of the
+        part, in the order in which they were made."""
+        entries = [
+            {"part": number, **entry.as_dict()}
+            for number, part in enumerate(self.parts)
+            for entry in part.trace
+        ]
+        return sorted(entries, key=itemgetter("wall_time"))
 
     def origins(self) -> Origins:
         """Where the results of its parts came from so far."""

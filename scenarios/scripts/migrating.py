@@ -12,9 +12,9 @@ from operator import le
 from pathlib import Path
 from typing import Any
 
-from midstream.migration.machine import Migration
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
+from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.plans.errors import MidstreamError
@@ -201,7 +201,7 @@ class _Run:
     """
 
     def __init__(self, engine: Engine, move: Move, *, is_held: bool, slack: int) -> None:
-        self.migration: Migration | None = None
+        self.migration: Transition | None = None
         self._engines = [engine]
         self._move = move
         self._is_held = is_held

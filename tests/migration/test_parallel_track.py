@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -12,19 +14,22 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
+from midstream.migration.fork import everything
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
     behind_windows,
-    fork_both,
     parallel_track,
     require_join_tree,
 )
-from midstream.migration.preconditions import require_bounded, require_exchangeable, require_intervals
+from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
+from midstream.migration.strategies import STRATEGIES, prepare
+from midstream.migration.transition import Transition
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import physical_plan
 from midstream.operators.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
@@ -33,7 +38,7 @@ from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
 from midstream.plans.plan import Plan
-from midstream.plans.properties import input_nodes
+from midstream.plans.properties import above, input_nodes
 from midstream.plans.snapshots import equivalent
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import (
@@ -49,24 +54,14 @@ from midstream.testing import (
 )
 
 
-def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> ParallelTrack:
-    """Migrate a query of an engine, with everything checked."""
-    running, forks = engine.plan, engine.forks()
-    require_exchangeable(running, plan, frozenset(forks))
-    require_intervals(forks.values())
-    for one, which in ((running, "old"), (plan, "new")):
-        require_bounded(one, which)
-        require_join_tree(one, which)
-    migration, ready = parallel_track(
-        engine.part(),
-        engine.new_part(plan),
-        engine.input_max_ends(),
-        engine.input_progress(),
-        windows=windows,
-        is_ordered=is_ordered,
+def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
+    """Migrate a query of an engine as a whole, with everything checked."""
+    strategy = replace(
+        STRATEGIES["parallel-track"],
+        joiner=lambda split: Tracks(split, is_ordered=is_ordered),
+        split=partial(behind_windows, windows=windows),
     )
-    engine.exchange(migration, plan, ready)
-    return migration
+    return prepare(engine, plan, strategy, whole=True).begin()
 
 
 # The law
@@ -96,8 +91,10 @@ def rewritten(draw: st.DrawFn, plan: Plan) -> Plan:
 def is_allowed(plan: Plan) -> bool:
     """Whether nothing in the plan itself forbids a parallel track."""
     try:
-        require_bounded(plan, "old")
-        require_join_tree(plan, "old")
+        inputs = input_nodes(plan)
+        require_bounded(plan.outputs.values(), set(inputs), "old")
+        physical = physical_plan(plan)
+        require_join_tree(above(physical, input_nodes(physical)), "old")
     except MigrationRefused:
         return False
     return True
@@ -123,7 +120,7 @@ def alone(workload: Workload) -> list[Element]:
 
 
 def check(
-    workload: Workload, results: list[Element], migrations: Sequence[Migration], engine: Engine
+    workload: Workload, results: list[Element], migrations: Sequence[Transition], engine: Engine
 ) -> None:
     """The law, at the end of all streams."""
     outcome = verdict(workload.specified(), results)
@@ -131,7 +128,7 @@ def check(
     assert is_ordered(results)
     for migration in migrations:
         assert migration.phase is Phase.DONE
-        assert migration.old is None
+        assert all(part.old is None for part in migration.parts)
         assert report(migration).unmatched == 0
     assert isinstance(engine.box, PlanBox)
     assert engine.box.size() == 0
@@ -167,7 +164,7 @@ def test_chains(case: tuple[Workload, list[tuple[int, Plan]]], data: st.DataObje
     workload, moves = case
     results: list[Element] = []
     engine = Engine(workload.plan, results.extend, relations=workload.relations)
-    migrations: list[Migration] = []
+    migrations: list[Transition] = []
     for i in range(len(workload.events) + 1):
         for _, plan in (move for move in moves if move[0] == i):
             if FOREVER in engine.input_max_ends():
@@ -485,7 +482,8 @@ def test_what_bounds_old_results_may_be_the_end_of_the_migration() -> None:
         engine.push(name, history[:5])
     old, reached = engine.part(), engine.input_progress()
     split = behind_windows(old, engine.input_max_ends(), reached)
-    migration = ParallelTrack(old, engine.new_part(CALM_TOO), split, reached, fork_both, Tracks)
+    new, forks = engine.new_part(CALM_TOO), [everything(split)] * 2
+    migration = ParallelTrack(old, new, split, reached, forks, [Tracks(split)])
     engine.exchange(migration, CALM_TOO, migration.begin())
     for name in "lm":
         engine.push(name, history[5:])
@@ -575,16 +573,20 @@ def test_tracks_keep_what_only_the_old_plan_gives(
     one, other = sorted(own + new, key=lambda e: e[0]), list(new)
     tracks = Tracks(last, is_ordered=is_ordered_)
     out: list[Element] = []
+    is_done = False
     while one or other:
         taken, seen = data.draw(st.integers(0, len(one))), data.draw(st.integers(0, len(other)))
         new_progress = other[seen][0] if seen < len(other) else FOREVER
-        is_done = taken == len(one) and data.draw(st.booleans())
-        out += tracks.process(one[:taken], other[:seen], is_done, new_progress)
+        is_last = taken == len(one) and not is_done and data.draw(st.booleans())
+        out += tracks.process([] if is_last else one[:taken], other[:seen], new_progress)
+        if is_last:
+            is_done = True
+            out += tracks.complete(one, new_progress)
         one, other = one[taken:], other[seen:]
-        assert len(tracks) == len(list(tracks))
+        assert len(tracks) == len(list(tracks)) <= tracks.bound
         promised = tracks.progress(one[0][0] if one else FOREVER, new_progress)
         assert all(promised <= start for start, _, _ in (*tracks, *one, *other))
-    out += tracks.process([], [], True, FOREVER)
+    out += tracks.process([], [], FOREVER) if is_done else tracks.complete([], FOREVER)
     assert Counter(out) == Counter(own + new)
     assert is_ordered(out) or not is_ordered_
     assert len(tracks) == 0
@@ -592,18 +594,38 @@ def test_tracks_keep_what_only_the_old_plan_gives(
     assert tracks.origins.unmatched == 0
 
 
+@given(elements(), elements(), st.integers(0, 40), st.data())
+def test_abandoned_tracks_have_given_what_the_old_plan_gave(
+    own: list[Element], new: list[Element], latest: int, data: st.DataObject
+) -> None:
+    """Neither plan need be as far as the other, nor mean the same."""
+    old = sorted(own + data.draw(st.lists(st.sampled_from(new)) if new else st.just([])), key=lambda e: e[0])
+    given, rest, left = list(old), old, new
+    tracks = Tracks(latest + 0.5)
+    out: list[Element] = []
+    for _ in range(3):
+        taken, seen = data.draw(st.integers(0, len(rest))), data.draw(st.integers(0, len(left)))
+        out += tracks.process(rest[:taken], left[:seen], left[seen][0] if seen < len(left) else FOREVER)
+        rest, left = rest[taken:], left[seen:]
+    given = old[: len(old) - len(rest)]
+    out += tracks.abandon()
+    assert Counter(out) == Counter(given)
+    assert is_ordered(out)
+    assert len(tracks) == 0
+
+
 def test_an_old_result_is_not_given_away_while_the_new_plan_may_give_it_too() -> None:
     tracks = Tracks(9.5)
-    assert tracks.process([(3, 8, "a"), (3, 8, "a")], [], False, 3) == []
+    assert tracks.process([(3, 8, "a"), (3, 8, "a")], [], 3) == []
     assert tracks.progress(5, 5) == 3
-    assert tracks.process([], [(3, 8, "a")], False, 4) == [(3, 8, "a")]
-    assert tracks.process([], [], True, 9) == []
-    assert tracks.process([], [], True, 10) == [(3, 8, "a")]
+    assert tracks.process([], [(3, 8, "a")], 4) == [(3, 8, "a")]
+    assert tracks.complete([], 9) == []
+    assert tracks.process([], [], 10) == [(3, 8, "a")]
 
 
 def test_equal_results_are_taken_away_as_often_as_the_new_plan_gives_them() -> None:
     tracks = Tracks(9.5)
     a = (3, 8, "a")
-    assert tracks.process([a, a, a], [a, a], False, 4) == [a]
-    assert tracks.process([], [], True, 10) == [a, a]
+    assert tracks.process([a, a, a], [a, a], 4) == [a]
+    assert tracks.complete([], 10) == [a, a]
     assert (tracks.origins.old, tracks.origins.new, tracks.origins.unmatched) == (1, 2, 0)

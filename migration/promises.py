@@ -1,0 +1,150 @@
+"""Promises: what the old plan has said already of the time that is the new plan's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush, heappushpop, heapreplace
+from itertools import count
+
+from midstream.plans.streams import Batch, Element, Payload, Time, chronon_end
+
+
+class Promises:
+    """New results without what old ones have said already, snapshot by snapshot.
+
+        out@t  =  new@t - promised@t        for t >= split
+
+    A promise is the part `[split, end)` of an old result, a fragment a new result that starts at the split
+    time. Both plans being equivalent, there are at least as many fragments of a payload as promises, and one
+    of the same end cancels it. If they cut validity differently, a promise outlasts its fragment, or the
+    reverse. Then as many fragments as there are promises left lie under these: their ends are kept, and the
+    promises' ends. A new result
+
+        that starts where a kept end is     goes on under the promise: its own end is kept instead
+        other than that                     is additional, and ends with the earliest of its own and the kept
+                                            ends
+
+    and where a promise ends, the earliest kept end tells how long the payload stays valid. Ends that are kept
+    lie behind those that were given out, so a kept end is never missing where one is needed.
+
+    State    Promises and fragments without a counterpart; after `start`, promises, each with an end that is
+             kept under it.
+    Cost     O(1) per result of a payload without promises, else O(log n).
+    """
+
+    def __init__(self, split: Time) -> None:
+        self._split = split
+        self._balance: dict[Payload, dict[Time, int]] = {}
+        """By payload and end: fragments less promises."""
+        self._kept: dict[Payload, list[Time]] = {}
+        """The ends of what lies under promises: heaps, as long as there are promises of the payload."""
+        self._due: list[tuple[Time, int, Payload]] = []
+        """The ends of promises: a heap."""
+        self._arrivals = count()
+        self._size = 0
+        self.unmatched = 0
+        """How many promises or fragments had no counterpart: the plans do not mean the same."""
+
+    def promise(self, payload: Payload, end: Time) -> None:
+        """An old result that is valid at the split time has been given out, whole."""
+        self._add(payload, end, -1)
+
+    def fragment(self, payload: Payload, end: Time) -> None:
+        """The new plan gave a result that starts at the split time."""
+        self._add(payload, end, 1)
+
+    def _add(self, payload: Payload, end: Time, by: int) -> None:
+        ends = self._balance.setdefault(payload, {})
+        before = ends.pop(end, 0)
+        after = before + by
+        if after:
+            ends[end] = after
+        elif not ends:
+            del self._balance[payload]
+        self._size += abs(after) - abs(before)
+
+    def take(self, payload: Payload, wanted: int, is_complete: bool) -> list[Time]:
+        """Take out the ends of that many fragments to which old halves belong, the earliest ends first.
+
+        As long as not all fragments are known, it gives what is certain to be right: any, where there are no
+        promises of the payload; else all together, as soon as their number shows that they have come.
+        """
+        ends = self._balance.get(payload, {})
+        is_known = is_complete or min(ends.values(), default=1) > 0 or sum(ends.values()) >= wanted
+        found = sorted(end for end, n in ends.items() if n > 0) if is_known else []
+        taken = [end for end in found for _ in range(ends[end])][:wanted]
+        for end in taken:
+            self._add(payload, end, -1)
+        return taken
+
+    def start(self) -> Batch:
+        """All fragments are known, and what is wanted has been taken. Gives the fragments that nothing
+        accounts for, rounded so that the split time does not show."""
+        alone: Batch = []
+        first = chronon_end(self._split)
+        for payload, found in self._balance.items():
+            promised = [end for end, n in found.items() for _ in range(-n)]
+            ends = sorted(end for end, n in found.items() for _ in range(n))
+            for end in promised:
+                heappush(self._due, (end, next(self._arrivals), payload))
+            if promised:
+                # A promise without a fragment: as if one had ended at once.
+                missing = max(0, len(promised) - len(ends))
+                self._kept[payload] = [self._split] * missing + ends[: len(promised)]
+                heapify(self._kept[payload])
+            alone += [(first, end, payload) for end in ends[len(promised) :]]
+        self._balance.clear()
+        self._size = len(self._due)
+        self.unmatched += len(alone)
+        # What ends with the split time's chronon was the old plan's to say.
+        return [element for element in alone if element[1] > first]
+
+    def subtract(self, new: Batch, progress: Time) -> Batch:
+        """What is left of results that start after the split time, and of earlier ones whose promises end
+        until the new plan's progress; in order."""
+        if not self._due:
+            return new
+        out: Batch = []
+        for element in new:
+            start, end, payload = element
+            out += self._resume(start)
+            kept = self._kept.get(payload)
+            if kept is None:
+                out.append(element)
+            elif kept[0] > start:
+                out.append((start, heappushpop(kept, end), payload))
+            else:
+                self.unmatched += kept[0] < start
+                heapreplace(kept, end)
+        return out + self._resume(progress)
+
+    def _resume(self, time: Time) -> Batch:
+        """What begins because promises have ended."""
+        out: Batch = []
+        while self._due and self._due[0][0] <= time:
+            start, _, payload = heappop(self._due)
+            end = heappop(self._kept[payload])
+            if not self._kept[payload]:
+                del self._kept[payload]
+            if end > start:
+                out.append((start, end, payload))
+            self.unmatched += end < start
+            self._size -= 1
+        return out
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._balance.clear()
+        self._kept.clear()
+        self._due.clear()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Element]:
+        for payload, ends in self._balance.items():
+            for end, n in ends.items():
+                yield from [(self._split, end, payload)] * abs(n)
+        latest = {payload: max(ends) for payload, ends in self._kept.items()}
+        yield from ((self._split, max(end, latest[payload]), payload) for end, _, payload in self._due)

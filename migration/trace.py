@@ -1,0 +1,85 @@
+"""Trace: what a migration looked like, from its beginning to its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any, TextIO
+
+from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
+
+SAMPLES = 20
+"""How many entries there are at most besides those of changes."""
+
+Listener = Callable[["Entry"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A migration at one moment. Sizes are in elements, results are counted since the beginning."""
+
+    phase: str
+    time: int | None
+    """The least progress of the inputs, in chronons; None before an input has spoken and after all ended."""
+    wall_time: float
+    """Seconds since 1970-01-01 UTC."""
+    old_state: int
+    new_state: int
+    held: int
+    """Elements in the joiners."""
+    results_old: int
+    results_new: int
+    results_fused: int
+    unmatched: int
+    note: str = ""
+    """Why the migration began in this way, or was aborted."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def write_jsonl(entries: Iterable[Entry], file: TextIO) -> None:
+    """Write each entry as a line of JSON.
+
+    >>> import sys
+    >>> write_jsonl([Entry("moving", 4, 0.5, 9, 0, 0, 7, 0, 0, 0)], sys.stdout)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {"phase": "moving", "time": 4, "wall_time": 0.5, "old_state": 9, "new_state": 0, "held": 0,
+     "results_old": 7, "results_new": 0, "results_fused": 0, "unmatched": 0, "note": ""}
+    """
+    for entry in entries:
+        file.write(json.dumps(entry.as_dict(), ensure_ascii=False) + "\n")
+
+
+class Sampling:
+    """When to look again on the way to the split time: at even steps of application time, `SAMPLES` times at
+    most.
+
+    >>> sampling = Sampling(split=40.5)
+    >>> [t for t in range(50) if t >= sampling.due and sampling.is_due(t)]
+    [0, 3, 6, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39]
+    """
+
+    def __init__(self, split: Time) -> None:
+        self._split = split
+        self._left = SAMPLES
+        self.due: Time = BEGINNING
+        """Before this there is nothing to do."""
+
+    def is_due(self, now: Time) -> bool:
+        """Whether to look now; then the next time is set."""
+        if now < self.due or now == BEGINNING:
+            return False
+        self._left -= 1
+        is_over = not self._left or now >= self._split
+        self.due = FOREVER if is_over else now + max(1, ceil((self._split - now) / self._left))
+        return now < self._split
+
+
+def finite(time: Time) -> int | None:
+    """An instant as the chronon boundary that users see; None for BEGINNING and FOREVER."""
+    end = chronon_end(time)
+    return end if isinstance(end, int) else None

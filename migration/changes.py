@@ -20,6 +20,7 @@ import networkx as nx
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import meant
 from midstream.plans.arrangements import Arrangement
+from midstream.plans.equivalence import same_meaning
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import has_ordered_ends, input_nodes, logical, reads_stream
@@ -172,8 +173,10 @@ def _compare(
 def _can_stay(old: Node, new: Node) -> bool:
     """Whether a running operator may be given the inputs of another one.
 
-    What it gets from then on is equivalent to what it would have got, but not the same elements. It must not
-    tell them apart, as windows do; and it must not count on more than their order of start.
+    They must be proved to mean the same; that what is made of them does is not enough, as where the sides of
+    a join change places. What the operator gets from then on is equivalent to what it would have got, but not
+    the same elements. It must not tell them apart, as windows do; and it must not count on more than their
+    order of start.
     """
     operator = logical(old)
     if isinstance(operator, Boxed) or not operator.is_snapshot_reducible or not old.inputs:
@@ -185,6 +188,7 @@ def _can_stay(old: Node, new: Node) -> bool:
         or (
             form(old_input) == form(new_input) == "intervals"
             and reads_stream(old_input)
+            and same_meaning(old_input, new_input)
             and (operator.is_stateless or not has_ordered_ends(old_input))
         )
         for old_input, new_input in zip(old.inputs, new.inputs, strict=True)

@@ -26,6 +26,8 @@ from midstream.migration.fork import Fork
 from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.trace import Entry, Listener, Sampling, finite
 from midstream.operators.box import Box, settled
+from midstream.operators.guest import Guest
+from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
@@ -342,3 +344,11 @@ def _append(results: list[Batch], more: list[Batch]) -> None:
     for i, batch in enumerate(more):
         if batch:
             results[i] = results[i] + batch
+
+
+def under_way(box: Box) -> list[Migration]:
+    """The migrations inside a Box."""
+    if isinstance(box, Migration):
+        return [box]
+    inside = box.operators().values() if isinstance(box, PlanBox) else ()
+    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.host.box)]

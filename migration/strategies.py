@@ -9,7 +9,7 @@ from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, around, find_changes
 from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
-from midstream.migration.machine import Migration
+from midstream.migration.machine import Migration, under_way
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
@@ -31,7 +31,7 @@ from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
-from midstream.operators.guest import Guest, Host
+from midstream.operators.guest import Host
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused, StatisticsError
@@ -69,14 +69,6 @@ def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -
 def _horizon(old: Box) -> list[Time]:
     """Up to where migrations that are under way in the old plan need it."""
     return [migration.horizon() for migration in under_way(old)]
-
-
-def under_way(box: Box) -> list[Migration]:
-    """The migrations inside a Box."""
-    if isinstance(box, Migration):
-        return [box]
-    inside = box.operators().values() if isinstance(box, PlanBox) else ()
-    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.host.box)]
 
 
 def _anything(*_: object) -> None:

@@ -13,7 +13,7 @@ class Host:
     """A Box with one guest for each of its outputs; all guests are given the same events."""
 
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
-        self.box = box
+        self.box = settled(box)
         """The Box, or the one that goes on in its place."""
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
         self._events = 0

@@ -58,13 +58,13 @@ class Incoming:
         }
         roots = list(box.plan.outputs.values())
         placed = {seat: found[roots[cast(Boxed, seat.operator).output]] for seat in seats}
-        self.moved: dict[Node, Node] = {}
         for node in physical.nodes:
-            inputs = tuple(self.moved[child] for child in node.inputs)
-            self.moved[node] = placed[node] if node in placed else node.with_inputs(inputs)
-        self.physical = Plan({name: self.moved[root] for name, root in physical.outputs.items()})
+            inputs = tuple(placed[child] for child in node.inputs)
+            placed.setdefault(node, node.with_inputs(inputs))
+        self.physical = Plan({name: placed[root] for name, root in physical.outputs.items()})
+        self.moved = {old: new for old, new in placed.items() if old not in seats}
         self._coming = {node for node in self.operators if reads_stream(node)}
-        self._coming |= {new for old, new in self.moved.items() if new != old and old not in placed}
+        self._coming |= {new for old, new in self.moved.items() if new != old}
 
     def clashes(self, running: Iterable[Node]) -> bool:
         """Whether some of what runs already would be there twice, with a state of its own each."""

@@ -9,6 +9,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import cast
 
+from midstream.operators.box import settled
 from midstream.operators.entrance import Entrances
 from midstream.operators.guest import Guest
 from midstream.operators.hosting import Incoming, given, no_rows
@@ -400,7 +401,7 @@ class QueryGraph:
         already; else they stay apart until the queries change."""
         operators = self.base().operators()
         for guest in tuple(self._guests):
-            box = cast(Guest, operators[guest]).host.box
+            box = settled(cast(Guest, operators[guest]).host.box)
             if not isinstance(box, PlanBox):
                 continue
             number = cast(Boxed, guest.operator).number

@@ -177,7 +177,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     """
     is_allowed = is_bounded(engine.plan) and is_bounded(plan) and FOREVER not in engine.input_max_ends()
     is_allowed &= set(input_nodes(logical_plan(plan))) == set(input_nodes(logical_plan(engine.plan)))
-    preserves = is_preserving(engine.plan) and is_preserving(plan)
+    preserves = is_preserving(engine.plan) and is_preserving(plan) and not engine.query().is_exchanged
     must = {"swap": False, "parallel-track": False, "genmig-reference-point": is_allowed and preserves}.get(
         strategy, is_allowed
     )

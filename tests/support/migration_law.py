@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from midstream.engine import Engine
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import require_bounded, require_start_preserving
 from midstream.migration.report import report
+from midstream.migration.trace import SAMPLES
+from midstream.operators.box import Box
 from midstream.operators.engine import interleave
 from midstream.operators.obstacles import is_relation
 from midstream.operators.plan_box import PlanBox
@@ -26,7 +29,7 @@ from midstream.plans.expressions import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type
-from midstream.plans.streams import FOREVER
+from midstream.plans.streams import FOREVER, Batch
 from midstream.testing import (
     WHOLE,
     Event,
@@ -42,10 +45,40 @@ from midstream.testing import (
 
 @dataclass(frozen=True)
 class Scenario:
-    """A workload, and after which events to migrate to which plan in which way."""
+    """A workload, after which events to migrate to which plan in which way, after which to abort the how
+    manieth migration, and how many batches the new plan of each stands."""
 
     workload: Workload
     moves: Sequence[tuple[int, Plan, str]]
+    aborts: Sequence[tuple[int, int]] = ()
+    stands: Sequence[int] = ()
+
+
+SLOW = "it is too slow"
+"""Why migrations are aborted."""
+
+
+class Brittle:
+    """A Box that fails on one of its batches, as long as the migration to it moves."""
+
+    def __init__(self, box: Box, migration: Migration, stands: int) -> None:
+        self._box = box
+        self._migration = migration
+        self._left = stands
+
+    @property
+    def successor(self) -> Box | None:
+        """It is out of danger once the old plan is gone."""
+        return None if self._migration.phase is Phase.MOVING else self._box
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        if not self._left and self._migration.phase is Phase.MOVING:
+            raise ZeroDivisionError("it stands no more")
+        self._left -= 1
+        return self._box.push(port, batch)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._box, name)
 
 
 @st.composite
@@ -151,12 +184,37 @@ def migrated(scenario: Scenario) -> tuple[list, list[Migration], Engine]:
     results: list = []
     engine = engine_for(scenario.workload, results.extend)
     migrations: list[Migration] = []
+    before: list[Plan] = []
     events: list[Event] = list(scenario.workload.events)
+
+    def restore(number: int) -> None:
+        # What goes on in place of a migration is what it was to replace, for whatever replaces it too.
+        if number + 1 < len(before):
+            before[number + 1] = before[number]
+        else:
+            engine.query().plan = before[number]
+
     for i in range(len(events) + 1):
         for at, plan, strategy in scenario.moves:
             if at == i:
-                migrations += try_to_migrate(engine, plan, strategy)
+                running = engine.plan
+                found = try_to_migrate(engine, plan, strategy)
+                before += [running for _ in found]
+                migrations += found
+                for migration in found:
+                    if len(migrations) <= len(scenario.stands) and migration.phase is Phase.MOVING:
+                        migration.new = Brittle(
+                            migration.new, migration, scenario.stands[len(migrations) - 1]
+                        )
+        for at, number in scenario.aborts:
+            if at == i and number < len(migrations) and migrations[number].phase is Phase.MOVING:
+                results += migrations[number].abort(SLOW)[0]
+                restore(number)
+        failed = [migration.failure is not None for migration in migrations]
         drive(engine, events[i : i + 1])
+        for number, migration in enumerate(migrations):
+            if migration.failure is not None and not failed[number]:
+                restore(number)
     engine.close()
     return results, migrations, engine
 
@@ -218,9 +276,15 @@ def check(scenario: Scenario) -> list[Migration]:
     assert is_ordered(results)
     assert all(isinstance(t, int) or t == FOREVER for start, end, _ in results for t in (start, end))
     for migration in migrations:
-        assert migration.phase is Phase.DONE
+        found = report(migration)
+        is_aborted = found.phase == "aborted"
+        assert is_aborted or migration.phase is Phase.DONE
+        assert is_aborted == (migration.failure is not None or migration.reason == SLOW)
         assert migration.old is None
-        assert report(migration).unmatched == 0
+        assert found.unmatched == 0
+        assert found.peak_held <= found.held_bound
+        assert len(migration.trace) <= SAMPLES + 4
+        assert migration.trace[-1].phase == found.phase
     assert isinstance(engine.box, PlanBox)
     assert engine.box.size() == 0
     return migrations

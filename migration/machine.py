@@ -190,7 +190,8 @@ class Migration:
         self.peak_held = max(self.peak_held, self._held())
         if self.phase is Phase.DRAINING and self._is_over():
             self._enter(Phase.DONE)
-        if progress >= self._sampling.due and self._sampling.is_due(min(self._reached)):
+        is_due = progress >= self._sampling.due and self._sampling.is_due(min(self._reached))
+        if is_due and self.phase is Phase.MOVING:
             self._record()
         return results
 

@@ -26,16 +26,16 @@ class MigrationReport:
     phase: str
     split_time: int | None
     duration: int | None
-    started: int | None
-    ended: int | None
     peak_state_old: int
     peak_state_new: int
     peak_held: int
-    held_bound: int
     results_old: int
     results_new: int
     results_fused: int
     unmatched: int
+    held_bound: int
+    started: int | None
+    ended: int | None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -50,14 +50,14 @@ def report(migration: Migration | Transition) -> MigrationReport:
         phase=migration.phase.value,
         split_time=split,
         duration=max(0, split - started) if split is not None and started is not None else None,
-        started=started,
-        ended=None if migration.ended is None else finite(migration.ended),
         peak_state_old=migration.peak_old,
         peak_state_new=migration.peak_new,
         peak_held=migration.peak_held,
-        held_bound=migration.held_bound(),
         results_old=origins.old,
         results_new=origins.new,
         results_fused=origins.fused,
         unmatched=origins.unmatched,
+        held_bound=migration.held_bound(),
+        started=started,
+        ended=None if migration.ended is None else finite(migration.ended),
     )

@@ -82,7 +82,8 @@ def test_fuse_puts_together_what_two_plans_say(said: Said, data: st.DataObject) 
         if not before and not is_ended and not data.draw(st.booleans(), label="not yet"):
             is_ended = True
             out += fuse.complete(said.rest, new_progress)
-        promised = fuse.progress(FOREVER if is_ended else before[0][0] if before else split, new_progress)
+        old_progress = FOREVER if is_ended else min(before[0][0], split) if before else split
+        promised = fuse.progress(old_progress, new_progress)
         assert isinstance(promised, int) or promised == FOREVER
         assert is_ended or promised <= split + 0.5
         assert len(fuse) == len(list(fuse)) <= fuse.bound

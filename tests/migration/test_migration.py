@@ -6,6 +6,7 @@ the migration ends.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,7 @@ from migration_law import (
 )
 
 from midstream.engine import Engine
-from midstream.migration.machine import Migration
+from midstream.migration.machine import Migration, Phase
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.builder import stream
 from midstream.plans.errors import MigrationRefused
@@ -111,6 +112,50 @@ def test_no_result_comes_later_than_the_slower_plan_gives_it(scenario: Scenario)
         for engine in (moved, old, new):
             drive(engine, [happening])
         assert moved.box.progress() >= min(old.box.progress(), new.box.progress())
+
+
+@given(scenarios("genmig", moves=2), st.data())
+def test_a_migration_that_moves_can_be_aborted(scenario: Scenario, data: st.DataObject) -> None:
+    """I40: at any moment, of any kind, also one within another; then the run is that of the old plan."""
+    moves = [(at, plan, data.draw(st.sampled_from(sorted(STRATEGIES)))) for at, plan, _ in scenario.moves]
+    last = len(scenario.workload.events)
+    aborts = [
+        (at + data.draw(st.integers(0, min(6, last - at))), i) for i, (at, _, _) in enumerate(scenario.moves)
+    ]
+    wanted = aborts[: data.draw(st.integers(1, 2))] if data.draw(st.booleans()) else aborts[1:]
+    for migration in check(replace(scenario, moves=moves, aborts=wanted)):
+        event(f"{type(migration).__name__} {migration.phase.value}")
+
+
+@given(scenarios("genmig", moves=2), st.data())
+def test_a_new_plan_that_fails_gives_way_to_the_old_one(scenario: Scenario, data: st.DataObject) -> None:
+    """I41: nothing of the event in which it fails is lost."""
+    kinds = st.sampled_from(("genmig", "genmig-end-timestamp", "parallel-track"))
+    moves = [(at, plan, data.draw(kinds)) for at, plan, _ in scenario.moves]
+    stands = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=2))
+    for migration in check(replace(scenario, moves=moves, stands=stands)):
+        event(f"{type(migration).__name__} failed: {migration.failure is not None}")
+        if migration.failure is not None:
+            assert migration.reason == "the new plan failed: ZeroDivisionError: it stands no more"
+
+
+@given(scenarios("genmig"), st.sampled_from(("genmig", "genmig-end-timestamp", "genmig-reference-point")))
+def test_results_come_when_the_old_plan_gives_them(scenario: Scenario, strategy: str) -> None:
+    """I42: as long as a migration moves, the very same elements have come as without it."""
+    ((at, plan, _),) = scenario.moves
+    moved: list = []
+    unmoved: list = []
+    one, other = engine_for(scenario.workload, moved.extend), engine_for(scenario.workload, unmoved.extend)
+    migrations: list[Migration] = []
+    for i, happening in enumerate(scenario.workload.events):
+        if at == i:
+            migrations = try_to_migrate(one, plan, strategy)
+        drive(one, [happening])
+        drive(other, [happening])
+        if any(migration.phase is not Phase.MOVING for migration in migrations):
+            break
+        # A single output is never ahead of all inputs.
+        assert Counter(moved) == Counter(unmoved)
 
 
 def test_the_strategies_are_those_listed() -> None:

@@ -242,7 +242,7 @@ def test_text_says_what_the_figures_say() -> None:
             elements=Phases(5_000, 1_000, 4_000),
             results=Phases(123, 45, 67),
             intermediate=Intermediate(800.5, 20.25, 700.0),
-            migration=MigrationReport("done", 12_345, 678, 91, 82, 0, 30, 5, 10, 0),
+            migration=MigrationReport("done", 12_345, 678, 91, 82, 0, 30, 5, 10, 0, 15, 11_667, 12_346),
             elements_per_second=55_555.5,
             equivalence=Equivalence(()),
             is_ordered=True,

@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.migration.machine import Phase
+from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import require_bounded, require_start_preserving
 from midstream.migration.report import report
+from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
+from midstream.operators.box import Box
 from midstream.operators.engine import interleave
 from midstream.operators.obstacles import is_relation
 from midstream.operators.plan_box import PlanBox
@@ -27,7 +30,7 @@ from midstream.plans.expressions import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type
-from midstream.plans.streams import FOREVER
+from midstream.plans.streams import FOREVER, Batch
 from midstream.testing import (
     WHOLE,
     Event,
@@ -43,11 +46,41 @@ from midstream.testing import (
 
 @dataclass(frozen=True)
 class Scenario:
-    """A workload, and after which events to migrate to which plan in which way."""
+    """A workload, after which events to migrate to which plan in which way, after which to abort the how
+    manieth migration, and how many batches the new plan of each stands."""
 
     workload: Workload
     moves: Sequence[tuple[int, Plan, str]]
     whole: bool = False
+    aborts: Sequence[tuple[int, int]] = ()
+    stands: Sequence[int] = ()
+
+
+SLOW = "it is too slow"
+"""Why migrations are aborted."""
+
+
+class Brittle:
+    """A Box that fails on one of its batches, as long as the migration to it moves."""
+
+    def __init__(self, box: Box, migration: Migration, stands: int) -> None:
+        self._box = box
+        self._migration = migration
+        self._left = stands
+
+    @property
+    def successor(self) -> Box | None:
+        """It is out of danger once the old plan is gone."""
+        return None if self._migration.phase is Phase.MOVING else self._box
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        if not self._left and self._migration.phase is Phase.MOVING:
+            raise ZeroDivisionError("it stands no more")
+        self._left -= 1
+        return self._box.push(port, batch)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._box, name)
 
 
 @st.composite
@@ -155,13 +188,29 @@ def migrated(scenario: Scenario) -> tuple[list, list[Transition], Engine]:
     engine = engine_for(scenario.workload, results.extend)
     migrations: list[Transition] = []
     events: list[Event] = list(scenario.workload.events)
+
     for i in range(len(events) + 1):
         for at, plan, strategy in scenario.moves:
             if at == i:
-                migrations += try_to_migrate(engine, plan, strategy, scenario.whole)
+                found = try_to_migrate(engine, plan, strategy, scenario.whole)
+                migrations += found
+                for part in (part for migration in found for part in migration.parts):
+                    if len(migrations) <= len(scenario.stands) and part.phase is Phase.MOVING:
+                        part.new = Brittle(part.new, part, scenario.stands[len(migrations) - 1])
+        for at, number in scenario.aborts:
+            if at == i and number < len(migrations) and migrations[number].phase is Phase.MOVING:
+                abort(migrations[number])
         drive(engine, events[i : i + 1])
     engine.close()
     return results, migrations, engine
+
+
+def abort(migration: Transition) -> None:
+    """Abort, unless a later migration has made it a part of what it is to replace."""
+    try:
+        migration.abort(SLOW)
+    except MigrationRefused as refusal:
+        assert "a later migration has begun" in str(refusal)
 
 
 def engine_for(workload: Workload, sink: Sink | None = None) -> Engine:
@@ -224,11 +273,15 @@ def check(scenario: Scenario) -> list[Transition]:
     assert is_ordered(results)
     assert all(isinstance(t, int) or t == FOREVER for start, end, _ in results for t in (start, end))
     for migration in migrations:
-        assert migration.phase is Phase.DONE
+        found = report(migration)
+        is_aborted = found.phase == "aborted"
+        assert is_aborted or migration.phase is Phase.DONE
+        assert is_aborted == (migration.failure is not None or migration.reason == SLOW)
         assert all(part.old is None for part in migration.parts)
-        told = report(migration)
-        assert told.unmatched == 0
-        assert told.peak_held <= told.held_bound
+        assert found.unmatched == 0
+        assert found.peak_held <= found.held_bound
+        assert len(migration.trace) <= (SAMPLES + 4) * len(migration.parts)
+        assert all(part.trace[-1].phase == part.phase.value for part in migration.parts)
     assert not engine.query().is_exchanged
     assert isinstance(engine.box, PlanBox)
     assert engine.box.size() == 0

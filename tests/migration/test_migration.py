@@ -132,7 +132,7 @@ def test_a_new_plan_that_fails_gives_way_to_the_old_one(scenario: Scenario, data
     """I41: nothing of the event in which it fails is lost."""
     kinds = st.sampled_from(("genmig", "genmig-end-timestamp", "parallel-track"))
     moves = [(at, plan, data.draw(kinds)) for at, plan, _ in scenario.moves]
-    stands = data.draw(st.lists(st.integers(0, 2), min_size=2, max_size=2))
+    stands = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=2))
     for migration in check(replace(scenario, moves=moves, stands=stands)):
         event(f"{type(migration).__name__} failed: {migration.failure is not None}")
         if migration.failure is not None:

@@ -123,7 +123,10 @@ def find_changes(running: Plan, new: Plan, needed: Set[Node], *, whole: bool = F
         if not more:
             break
         kept |= more
-    return Changes(tuple(_grouped(running, new, pairs, kept, stops)), running, stays, new)
+    changes = tuple(_grouped(running, new, pairs, kept, stops))
+    if not whole and any(form(node) != "intervals" for change in changes for node in change.inputs):
+        return find_changes(running, new, needed, whole=True)
+    return Changes(changes, running, stays, new)
 
 
 def _grouped(

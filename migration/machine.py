@@ -130,6 +130,7 @@ class Migration:
         else:
             for from_new in ready:
                 _append(results, self._join(self._nothing(), from_new))
+        self._initial = ()
         for port, progress in enumerate(self._reached):
             are_all_told = port + 1 == len(self._reached)
             _append(results, self._event(port, [], progress, are_all_told=are_all_told))

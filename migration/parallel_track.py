@@ -24,7 +24,7 @@ from midstream.plans.logical import Filter, Join, Project, Relation, Union
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node
 from midstream.plans.properties import logical
-from midstream.plans.streams import BEGINNING, Batch, Element, Time, chronon_end
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
 _START = itemgetter(0)
 _MADE_OF_SINGLE_ELEMENTS = (Filter, Project, Union, Join, Relation)
@@ -159,9 +159,13 @@ class Tracks:
 
     def _leave(self, is_over: bool) -> Batch:
         """The old results whose turn it is."""
-        old, new = self._old, self._new
+        old = self._old
         out: Batch = []
-        while old and (is_over or not self._is_ordered or not new or old[0][0] <= new[0][0]):
+        if is_over or not self._is_ordered:
+            bound: Time = FOREVER
+        else:
+            bound = min(queue[0][0] if queue else FOREVER for queue in (self._new, self._strange))
+        while old and old[0][0] <= bound:
             out.append(old.popleft())
         return out
 

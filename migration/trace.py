@@ -74,9 +74,12 @@ class Sampling:
         if now < self.due or now == BEGINNING:
             return False
         self._left -= 1
-        is_over = not self._left or now >= self._split
-        self.due = FOREVER if is_over else now + max(1, ceil((self._split - now) / self._left))
-        return now < self._split
+        if now >= self._split:
+            self.due = FOREVER
+            return False
+        # With one left, the next is the split time.
+        self.due = now + ceil((self._split - now) / self._left)
+        return True
 
 
 def finite(time: Time) -> int | None:

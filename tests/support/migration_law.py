@@ -30,7 +30,7 @@ from midstream.plans.expressions import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type
-from midstream.plans.streams import FOREVER, Batch
+from midstream.plans.streams import FOREVER, Batch, Time
 from midstream.testing import (
     WHOLE,
     Event,
@@ -47,7 +47,7 @@ from midstream.testing import (
 @dataclass(frozen=True)
 class Scenario:
     """A workload, after which events to migrate to which plan in which way, after which to abort the how
-    manieth migration, and how many batches the new plan of each stands."""
+    manieth migration, and how many events the new plan of each stands."""
 
     workload: Workload
     moves: Sequence[tuple[int, Plan, str]]
@@ -61,7 +61,7 @@ SLOW = "it is too slow"
 
 
 class Brittle:
-    """A Box that fails on one of its batches, as long as the migration to it moves."""
+    """A Box that fails on one of its events, as long as the migration to it moves."""
 
     def __init__(self, box: Box, migration: Migration, stands: int) -> None:
         self._box = box
@@ -74,10 +74,17 @@ class Brittle:
         return None if self._migration.phase is Phase.MOVING else self._box
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
+        self._stand()
+        return self._box.push(port, batch)
+
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        self._stand()
+        return self._box.advance(port, time)
+
+    def _stand(self) -> None:
         if not self._left and self._migration.phase is Phase.MOVING:
             raise ZeroDivisionError("it stands no more")
         self._left -= 1
-        return self._box.push(port, batch)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._box, name)

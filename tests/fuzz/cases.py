@@ -1,0 +1,139 @@
+"""What the state machine draws: queries with plans that mean the same, and elements that meet the split time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from migration_law import carried_out, equivalents, pairs
+
+from midstream.operators.obstacles import is_relation
+from midstream.operators.relations import constant
+from midstream.plans.aggregates import count, max_
+from midstream.plans.builder import Stream
+from midstream.plans.plan import Plan
+from midstream.plans.properties import logical_plan, reads_stream
+from midstream.plans.schema import Type
+from midstream.plans.streams import FOREVER, Batch, Element, Time
+from midstream.testing import WHOLE, elements, plans, rows
+
+LATEST = 30
+"""No element starts after this instant: the specification takes a look at every one."""
+
+GAPS = (0, 0, 1, 1, 2, 4, "the mark", "behind the mark")
+"""From an element to the next. The mark is the chronon of the split time, or of the next migration's."""
+
+LENGTHS = (1, 1, 2, 3, 6, 9, "to the mark", "past the mark")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Plans that mean the same; the first is the one to begin with."""
+
+    plans: tuple[Plan, ...]
+    is_rewritten: bool = True
+    """Whether rules and other implementations may be used on them."""
+
+
+def _one(plan: Plan) -> Family:
+    return Family((plan,))
+
+
+@st.composite
+def _preserving(draw: st.DrawFn, forever: bool) -> Family:
+    plan = draw(plans(depth=2, preserving=True, forever=forever, windows=True, relations=True))
+    return Family((plan,), is_rewritten=False)
+
+
+@st.composite
+def _several(draw: st.DrawFn, forever: bool) -> Family:
+    """Outputs that share what is below them; one may be ahead of the others."""
+    one = Stream(draw(plans(depth=1, forever=forever)).root)
+    other = Stream(draw(plans(depth=1, forever=forever)).root)
+    apart = other.rename({name: f"other_{name}" for name in other.schema.names})
+    made = (one.distinct(), one.aggregate(n=count()), other, one.join(apart.distinct()))
+    more = draw(st.sampled_from(made))
+    return _one(Plan({"one": one.node, "more": more.node}))
+
+
+KINDS: Mapping[str, Any] = {
+    "plain": lambda forever: plans(depth=2, forever=forever).map(_one),
+    "whole": lambda forever: plans(depth=2, forever=forever, **WHOLE).map(_one),
+    "joins": lambda forever: plans(depth=2, joins_only=True, forever=forever, windows=True).map(_one),
+    "preserving": _preserving,
+    "pairs": lambda forever: pairs(forever).map(Family),
+    "several": _several,
+}
+"""By name, the families of a kind, with windows and elements that never end or without."""
+
+
+@st.composite
+def families(draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), forever: bool = False) -> Family:
+    """A query to begin with, in one of the forms that it may take."""
+    family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
+    if not family.is_rewritten:
+        return family
+    return Family((draw(carried_out(family.plans[0])), *family.plans))
+
+
+@st.composite
+def members(draw: st.DrawFn, family: Family) -> Plan:
+    """A plan that means what a query means, which rewrites lead to."""
+    plan = draw(equivalents(logical_plan(draw(st.sampled_from(family.plans)))))
+    return draw(carried_out(plan)) if family.is_rewritten else plan
+
+
+@st.composite
+def companions(draw: st.DrawFn, family: Family) -> Family:
+    """Another query that shares something with one: all, a part, or that it is made of it."""
+    plan = logical_plan(family.plans[0])
+    found = [node for node in plan.nodes if not is_relation(node) and reads_stream(node) and node.inputs]
+    one = Stream(draw(st.sampled_from(found or list(plan.outputs.values()))))
+    number = next((c.name for c in one.schema if c.type is Type.INTEGER), None)
+    match draw(st.integers(0, 4)):
+        case 0:
+            return Family((plan,), family.is_rewritten)
+        case 1:
+            return Family((draw(members(family)), plan), family.is_rewritten)
+        case 2:
+            return _one(one.distinct().plan())
+        case 3:
+            return _one(one.aggregate(most=max_(number) if number else count()).plan())
+    return Family((one.plan(),), family.is_rewritten)
+
+
+def relations_for(plan: Plan) -> st.SearchStrategy[dict[str, list[Element]]]:
+    """The rows of a plan's relations."""
+    constants = st.lists(rows(2), max_size=4).map(constant)
+    temporal = elements(rows(2), forever=False, max_size=4)
+    return st.fixed_dictionaries(
+        {one.relation: constants if one.is_constant else temporal for one in plan.relations}
+    )
+
+
+ELEMENTS = st.tuples(st.sampled_from(GAPS), st.sampled_from(LENGTHS), rows(2))
+"""How the next elements follow: the gap before each, its length, its row."""
+
+
+def placed(steps: Sequence[tuple[int | str, int | str, Any]], time: int, mark: int, chronons: bool) -> Batch:
+    """Elements behind an instant, as far as they start by the latest one."""
+    batch: Batch = []
+    for gap, length, row in steps:
+        time = later(gap, time, mark)
+        if time > LATEST:
+            break
+        end: Time = time + 1
+        if not chronons:
+            ends = {"to the mark": mark, "past the mark": mark + 1, "for ever": FOREVER}
+            end = ends[length] if isinstance(length, str) else time + length
+        batch.append((time, max(end, time + 1), row))
+    return batch
+
+
+def later(gap: int | str, time: int, mark: int) -> int:
+    """The instant that follows another one."""
+    if isinstance(gap, str):
+        return max(time, mark if gap == "the mark" else mark + 1)
+    return time + gap

@@ -1,0 +1,342 @@
+"""Queries that run, and everything that may happen to them in any order, as a hypothesis state machine.
+
+Elements, heartbeats and ends arrive; migrations begin, in any way, are aborted or fail; queries come and go. A
+second engine is told the same, but for the migrations. After every step the results so far, and the promises
+about those to come, are compared with its; at the end the results are compared with the specification.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import floor
+from typing import Any
+
+from cases import ELEMENTS, GAPS, KINDS, LATEST, Family, companions, families, later, members, placed, relations_for
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from migration_law import Brittle, is_bounded, is_preserving
+
+from midstream.engine import Engine
+from midstream.migration.machine import Phase
+from midstream.migration.report import report
+from midstream.migration.strategies import STRATEGIES
+from midstream.migration.transition import Transition
+from midstream.operators.plan_box import PlanBox
+from midstream.plans.algebra import specified
+from midstream.plans.errors import MidstreamError, MigrationRefused
+from midstream.plans.plan import Plan
+from midstream.plans.properties import input_nodes, logical_plan, reads_stream
+from midstream.plans.snapshots import NormalForm, compare, normal_form
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.testing import is_ordered
+
+REASONS = (
+    "valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|is under way|"
+    "positive and negative elements|runs for other queries"
+)
+"""What refusals may say."""
+
+FIRST, SECOND = "query", "other"
+
+
+class Runner:
+    """An engine, and what its queries have given and promised."""
+
+    def __init__(self, relations: dict[str, list[Element]]) -> None:
+        self.engine = Engine(relations=relations)
+        self.given: dict[tuple[str, str], Batch] = {}
+        self._promised: dict[tuple[str, str], Time] = {}
+
+    def add(self, name: str, plan: Plan) -> None:
+        self.engine.add(plan, name=name)
+        for output in plan.outputs:
+            self.given[name, output] = []
+            self._promised[name, output] = BEGINNING
+            self.engine.subscribe(lambda batch, at=(name, output): self._take(at, batch), output, name)
+
+    def remove(self, name: str) -> None:
+        self.engine.remove(name)
+        self.given = {at: batch for at, batch in self.given.items() if at[0] != name}
+
+    def _take(self, at: tuple[str, str], batch: Batch) -> None:
+        late = [element for element in batch if element[0] < self._promised[at]]
+        assert not late, f"{at} had promised {self._promised[at]} and gives {late}"
+        self.given[at].extend(batch)
+
+    def progress(self, at: tuple[str, str]) -> Time:
+        """What an output promises, which it must keep from now on."""
+        name, output = at
+        progress = self.engine.base().progress_of(self.engine.query(name).physical.outputs[output])
+        assert progress >= self._promised[at], f"{at} takes back {self._promised[at]}: {progress}"
+        assert isinstance(progress, int) or progress in (BEGINNING, FOREVER), progress
+        self._promised[at] = progress
+        return progress
+
+
+class Midstream(RuleBasedStateMachine):
+    """The law of migration, whatever happens."""
+
+    kinds: Sequence[str] = tuple(KINDS)
+    strategies: Sequence[str] = tuple(STRATEGIES)
+
+    @initialize(data=st.data(), forever=st.integers(0, 9).map(lambda n: n == 9))
+    def begin(self, data: st.DataObject, forever: bool) -> None:
+        family = data.draw(families(self.kinds, forever), label="plans")
+        relations = data.draw(relations_for(family.plans[0]), label="relations")
+        self.relations = relations
+        self.moved, self.unmoved = Runner(relations), Runner(relations)
+        self.families: dict[str, Family] = {}
+        self.streams: dict[str, list[Element]] = {source: [] for source in "abc"}
+        self.ended: set[str] = set()
+        self.may_last = forever
+        self.transitions: list[tuple[str, Transition]] = []
+        self.is_pristine = True
+        """Whether what has come out must be the very elements that the plan to begin with gives."""
+        self._add(FIRST, family)
+
+    # What arrives
+
+    @precondition(lambda self: self._is_open("a"))
+    @rule(steps=st.lists(ELEMENTS, min_size=1, max_size=5))
+    def push_a(self, steps: Sequence[Any]) -> None:
+        self._push("a", steps)
+
+    @precondition(lambda self: self._is_open("b"))
+    @rule(steps=st.lists(ELEMENTS, min_size=1, max_size=5))
+    def push_b(self, steps: Sequence[Any]) -> None:
+        self._push("b", steps)
+
+    @precondition(lambda self: self._is_open("c"))
+    @rule(steps=st.lists(ELEMENTS, min_size=1, max_size=5))
+    def push_c(self, steps: Sequence[Any]) -> None:
+        self._push("c", steps)
+
+    @precondition(lambda self: self.may_last and self._is_open("a"))
+    @rule(steps=st.lists(st.tuples(st.sampled_from(GAPS), st.just("for ever"), ELEMENTS.map(lambda e: e[2])), min_size=1, max_size=1))
+    def push_for_ever(self, steps: Sequence[Any]) -> None:
+        self._push("a", steps)
+
+    def _push(self, stream: str, steps: Sequence[Any]) -> None:
+        batch = placed(steps, self._now(stream), self._mark(), chronons=stream != "a")
+        if batch:
+            self.streams[stream] += batch
+            self._tell("push", stream, batch)
+
+    @precondition(lambda self: self._open())
+    @rule(which=st.integers(0, 2), gap=st.sampled_from(GAPS))
+    def advance(self, which: int, gap: int | str) -> None:
+        found = self._open()
+        stream = found[which % len(found)]
+        time = later(gap, self._now(stream), self._mark())
+        if time <= LATEST:
+            self._tell("advance", stream, time)
+
+    @precondition(lambda self: self._open())
+    @rule(which=st.integers(0, 2), is_sure=st.booleans())
+    def end(self, which: int, is_sure: bool) -> None:
+        if is_sure:
+            found = self._open()
+            stream = found[which % len(found)]
+            self.ended.add(stream)
+            self._tell("end", stream)
+
+    # What is changed
+
+    @rule(
+        data=st.data(),
+        which=st.integers(0, 1),
+        when_busy=st.sampled_from(("chain", "chain", "queue", "refuse")),
+        whole=st.booleans(),
+        stands=st.sampled_from((None, None, None, None, 0, 2, 4)),
+    )
+    def migrate(
+        self, data: st.DataObject, which: int, when_busy: str, whole: bool, stands: int | None
+    ) -> None:
+        name = self._name(which)
+        plan = data.draw(members(self.families[name]), label="plan")
+        strategy = data.draw(st.sampled_from(self.strategies), label="strategy")
+        note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
+        engine = self.moved.engine
+        query = engine.query(name)
+        before, running = query.plan, query.physical
+        must = self._must(name, plan, strategy, when_busy)
+        try:
+            found = engine.migrate(plan, strategy, name, when_busy=when_busy, whole=whole)
+        except MigrationRefused as refusal:
+            note(f"    refused: {refusal}")
+            assert not must, refusal
+            assert re.search(REASONS, str(refusal)), refusal
+            assert (query.plan, query.physical) == (before, running)
+            return
+        self.transitions.append((name, found))
+        if found.parts and not {"swap", "parallel-track", "auto"}.isdisjoint([strategy]):
+            self.is_pristine = False
+        for part in found.parts:
+            if stands is not None and part.phase is Phase.MOVING:
+                part.new = Brittle(part.new, part, stands)  # type: ignore[assignment]
+
+    def _must(self, name: str, plan: Plan, strategy: str, when_busy: str) -> bool:
+        """Whether nothing speaks against a migration."""
+        engine = self.moved.engine
+        query = engine.query(name)
+        if query.is_exchanged and when_busy != "chain":
+            return when_busy == "queue"
+        if strategy in ("swap", "parallel-track"):
+            return False
+        if strategy == "genmig-reference-point":
+            # Signed implementations do not preserve starts.
+            if query.is_exchanged or self.families[name].is_rewritten:
+                return False
+            if not (is_preserving(query.plan) and is_preserving(plan)):
+                return False
+        ends = self._max_ends(name)
+        had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))
+        return is_bounded(query.plan) and is_bounded(plan) and FOREVER not in ends and had == has
+
+    @precondition(lambda self: self.transitions)
+    @rule(which=st.integers(0, 5))
+    def abort(self, which: int) -> None:
+        name, transition = self.transitions[-1 - which % len(self.transitions)]
+        was = transition.phase
+        note(f"abort({name!r}), which is {was.value}")
+        try:
+            transition.abort("it is too slow")
+        except MidstreamError as error:
+            assert was is not Phase.QUEUED, error
+            assert was is not Phase.MOVING or "a later migration has begun" in str(error), error
+            assert transition.phase is was
+        else:
+            assert was in (Phase.QUEUED, Phase.MOVING), was
+
+    @precondition(lambda self: len(self.families) == 1)
+    @rule(data=st.data())
+    def add(self, data: st.DataObject) -> None:
+        (name,) = self.families
+        family = data.draw(companions(self.families[name]), label="other plans")
+        self._add(SECOND if name == FIRST else FIRST, family)
+
+    def _add(self, name: str, family: Family) -> None:
+        plan = family.plans[0]
+        note(f"add({name!r}) of\n{plan}")
+        self.families[name] = family
+        for runner in (self.moved, self.unmoved):
+            runner.add(name, plan)
+
+    @precondition(lambda self: len(self.families) == 2)
+    @rule(which=st.integers(0, 1))
+    def remove(self, which: int) -> None:
+        name = self._name(which)
+        note(f"remove({name!r})")
+        del self.families[name]
+        self.transitions = [(one, transition) for one, transition in self.transitions if one != name]
+        for runner in (self.moved, self.unmoved):
+            runner.remove(name)
+
+    # What must hold
+
+    @invariant()
+    def what_came_is_right(self) -> None:
+        """Up to where both engines have promised, their results mean the same; where no migration has ended,
+        they are the same."""
+        self.is_pristine &= all(
+            part.phase in (Phase.MOVING, Phase.ABORTED) for _, one in self.transitions for part in one.parts
+        )
+        for at, results in self.moved.given.items():
+            until = min(self.moved.progress(at), self.unmoved.progress(at))
+            since = self._complete_from(at[0])
+            wanted = self.unmoved.given[at]
+            outcome = compare(between(wanted, since, until), between(results, since, until))
+            assert outcome, f"{at} before {until}: without the migrations on the left: {outcome}"
+            if self.is_pristine and at[0] == FIRST and since == BEGINNING and len(self.families[FIRST].plans[0].outputs) == 1:
+                assert Counter(results) == Counter(wanted), at
+
+    @invariant()
+    def what_is_past_is_over(self) -> None:
+        """No old plan outlives its last input's passing the split time."""
+        for _, transition in self.transitions:
+            for part in transition.parts:
+                if part.phase is Phase.MOVING:
+                    assert min(part._reached) < part.split
+                assert part.peak_held <= part.held_bound()
+                assert report(transition).unmatched == 0
+
+    def teardown(self) -> None:
+        if sys.exc_info()[0] is not None:
+            return
+        note("close()")
+        for runner in (self.moved, self.unmoved):
+            runner.engine.close()
+        engine = self.moved.engine
+        self.what_came_is_right()
+        self.what_is_past_is_over()
+        for name, family in self.families.items():
+            since = self._complete_from(name)
+            for output, root in family.plans[0].outputs.items():
+                results = self.moved.given[name, output]
+                assert is_ordered(results)
+                expected = specified(root_plan(root), {**self.streams, **self.relations})
+                outcome = compare(clipped(expected, since), between(results, since, FOREVER))
+                assert outcome, f"{name}, {output}: specified on the left: {outcome}"
+            assert len(self.families) > 1 or not engine.query(name).is_exchanged
+            assert not engine.query(name).waiting
+        for name, transition in self.transitions:
+            assert transition.phase in (Phase.DONE, Phase.ABORTED, Phase.REFUSED), (name, transition.phase)
+            assert all(part.old is None for part in transition.parts)
+        assert engine.base().size() == 0
+
+    # What it is about
+
+    def _tell(self, kind: str, stream: str, *what: Any) -> None:
+        note(f"{kind}({', '.join(map(repr, (stream, *what)))})")
+        for runner in (self.moved, self.unmoved):
+            getattr(runner.engine, kind)(stream, *what)
+
+    def _name(self, which: int) -> str:
+        names = list(self.families)
+        return names[which % len(names)]
+
+    def _is_open(self, stream: str) -> bool:
+        return stream in self.moved.engine.streams and stream not in self.ended
+
+    def _open(self) -> list[str]:
+        return [stream for stream in self.moved.engine.streams if stream not in self.ended]
+
+    def _now(self, stream: str) -> int:
+        progress = self.moved.engine.progress(stream)
+        return int(progress) if progress != BEGINNING else 0
+
+    def _mark(self) -> int:
+        """The chronon of the split time of the latest migration under way, or else of the next one."""
+        for _, transition in reversed(self.transitions):
+            if transition.phase is Phase.MOVING and transition.split != BEGINNING:
+                return floor(transition.split)
+        ends = [end for end in self._max_ends(next(iter(self.families))) if isinstance(end, int)]
+        return max(ends, default=0)
+
+    def _max_ends(self, name: str) -> list[Time]:
+        engine = self.moved.engine
+        return [engine.max_end(node) for node in engine.forks(name).values() if reads_stream(node)]
+
+    def _complete_from(self, name: str) -> Time:
+        return max(runner.engine.query(name).complete_from for runner in (self.moved, self.unmoved))
+
+
+def root_plan(root: Any) -> Plan:
+    """The plan of one output."""
+    return Plan(root)
+
+
+def between(results: Iterable[Element], since: Time, until: Time) -> NormalForm:
+    """What a stream means from one instant to another."""
+    clipped = ((max(start, since), min(end, until), payload) for start, end, payload in results)
+    return normal_form(element for element in clipped if element[0] < element[1])
+
+
+def clipped(form: NormalForm, since: Time) -> NormalForm:
+    """What a normal form means from an instant on."""
+    steps = ((start, end, payload) for payload, found in form.items() for start, end, n in found for _ in range(n))
+    return between(steps, since, FOREVER)

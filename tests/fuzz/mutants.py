@@ -1,0 +1,270 @@
+"""Faults that the fuzzing must find: each is a way to get migrations wrong that somebody has got, or might get,
+wrong, as a patch of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from heapq import heapify
+from typing import Any
+from unittest.mock import patch
+
+from cases import KINDS
+
+from midstream.migration import changes, strategies
+from midstream.migration.fork import everything
+from midstream.migration.fuse import Fuse, ReferencePoint
+from midstream.migration.machine import Migration, Phase
+from midstream.migration.promises import Promises
+from midstream.migration.split_time import split_time
+from midstream.migration.strategies import STRATEGIES
+from midstream.operators.query_graph import QueryGraph
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault, and where it is to be looked for."""
+
+    name: str
+    sentence: str
+    """What is wrong."""
+    patched: Callable[[], AbstractContextManager[Any]]
+    """Makes it so for the time of a block."""
+    strategies: Sequence[str] = ("genmig", "genmig-end-timestamp")
+    kinds: Sequence[str] = tuple(KINDS)
+    """The plans to draw from."""
+    seed: int = 0
+    """With which it is found soon."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[Any]]:
+    """A strategy that is otherwise than it is."""
+    return lambda: patch.dict(STRATEGIES, {name: replace(STRATEGIES[name], **fields)})  # type: ignore[arg-type]
+
+
+def _method(owner: type, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
+    return lambda: patch.object(owner, name, body)
+
+
+def _function(module: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
+    return lambda: patch.object(module, name, body)
+
+
+def _nothing(*_: Any) -> None:
+    """Requires nothing."""
+
+
+def _counting(self: Migration, port: int, batch: Batch, progress: Time, *, are_all_told: bool = True) -> Any:
+    """Every element from behind the split time counts as an input that has passed it."""
+    self._reached[port] = progress
+    if self.phase is Phase.ABORTED:
+        return _event(self, port, batch, progress)
+    if self.phase is Phase.MOVING:
+        late = sum(start > self.split for start, _, _ in batch) or int(progress >= self.split)
+        left = self.__dict__.get("left", len(self._reached)) - late
+        self.__dict__["left"] = left
+        results = self._move(port, batch, progress, are_all_told and left <= 0)
+    else:
+        results = self._join(self._nothing(), self._from_new(port, batch, progress))
+    if self.phase is Phase.DRAINING and self._is_over():
+        self._enter(Phase.DONE)
+    return results
+
+
+def _waiting(self: Migration, port: int, batch: Batch, progress: Time, is_last: bool) -> Any:
+    has_come = any(getattr(joiner, "_beyond", ()) for joiner in self._joiners)
+    return _move(self, port, batch, progress, is_last and has_come)
+
+
+def _dropping(self: Promises) -> Batch:
+    for payload, found in self._balance.items():
+        promised = [end for end, n in found.items() for _ in range(-n)]
+        self._due += [(end, next(self._arrivals), payload) for end in promised]
+        if promised:
+            self._kept[payload] = [self._split] * len(promised)
+    heapify(self._due)
+    self._balance.clear()
+    self._size = len(self._due)
+    return []
+
+
+def _in_one_chronon(max_ends: Any) -> Time:
+    split = split_time(max_ends)
+    return split if split == BEGINNING else int(split)
+
+
+def _too_early(max_ends: Any) -> Time:
+    split = split_time(max_ends)
+    return split if split == BEGINNING else split - 1
+
+
+def _deaf(self: Migration, port: int, batch: Batch, progress: Time) -> list[Batch]:
+    given = self._forks[port](batch, progress)
+    return self.new.push(port, given) if given else self._nothing()
+
+
+def _once(self: Promises, payload: Payload, end: Time) -> None:
+    if self._balance.get(payload, {}).get(end, 0) >= 0:
+        self._add(payload, end, -1)
+
+
+def _shortened(self: Promises, payload: Payload, end: Time) -> None:
+    if end != FOREVER and end - 1 > self._split:
+        self._add(payload, end - 1, -1)
+
+
+def _forgetful(self: Fuse) -> list[Element]:
+    _abandon(self)
+    return []
+
+
+def _stateless(self: QueryGraph, moved: Any, plans: Any, more: Any = None) -> None:
+    kept = {old: new for old, new in moved.items() if old == new}
+    _rename(self, kept, plans, more or {})
+
+
+def _hasty(self: Migration) -> Any:
+    return None if self.phase is Phase.MOVING else self.new
+
+
+def _silent(self: Migration) -> list[Batch]:
+    self._record()
+    return self._nothing()
+
+
+def _generous(self: ReferencePoint, old: Batch, new: Batch, new_progress: Time) -> Batch:
+    self._later += [element for element in new if element[0] == self._split]
+    return _take(self, old, new, new_progress)
+
+
+def _losing(self: Migration, from_old: list[Batch], failure: Exception) -> list[Batch]:
+    return _give_way(self, self._nothing(), failure)
+
+
+_event, _move, _give_way = Migration._event, Migration._move, Migration._give_way
+_abandon, _take, _rename = Fuse.abandon, ReferencePoint.process, QueryGraph.rename
+
+REFERENCE_POINT, TRACK = ("genmig-reference-point",), ("parallel-track",)
+
+MUTANTS = (
+    Mutant(
+        "reference-point-below-aggregation",
+        "The reference-point method is used whatever the operators are.",
+        _changed("genmig-reference-point", require=_nothing),
+        REFERENCE_POINT,
+        ("plain", "pairs"),
+    ),
+    Mutant(
+        "parallel-track-over-distinct",
+        "Parallel track is used whatever the operators are.",
+        _changed("parallel-track", require=_nothing),
+        TRACK,
+        ("plain", "pairs"),
+    ),
+    Mutant(
+        "relations-alone",
+        "Results that relations give alone are not looked for.",
+        _function(strategies, "require_bounded", _nothing),
+        kinds=("whole", "pairs"),
+    ),
+    Mutant(
+        "late-elements-counted",
+        "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
+        _method(Migration, "_event", _counting),
+    ),
+    Mutant(
+        "waiting-for-a-result",
+        "The old plan is ended when it gives a result from behind the split time, not when the inputs pass that.",
+        _method(Migration, "_move", _waiting),
+    ),
+    Mutant(
+        "fragments-dropped",
+        "Fragments of the new plan that match no promise of the same end are dropped.",
+        _method(Promises, "start", _dropping),
+    ),
+    Mutant(
+        "no-finer-instant",
+        "The split time is the largest end timestamp itself.",
+        _function(strategies, "split_time", _in_one_chronon),
+    ),
+    Mutant(
+        "split-too-early",
+        "The split time lies in the last chronon at which something is still valid.",
+        _function(strategies, "split_time", _too_early),
+    ),
+    Mutant(
+        "no-horizon",
+        "The split time does not heed that of a migration under way.",
+        _function(strategies, "_horizon", lambda old: []),
+    ),
+    Mutant(
+        "deaf-fork",
+        "The new plan is not told of heartbeats.",
+        _method(Migration, "_feed_new", _deaf),
+    ),
+    Mutant(
+        "uncut-fork",
+        "The new plan gets elements that start before the split time as they are.",
+        _changed("genmig", fork=everything),
+        ("genmig",),
+    ),
+    Mutant(
+        "unknown-progress",
+        "The new plan is not told how far the inputs are when it begins.",
+        _method(Migration, "begin", _silent),
+    ),
+    Mutant(
+        "promised-once",
+        "Several equal results count as one promise.",
+        _method(Promises, "promise", _once),
+    ),
+    Mutant(
+        "promised-too-little",
+        "A promise is remembered as one chronon shorter than it is.",
+        _method(Promises, "promise", _shortened),
+    ),
+    Mutant(
+        "results-at-the-split-time",
+        "The reference-point method takes new results that start at the split time, too.",
+        _method(ReferencePoint, "process", _generous),
+        REFERENCE_POINT,
+        ("preserving",),
+    ),
+    Mutant(
+        "forgetful-abort",
+        "What the old plan has given of the time behind the split time is lost when a migration is aborted.",
+        _method(Fuse, "abandon", _forgetful),
+        kinds=("several",),
+    ),
+    Mutant(
+        "lost-by-failure",
+        "When the new plan fails, what the old one gives in that event is lost.",
+        _method(Migration, "_give_way", _losing),
+    ),
+    Mutant(
+        "unproved-inputs",
+        "An operator goes on over other inputs, though nothing shows that they mean the same.",
+        _function(changes, "same_meaning", lambda one, other: True),
+    ),
+    Mutant(
+        "lost-state",
+        "An operator that goes on over other inputs begins anew.",
+        _method(QueryGraph, "rename", _stateless),
+    ),
+    Mutant(
+        "hasty-guest",
+        "The new plan goes on alone when the old one is gone, though results are still held.",
+        lambda: patch.object(Migration, "successor", property(_hasty)),
+    ),
+    Mutant(
+        "nothing-is-shared",
+        "What another query needs is exchanged as well.",
+        _method(QueryGraph, "shared", lambda self, query=None: set()),
+    ),
+)
+"""All of them, as docs/verification.md lists them."""

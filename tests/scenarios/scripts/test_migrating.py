@@ -106,6 +106,21 @@ def test_the_fifth_auction_query_moves_to_another_join_order(folder: Path) -> No
     assert_same(Path("out.jsonl").read_text(), *Q5)
 
 
+def test_a_trace_tells_of_every_phase(folder: Path) -> None:
+    Path("new.sql").write_text(other_order(SCRIPTS[5]))
+    arguments = ("--at", 8000, "--to", "new.sql", "--output", "out.jsonl", "--trace", "trace.jsonl")
+    assert invoke("migrate", *Q5, *arguments).exit_code == 0
+    entries = [json.loads(line) for line in Path("trace.jsonl").read_text().splitlines()]
+    phases = [entry["phase"] for entry in entries]
+    assert (phases[0], phases[-1]) == ("moving", "done")
+    assert entries[0]["time"] == 8000
+    assert all(entry["old_state"] > 0 for entry in entries if entry["phase"] == "moving")
+    times = [entry["time"] for entry in entries]
+    assert times == sorted(times)
+    refused = invoke("migrate", *Q5, *arguments[:-1], "none/trace.jsonl")
+    assert_refused(refused, "midstream: none/trace.jsonl: cannot be written: No such file or directory")
+
+
 def test_the_optimizer_chooses_where_no_plan_is_given(folder: Path) -> None:
     found = summary("migrate", *Q5, "--at", "1970-01-01T02:13:20", "--verify")
     assert (found["at"], found["verified"], found["changed"]) == (8000, True, True)

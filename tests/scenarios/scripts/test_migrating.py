@@ -115,8 +115,8 @@ def test_a_trace_tells_of_every_phase(folder: Path) -> None:
     assert (phases[0], phases[-1]) == ("moving", "done")
     assert entries[0]["time"] == 8000
     assert all(entry["old_state"] > 0 for entry in entries if entry["phase"] == "moving")
-    times = [entry["time"] for entry in entries]
-    assert times == sorted(times)
+    times = [entry["time"] for entry in entries if entry["time"] is not None]
+    assert len(times) > 5 and times == sorted(times)
     refused = invoke("migrate", *Q5, *arguments[:-1], "none/trace.jsonl")
     assert_refused(refused, "midstream: none/trace.jsonl: cannot be written: No such file or directory")
 

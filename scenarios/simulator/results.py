@@ -1,8 +1,8 @@
 """What a simulation found out, as plain data.
 
-All times are application time in chronons, counted from 0, where the scenario begins; `seconds` and `cpu` are
-seconds of this machine and differ from run to run. Everything else is the same for the same scenario and seed.
-State is counted in elements.
+All times are application time in chronons, counted from 0, where the scenario begins; `seconds` and `cpu`
+are seconds of this machine and differ from run to run. Everything else is the same for the same scenario and
+seed. State is counted in elements.
 """
 
 from __future__ import annotations
@@ -64,11 +64,6 @@ class Moved:
     peak_new: int
     peak_held: int
     seconds: float
-
-    @property
-    def until(self) -> int | None:
-        """When it was over."""
-        return self.ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +139,8 @@ class Run:
     strategy        the name of a strategy, `none`, or `alone(…)`
     seed            of the streams of this repetition
     refused         why a migration was refused; the run went on with the plan that it had
-    verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order, with
-                    nothing unmatched
+    verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order,
+                    with nothing unmatched
     is_ordered      whether the results came in order of start
     differences     the first ones between the results, as text
     """

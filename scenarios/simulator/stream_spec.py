@@ -1,13 +1,14 @@
 """How a scenario file describes a stream: arrival, values, lag, disorder, heartbeats.
 
-Durations and instants are chronons here; in a file they may have a unit ("2 s"). `Course`s are numbers that may
-change while application time goes on.
+Durations and instants are chronons here; in a file they may have a unit ("2 s"). `Course`s are numbers that
+may change while application time goes on.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,12 +16,17 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     NonNegativeInt,
+    PlainValidator,
     PositiveInt,
+    Tag,
     ValidationInfo,
+    field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from midstream.plans.sql.units import NANOSECONDS, TimeUnit, unit_name
 
@@ -28,7 +34,17 @@ from midstream.plans.sql.units import NANOSECONDS, TimeUnit, unit_name
 class Strict(BaseModel):
     """No unknown keys, no conversions, no changes."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_its_keys(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            known = list(cls.model_fields)
+            for key in data:
+                if key not in known:
+                    raise PydanticCustomError("unknown_key", "no such key", {"key": key, "known": known})
+        return data
 
 
 def _chronons(value: Any, info: ValidationInfo) -> Any:
@@ -37,13 +53,13 @@ def _chronons(value: Any, info: ValidationInfo) -> Any:
         raise ValueError("a whole number of chronons, or one with a unit, for example 2 s")
     if isinstance(value, int):
         return value
-    number, _, word = value.strip().replace(" ", " ").partition(" ")
+    number, _, word = value.strip().partition(" ")
     unit = unit_name(word.strip())
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit() or unit is None:
         raise ValueError(
             f"a whole number with a unit behind a space, for example 2 s; units: {', '.join(NANOSECONDS)}"
         )
-    clock: TimeUnit = info.context["unit"]
+    clock: TimeUnit = (info.context or {})["unit"]
     found = clock.chronons(int(number), unit)
     if found is None:
         raise ValueError(f"a whole number of {clock.name}, which are the scenario's unit")
@@ -54,7 +70,15 @@ Duration = Annotated[NonNegativeInt, BeforeValidator(_chronons)]
 """Chronons, 0 or more."""
 Span = Annotated[PositiveInt, BeforeValidator(_chronons)]
 """Chronons, 1 or more."""
-Number = Annotated[int | float, Field(allow_inf_nan=False)]
+
+
+def _number(value: Any) -> int | float:
+    if type(value) not in (int, float) or not isfinite(value):
+        raise ValueError("a number")
+    return value  # type: ignore[no-any-return]
+
+
+Number = Annotated[int | float, PlainValidator(_number)]
 
 
 class Changing(Strict):
@@ -77,7 +101,7 @@ class Changing(Strict):
             raise ValueError("points in order of time")
         return self
 
-    def at(self, time: int) -> int | float:
+    def at(self, time: float) -> int | float:
         """The number at an instant."""
         course = self.steps or self.linear
         points = list(course)
@@ -95,10 +119,22 @@ class Changing(Strict):
         return list((self.steps or self.linear).values())
 
 
-Course = Number | Changing
+def _form(value: Any) -> str:
+    return "changing" if isinstance(value, dict | Changing) else "constant"
 
 
-def number_at(course: Course, time: int) -> int | float:
+Course = Annotated[
+    Annotated[Number, Tag("constant")] | Annotated[Changing, Tag("changing")], Discriminator(_form)
+]
+"""A number, or one that changes."""
+
+Lag = Annotated[
+    Annotated[Duration, Tag("constant")] | Annotated[Changing, Tag("changing")], Discriminator(_form)
+]
+"""The same where it is a duration; numbers of a changing one are chronons."""
+
+
+def number_at(course: Course, time: float) -> int | float:
     """What a course is at an instant."""
     return course.at(time) if isinstance(course, Changing) else course
 
@@ -116,8 +152,10 @@ class Uniform(Strict):
 
 
 class Zipf(Strict):
-    """Rank k out of `1 … n` has a probability in proportion to 1 / k ** exponent; the value is `first + k - 1`,
-    counted on by `shift`, around n."""
+    """Rank k out of `1 … n` has a probability in proportion to 1 / k ** exponent.
+
+    Its value is `first + (k - 1 + shift) mod n`.
+    """
 
     values: Literal["zipf"]
     n: PositiveInt
@@ -140,7 +178,14 @@ class Constant(Strict):
     """Always the same, or what a course says."""
 
     values: Literal["constant"]
-    value: Course | str | bool
+    value: Any
+
+    @field_validator("value", mode="plain")
+    @classmethod
+    def _is_a_value(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, dict):
+            return Changing.model_validate(value, context=info.context)
+        return value if isinstance(value, str | bool) else _number(value)
 
     @property
     def type(self) -> Type:
@@ -247,8 +292,8 @@ Process = Annotated[Regular | Poisson | Bursts | Trace, Field(discriminator="pro
 class Idle(Strict):
     """Nothing arrives in `[since, until)`; what was held up arrives at `until`, at once.
 
-    `heartbeats` tells whether the stream's heartbeats, if it has any, go on meanwhile. They claim only what is
-    true: none goes beyond the start of an element that is held up.
+    `heartbeats` tells whether the stream's heartbeats, if it has any, go on meanwhile. They claim only what
+    is true: none goes beyond the start of an element that is held up.
     """
 
     since: Duration
@@ -274,7 +319,7 @@ class StreamSpec(Strict):
 
     columns: dict[str, Values] = Field(min_length=1)
     arrivals: Process
-    lag: Duration | Changing = 0
+    lag: Lag = 0
     disorder: Duration = 0
     slack: Duration | None = None
     heartbeats: Span | None = None

@@ -56,7 +56,9 @@ def _quoted(name: str) -> str:
 
 
 def require_sources(plan: Plan, streams: Mapping[str, Schema], relations: Mapping[str, Schema]) -> None:
-    """Raise PlanError unless the scenario has what a plan reads, with the same columns."""
+    """Raise PlanError unless a plan has one output, and the scenario what it reads, with the same columns."""
+    if len(plan.outputs) != 1:
+        raise PlanError(f"the plan has {len(plan.outputs)} outputs, expected one: {', '.join(plan.outputs)}")
     for what, read, known in (
         ("stream", {source.stream: source.columns for source in plan.sources}, streams),
         ("relation", {one.relation: one.columns for one in plan.relations}, relations),

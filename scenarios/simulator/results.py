@@ -70,8 +70,9 @@ class Moved:
 class Series:
     """Figures on the grid of application time, one for each bucket.
 
-    Bucket i holds what arrived, and what came out, in `[i × every, (i + 1) × every)`; the last one holds also
-    what the end of the streams brought. State and `cpu` are those at the end of the bucket.
+    Bucket i holds what arrived, and what came out, in `[i × every, (i + 1) × every)`. There are as many as
+    the duration has, and more where elements arrive after it; the last one also holds what the end of the
+    streams brought. State and `cpu` are those at the end of the bucket.
 
     elements            that arrived
     results             that came out
@@ -79,7 +80,7 @@ class Series:
     old, new, held      the state of the old box, of the new one, and held between both; without a migration
                         under way all state of the box is `old` before the first one, and `new` after it
     rest                the state of the rest of the engine: what waits where streams enter, windows
-    bytes               of all that, estimated; empty where it was not asked for
+    bytes               of what operators keep, estimated; None where it was not asked for
     latency_mean        application time from a result's start to the arrival at which it came out
     latency_max         the largest of them; both None in a bucket without results
     cpu                 seconds of processing since the beginning
@@ -92,7 +93,7 @@ class Series:
     new: tuple[int, ...]
     held: tuple[int, ...]
     rest: tuple[int, ...]
-    bytes: tuple[int, ...]
+    bytes: tuple[int | None, ...]
     latency_mean: tuple[float | None, ...]
     latency_max: tuple[int | None, ...]
     cpu: tuple[float, ...]

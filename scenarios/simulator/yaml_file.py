@@ -8,7 +8,7 @@ text or a whole number.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,16 @@ for tag, pattern, first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"^(?:{pattern})$"), first)
 
 
+SCALARS: Mapping[str, Callable[[str], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": lambda text: text.lower() == "true",
+    "null": lambda text: None,
+}
+"""What a scalar of each kind is."""
+
+
 def read_yaml(file: str, text: str) -> Document:
     """Read a file's text.
 
@@ -102,11 +112,13 @@ class _Reader:
             raise self._fault(path, "found an alias of what it is part of, expected no circle")
         self._around.append(node)
         try:
+            if isinstance(node, yaml.ScalarNode):
+                return self._scalar(node, path)
+            if node.tag not in ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
+                raise self._fault(path, f"found the tag {node.tag}, expected none")
             if isinstance(node, yaml.MappingNode):
                 return self._mapping(node, path)
-            if isinstance(node, yaml.SequenceNode):
-                return [self.value(child, (*path, i)) for i, child in enumerate(node.value)]
-            return self._scalar(node, path)
+            return [self.value(child, (*path, i)) for i, child in enumerate(node.value)]
         finally:
             self._around.pop()
 
@@ -128,20 +140,12 @@ class _Reader:
         self._lines[path] = node.start_mark.line + 1
         return found
 
-    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+    def _scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
         kind, text = node.tag.rpartition(":")[2], str(node.value)
-        match kind:
-            case "str":
-                return text
-            case "int":
-                return int(text)
-            case "float":
-                return float(text)
-            case "bool":
-                return text.lower() == "true"
-            case "null":
-                return None
-        raise self._fault(path, f"found the tag {node.tag}, expected none")
+        try:
+            return SCALARS[kind](text)
+        except (KeyError, ValueError):
+            raise self._fault(path, f"found the tag {node.tag}, expected none") from None
 
     def _fault(self, path: Path, message: str, line: int | None = None) -> InputFileError:
         if line is not None:

@@ -280,8 +280,8 @@ _CHARTS = (
     _Chart(
         "state",
         "State",
-        "Elements kept by the old plan, by the new one, and between them, above each other; before and after a "
-        "migration, by the plan that runs.",
+        "Elements kept by the old plan, by the new one, and between them, above each other; before and after "
+        "a migration, by the plan that runs.",
         _tell_state,
     ),
     _Chart(

@@ -231,6 +231,11 @@ class Simulation:
         return [run for run in self.runs if run.strategy == strategy]
 
     @property
+    def wished(self) -> tuple[str, ...]:
+        """The strategies that were compared."""
+        return tuple(name for name in self.strategies if name != BASELINE and not name.endswith(alone("")))
+
+    @property
     def is_equal(self) -> bool:
         """Whether no run's results differ from those without migration."""
         return all(run.verdict != "different" for run in self.runs)

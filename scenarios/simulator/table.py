@@ -1,0 +1,76 @@
+"""The comparison of strategies on a terminal."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midstream.scenarios.simulator.results import Compared, Simulation, Spread
+
+COLUMNS = {
+    "duration": "duration",
+    "longest_pause": "longest pause",
+    "latency_mean": "mean latency",
+    "latency_max": "largest latency",
+    "peak_state": "peak state",
+    "cpu_moving": "CPU, moving",
+    "cpu_window_old_alone": "CPU, old alone",
+    "cpu_window_new_alone": "CPU, new alone",
+}
+"""The figures that are shown, and how they are headed."""
+
+STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
+
+
+def show(simulation: Simulation, console: Console) -> None:
+    """Print the comparison, and what went otherwise than asked for."""
+    several = (
+        ""
+        if simulation.repetitions == 1
+        else f", medians of {simulation.repetitions} repetitions (least–most)"
+    )
+    console.print(Text(f"{simulation.name}, seed {simulation.seed}{several}", style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("strategy", no_wrap=True)
+    table.add_column("results")
+    shown = [
+        name for name in COLUMNS if any(one.figures[name].median is not None for one in simulation.compared)
+    ]
+    for name in shown:
+        table.add_column(COLUMNS[name], justify="right")
+    for one in simulation.compared:
+        cells = [_cell(one, name) for name in shown]
+        table.add_row(one.strategy, Text(one.verdict, style=STYLES[one.verdict]), *cells)
+    console.print(table)
+    console.print(
+        Text(
+            f"Times in {simulation.unit} of application time, state in elements, CPU in seconds.", style="dim"
+        )
+    )
+    for run in simulation.runs:
+        where = f"{run.strategy}, repetition {run.repetition + 1}"
+        if run.refused is not None:
+            console.print(Text(f"{where}: refused {run.refused}"))
+        if run.verdict == "different":
+            order = [] if run.is_ordered else ["results are not in order"]
+            console.print(
+                Text("\n  ".join([f"{where}: not the results without migration", *order, *run.differences]))
+            )
+        for move in run.migrations:
+            if move.reason:
+                console.print(Text(f"{where}: {move.reason}"))
+        if run.strategy in simulation.wished and not run.migrations and run.refused is None:
+            console.print(Text(f"{where}: no condition was met, so nothing was migrated"))
+
+
+def _cell(one: Compared, name: str) -> str:
+    spread: Spread = one.figures[name]
+    if spread.median is None or spread.least is None or spread.largest is None:
+        return "–"
+    digits = 3 if name.startswith("cpu") else 1 if name == "latency_mean" else 0
+    median, least, largest = (
+        f"{value:,.{digits}f}" for value in (spread.median, spread.least, spread.largest)
+    )
+    return median if least == largest else f"{median} ({least}–{largest})"

@@ -18,6 +18,9 @@ from midstream.scenarios.progress import progress_bar
 if TYPE_CHECKING:
     from midstream.scenarios.simulator.scenario import Scenario
 
+LIBRARIES = {"pydantic": "pydantic", "PyYAML": "yaml"}
+"""By the name of the package, that of the module."""
+
 DATA = "MIDSTREAM_DATA"
 """The environment variable with the folder of recorded streams."""
 
@@ -92,12 +95,11 @@ def simulate(
 
 
 def _require_libraries() -> None:
-    missing = [
-        package for package, module in (("pydantic", "pydantic"), ("PyYAML", "yaml")) if not find_spec(module)
-    ]
+    missing = [package for package, module in LIBRARIES.items() if not find_spec(module)]
     if missing:
         raise MissingExtra(
-            f'found no {", ".join(missing)}, which simulations need; install: pip install "midstream[simulate]"',
+            f"found no {', '.join(missing)}, which simulations need; install: "
+            'pip install "midstream[simulate]"',
             missing=missing,
         )
 

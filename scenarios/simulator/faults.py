@@ -26,6 +26,7 @@ EXPECTED = {
     "model_type": "keys with values",
     "model_attributes_type": "keys with values",
     "mapping_type": "keys with values",
+    "path_type": "a path",
 }
 
 

@@ -276,12 +276,12 @@ class Trace(Strict):
     """
 
     process: Literal["trace"]
-    path: Path
+    path: Annotated[Path, Field(strict=False)]
     time: str
     unit: str = "s"
     offset: Duration = 0
     origin: int | None = None
-    speed: Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)] = 1.0
+    speed: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     limit: PositiveInt | None = None
     where: Mapping[str, str | int | float | bool] = Field(default_factory=dict)
 

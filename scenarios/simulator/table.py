@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from midstream.scenarios.simulator.results import Compared, Simulation, Spread
+from midstream.scenarios.simulator.results import Simulation, Spread
 
-COLUMNS = {
+ROWS = {
     "duration": "duration",
     "longest_pause": "longest pause",
     "latency_mean": "mean latency",
@@ -19,7 +19,7 @@ COLUMNS = {
     "cpu_window_old_alone": "CPU, old alone",
     "cpu_window_new_alone": "CPU, new alone",
 }
-"""The figures that are shown, and how they are headed."""
+"""The figures that are shown, and what they are called."""
 
 STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
 
@@ -33,16 +33,14 @@ def show(simulation: Simulation, console: Console) -> None:
     )
     console.print(Text(f"{simulation.name}, seed {simulation.seed}{several}", style="bold"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("strategy", no_wrap=True)
-    table.add_column("results")
-    shown = [
-        name for name in COLUMNS if any(one.figures[name].median is not None for one in simulation.compared)
-    ]
-    for name in shown:
-        table.add_column(COLUMNS[name], justify="right")
+    table.add_column("")
     for one in simulation.compared:
-        cells = [_cell(one, name) for name in shown]
-        table.add_row(one.strategy, Text(one.verdict, style=STYLES[one.verdict]), *cells)
+        table.add_column(one.strategy, justify="right", overflow="fold")
+    verdicts = [Text(one.verdict, style=STYLES[one.verdict]) for one in simulation.compared]
+    table.add_row("results", *verdicts)
+    for name, called in ROWS.items():
+        if any(one.figures[name].median is not None for one in simulation.compared):
+            table.add_row(called, *(_cell(one.figures[name], name) for one in simulation.compared))
     console.print(table)
     console.print(
         Text(
@@ -65,12 +63,9 @@ def show(simulation: Simulation, console: Console) -> None:
             console.print(Text(f"{where}: no condition was met, so nothing was migrated"))
 
 
-def _cell(one: Compared, name: str) -> str:
-    spread: Spread = one.figures[name]
+def _cell(spread: Spread, name: str) -> str:
     if spread.median is None or spread.least is None or spread.largest is None:
         return "–"
     digits = 3 if name.startswith("cpu") else 1 if name == "latency_mean" else 0
-    median, least, largest = (
-        f"{value:,.{digits}f}" for value in (spread.median, spread.least, spread.largest)
-    )
-    return median if least == largest else f"{median} ({least}–{largest})"
+    median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))
+    return median if least == largest else f"{median}\n{least}–{largest}"

@@ -8,11 +8,14 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from midstream.plans.errors import InputFileError
 from midstream.scenarios.simulator.pictures import inline_svg, page_colors, require_matplotlib
 from midstream.scenarios.simulator.results import BASELINE, FIGURES, Compared, Moved, Run, Simulation, Spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 VERDICTS = {
     "equal": ("good", "✓ equal", "the same results as without migration, in order"),
@@ -204,28 +207,30 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
     from midstream.scenarios.simulator import charts
 
     runs = charts.drawn_runs(simulation)
+    first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
     for chart in _CHARTS if runs else ():
-        description = " ".join(chart.tell(simulation, run) for run in runs)
+        told = [chart.tell(simulation, run) for run in runs]
         figure = getattr(charts, chart.name)(simulation)
-        svg = inline_svg(figure, chart.name.replace("_", "-"), f"{chart.title}. {description}")
-        first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
-        yield chart.title, _figure(svg, f"{chart.caption} {PERIOD}{first}", description)
-    cost = " ".join(
+        yield chart.title, _figure(figure, chart.title, f"{chart.caption} {PERIOD}{first}", told)
+    told = [
         f"{_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
         for run in _first_runs(simulation)
         if run.refused is None
-    )
+    ]
     caption = (
         "Left: processing so far, while application time goes on. Right: results so far over processing so "
         "far; steeper is cheaper. CPU time is that of this machine and differs from run to run."
     )
-    yield "Costs", _figure(inline_svg(charts.costs(simulation), "costs", f"Costs. {cost}"), caption, cost)
+    yield "Costs", _figure(charts.costs(simulation), "Costs", caption + first, told)
 
 
-def _figure(svg: str, caption: str, description: str) -> str:
+def _figure(figure: Figure, title: str, caption: str, told: Sequence[str]) -> str:
+    """A picture, and what is said of it; `told` has what it shows in words."""
+    svg = inline_svg(figure, title.lower().replace(" ", "-"), f"{title}. {' '.join(told)}")
+    words = "".join(f"<li>{escape(line)}</li>" for line in told)
     return (
         f"<figure>\n{svg}\n<figcaption>{escape(caption)}"
-        f"<details><summary>In words</summary>{escape(description)}</details></figcaption>\n</figure>"
+        f"<details><summary>In words</summary><ul>{words}</ul></details></figcaption>\n</figure>"
     )
 
 

@@ -59,6 +59,12 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
     picked = [names.index(column) for column in wanted.values()]
     conditions = [(names.index(column), value) for column, value in trace.where.items()]
     origin, before = trace.origin, None
+    if not trace.path.is_file():
+        raise InputFileError(
+            f"stream {name}: {trace.path}: found no such file, expected the recording that is replayed; "
+            "name the folder of recordings with --data, or in the environment variable MIDSTREAM_DATA",
+            path=trace.path,
+        )
     with open_source(declared, TimeUnit.of(trace.unit), trace.path) as source:
         for batch in source:
             for start, payload in _raw(batch):

@@ -47,7 +47,8 @@ def simulate(
         typer.Option(envvar=DATA, help="The folder with recorded streams, for scenarios that replay them."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="One repetition, with one element out of ten: a first look.")
+        bool,
+        typer.Option("--quick", help="A first look: one repetition, and of many elements one out of ten."),
     ] = False,
 ) -> None:
     """Run a scenario without migration, with each strategy, and with the new plans alone; compare what they

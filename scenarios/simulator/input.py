@@ -14,8 +14,8 @@ from midstream.scenarios.simulator.events import Arrival, Kind
 from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.scenario import Scenario
 
-QUICK = 10
-"""A first look takes every tenth element."""
+QUICK, QUICK_FROM = 10, 1000
+"""A first look takes every tenth element, where there are more than so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,14 @@ class Input:
 
 
 def input_of(scenario: Scenario, seed: int, is_quick: bool = False) -> Input:
-    """Generate or read the streams. Raises what their sources raise."""
+    """Generate or read the streams; of long ones `is_quick` takes a part. Raises what their sources raise."""
     spec = scenario.spec
     streams = [
-        arrivals(name, stream, scenario.second, seed, spec.duration) for name, stream in spec.streams.items()
+        list(arrivals(name, stream, scenario.second, seed, spec.duration))
+        for name, stream in spec.streams.items()
     ]
-    if is_quick:
-        streams = [thinned(stream) for stream in streams]
+    if is_quick and sum(map(len, streams)) > QUICK_FROM:
+        streams = [list(thinned(stream)) for stream in streams]
     # Of arrivals at one instant, those of the stream that is named first are first.
     merged = list(merge(*streams, key=attrgetter("at")))
     last = max((arrival.at for arrival in merged if arrival.kind == "element"), default=0)

@@ -143,7 +143,8 @@ class Run:
     verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order,
                     with nothing unmatched
     is_ordered      whether the results came in order of start
-    differences     the first ones between the results, as text
+    differences     the first ones as text: the results of this run are on the left, those of `none` on the
+                    right
     """
 
     strategy: str

@@ -39,7 +39,7 @@ def simulate(
     """Run everything, and compare.
 
     Repetition i has streams of its own, from the scenario's seed + i; all its runs get the same ones. With
-    `is_quick`, one element out of ten.
+    `is_quick`, one element out of ten, where there are many.
 
     State    All elements and all results of one repetition.
     Raises   What the sources of streams and the engine raise; refused migrations are part of the result.

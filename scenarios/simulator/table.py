@@ -21,6 +21,12 @@ ROWS = {
 }
 """The figures that are shown, and what they are called."""
 
+WIDE = 14
+"""A name that is longer is broken, so that there is room for others."""
+
+LABELS, COLUMN = 16, 16
+"""How wide the names of figures are, and a column where everything stands on one line."""
+
 STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
 
 
@@ -32,15 +38,17 @@ def show(simulation: Simulation, console: Console) -> None:
         else f", medians of {simulation.repetitions} repetitions (least–most)"
     )
     console.print(Text(f"{simulation.name}, seed {simulation.seed}{several}", style="bold"))
+    is_narrow = console.width < LABELS + COLUMN * len(simulation.compared)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for one in simulation.compared:
-        table.add_column(one.strategy, justify="right", overflow="fold")
+        table.add_column(_heading(one.strategy), justify="right", overflow="fold")
     verdicts = [Text(one.verdict, style=STYLES[one.verdict]) for one in simulation.compared]
     table.add_row("results", *verdicts)
     for name, called in ROWS.items():
         if any(one.figures[name].median is not None for one in simulation.compared):
-            table.add_row(called, *(_cell(one.figures[name], name) for one in simulation.compared))
+            cells = [_cell(one.figures[name], name, is_narrow) for one in simulation.compared]
+            table.add_row(called, *cells)
     console.print(table)
     console.print(
         Text(
@@ -54,7 +62,15 @@ def show(simulation: Simulation, console: Console) -> None:
         if run.verdict == "different":
             order = [] if run.is_ordered else ["results are not in order"]
             console.print(
-                Text("\n  ".join([f"{where}: not the results without migration", *order, *run.differences]))
+                Text(
+                    "\n  ".join(
+                        [
+                            f"{where}: not the results without migration, which are on the right",
+                            *order,
+                            *run.differences,
+                        ]
+                    )
+                )
             )
         for move in run.migrations:
             if move.reason:
@@ -63,9 +79,19 @@ def show(simulation: Simulation, console: Console) -> None:
             console.print(Text(f"{where}: no condition was met, so nothing was migrated"))
 
 
-def _cell(spread: Spread, name: str) -> str:
+def _heading(strategy: str) -> str:
+    """A name that can be broken.
+
+    >>> _heading("genmig"), _heading("genmig-end-timestamp")
+    ('genmig', 'genmig-\\nend-\\ntimestamp')
+    """
+    return strategy if len(strategy) <= WIDE else strategy.replace("-", "-\n")
+
+
+def _cell(spread: Spread, name: str, is_narrow: bool) -> str:
     if spread.median is None or spread.least is None or spread.largest is None:
         return "–"
     digits = 3 if name.startswith("cpu") else 1 if name == "latency_mean" else 0
     median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))
-    return median if least == largest else f"{median}\n{least}–{largest}"
+    between = "\n" if is_narrow else ""
+    return median if least == largest else f"{median}\n{least}–{between}{largest}"

@@ -256,9 +256,12 @@ def test_a_migration_that_is_over_is_not_given_up() -> None:
 
 
 def test_a_first_look_takes_one_element_out_of_ten() -> None:
-    whole, quick = (simulate(scenario(), is_quick=is_quick) for is_quick in (False, True))
+    many = scenario(streams={name: stream(50) for name in "ABC"})
+    whole, quick = (simulate(many, is_quick=is_quick) for is_quick in (False, True))
     assert only(quick, BASELINE).totals.elements == only(whole, BASELINE).totals.elements // 10
     assert quick.is_equal
+    few = simulate(scenario(), is_quick=True)
+    assert only(few, BASELINE).totals.elements == 600, "of few elements all are taken"
 
 
 def test_memory_is_estimated_where_it_is_asked_for() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from midstream.scenarios.simulator.results import Simulation, Spread
+from midstream.scenarios.simulator.results import Run, Simulation, Spread
 
 ROWS = {
     "duration": "duration",
@@ -32,12 +34,7 @@ STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
 
 def show(simulation: Simulation, console: Console) -> None:
     """Print the comparison, and what went otherwise than asked for."""
-    several = (
-        ""
-        if simulation.repetitions == 1
-        else f", medians of {simulation.repetitions} repetitions (least–most)"
-    )
-    console.print(Text(f"{simulation.name}, seed {simulation.seed}{several}", style="bold"))
+    console.print(Text(_title(simulation), style="bold"))
     is_narrow = console.width < LABELS + COLUMN * len(simulation.compared)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
@@ -56,27 +53,33 @@ def show(simulation: Simulation, console: Console) -> None:
         )
     )
     for run in simulation.runs:
-        where = f"{run.strategy}, repetition {run.repetition + 1}"
-        if run.refused is not None:
-            console.print(Text(f"{where}: refused {run.refused}"))
-        if run.verdict == "different":
-            order = [] if run.is_ordered else ["results are not in order"]
-            console.print(
-                Text(
-                    "\n  ".join(
-                        [
-                            f"{where}: not the results without migration, which are on the right",
-                            *order,
-                            *run.differences,
-                        ]
-                    )
-                )
-            )
-        for move in run.migrations:
-            if move.reason:
-                console.print(Text(f"{where}: {move.reason}"))
-        if run.strategy in simulation.wished and not run.migrations and run.refused is None:
-            console.print(Text(f"{where}: no condition was met, so nothing was migrated"))
+        for note in _notes(run, is_asked=run.strategy in simulation.wished):
+            console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
+
+
+def _title(simulation: Simulation) -> str:
+    title = f"{simulation.name}, seed {simulation.seed}"
+    if simulation.repetitions == 1:
+        return title
+    return f"{title}, medians of {simulation.repetitions} repetitions (least–most)"
+
+
+def _notes(run: Run, *, is_asked: bool) -> Iterator[str]:
+    """What went otherwise than one may think."""
+    if run.refused is not None:
+        yield f"refused {run.refused}"
+    elif is_asked and not run.migrations:
+        yield "no condition was met, so nothing was migrated"
+    for move in run.migrations:
+        if move.unmatched:
+            yield f"{move.unmatched} fragments of results found no other half"
+        if move.reason:
+            yield move.reason
+    if not run.is_ordered:
+        yield "the results are not in order"
+    if run.differences:
+        differences = "\n  ".join(run.differences)
+        yield f"not the results without migration, which are on the right:\n  {differences}"
 
 
 def _heading(strategy: str) -> str:

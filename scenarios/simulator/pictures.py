@@ -66,10 +66,9 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     """
     import matplotlib as mpl
 
-    settings = {"svg.hashsalt": name, "svg.fonttype": "none"}
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     file = io.StringIO()
-    with mpl.rc_context(settings):
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         figure.savefig(file, format="svg", transparent=True, metadata=nothing)
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]

@@ -331,8 +331,8 @@ def _time(simulation: Simulation, chronons: float | None) -> str:
     if chronons is None:
         return "–"
     seconds = chronons / simulation.second
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if abs(seconds) >= 2 * length:
+    for unit, length, least in (("d", 86_400, 2), ("h", 3_600, 2), ("min", 60, 10)):
+        if abs(seconds) >= least * length:
             return f"{seconds / length:,.4g} {unit}"
     return f"{seconds:,.4g} s" if abs(seconds) >= 1 or not seconds else f"{seconds * 1000:,.3g} ms"
 

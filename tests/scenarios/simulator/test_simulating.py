@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from simulated import joined, scenario, stream
 
 from midstream.migration.machine import Migration
+from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
+from midstream.scenarios.simulator.run import run
 from midstream.scenarios.simulator.simulating import simulate
 
 MEASURED = ("cpu", "cpu_moving", "cpu_window_old_alone", "cpu_window_new_alone", "seconds")
@@ -110,6 +113,7 @@ def test_intermediate_results_are_those_of_both_plans_while_both_run() -> None:
     assert series[after:] == new[after:]
     for i in range(before, after - 1):
         assert old[i] < series[i] <= old[i] + new[i]
+    assert new[after - 1] <= series[after - 1] <= old[after - 1] + new[after - 1]
 
 
 def test_state_is_that_of_the_old_box_then_of_both_then_of_the_new_one() -> None:
@@ -143,6 +147,16 @@ def test_parallel_track_is_silent_and_genmig_is_not() -> None:
     assert only(found, BASELINE).totals.longest_pause_moving is None
 
 
+def test_a_pause_outside_of_migrations_is_not_theirs() -> None:
+    idle = [{"since": "2 s", "until": "3500 ms"}]
+    found = simulate(scenario(streams={name: stream(idle=idle) for name in "ABC"}))
+    totals = only(found, "genmig").totals
+    assert totals.longest_pause is not None
+    assert totals.longest_pause >= 1500
+    assert totals.longest_pause_moving is not None
+    assert totals.longest_pause_moving < 500
+
+
 def test_processing_while_migrating_is_compared_with_the_same_time_elsewhere() -> None:
     found = simulate(scenario())
     totals = only(found, "genmig").totals
@@ -167,6 +181,16 @@ def test_a_plan_that_means_something_else_is_found_out() -> None:
     assert not found.is_equal
     assert len(only(found, "genmig").differences) == 10
     assert "times on the left" in only(found, "genmig").differences[0]
+
+
+def test_results_out_of_order_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def backwards(scenario: Any, plan: Any, strategy: str | None, *rest: Any) -> Any:
+        found = run(scenario, plan, strategy, *rest)
+        return found if strategy is None else replace(found, results=found.results[::-1])
+
+    monkeypatch.setattr(simulating, "run", backwards)
+    found = only(simulate(scenario()), "genmig")
+    assert (found.verdict, found.is_ordered, found.differences) == ("different", False, ())
 
 
 def test_what_is_refused_goes_on_as_before() -> None:

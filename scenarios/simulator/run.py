@@ -14,7 +14,7 @@ from midstream.migration.report import report
 from midstream.migration.strategies import migrate
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
-from midstream.plans.errors import MigrationRefused
+from midstream.plans.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.plan import Plan
 from midstream.plans.streams import BEGINNING, Element, Time, chronon_end
 from midstream.scenarios.scripts.explaining import LIMIT
@@ -196,7 +196,7 @@ class _Run:
 
     def _pass(self, time: int, taken: int) -> None:
         """Application time comes to an instant, before anything that arrives at it."""
-        bucket = self._close_bucket() if time % self._every == 0 else None
+        bucket = self._close_bucket() if time and time % self._every == 0 else None
         for move in self._moves:
             if move.step.abort_at == time and not is_over(move.migration):
                 self._abort(move, time, taken)
@@ -221,7 +221,7 @@ class _Run:
             else:
                 plan = self._plans[step.to]
             migration = migrate(self._engine, plan, self._strategy)
-        except MigrationRefused as refusal:
+        except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
             return
         move = Move(step, plan, migration, time, perf_counter() - wall, process_time() - cpu, taken)

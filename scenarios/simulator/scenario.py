@@ -35,7 +35,7 @@ from midstream.plans.sql import Catalog, TimeUnit
 from midstream.plans.streams import Element
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
-from midstream.scenarios.simulator.plans import declaration, plan_of, require_sources
+from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, plan_of, require_sources
 from midstream.scenarios.simulator.stream_spec import Duration, Span, StreamSpec, Strict, Trace
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 
@@ -268,6 +268,11 @@ class _Checker:
             raise self._document.error(place[:2], f"found relation {name}, which is also a stream")
         try:
             schema = Schema(tuple(parse_column(n, type_) for n, type_ in relation.columns.items()))
+            for column in schema:
+                if column.type not in SQL_TYPES:
+                    raise SchemaError(
+                        f"column {column.name}: found {column.type.value}, expected a type of SQL"
+                    )
             place = ("relations", name, "rows")
             for i, row in enumerate(relation.rows):
                 place = ("relations", name, "rows", i)
@@ -277,6 +282,8 @@ class _Checker:
         return schema, [tuple(row) for row in relation.rows]
 
     def _plan(self, name: str, spec: PlanSpec, relations: Mapping[str, tuple[Schema, Any]]) -> Plan:
+        if name == OPTIMIZER:
+            raise self._document.error(("plans", name), "found a plan of this name, which means no plan")
         catalog = Catalog(self._unit)
         form = next(key for key in ("sql", "file", "plan") if getattr(spec, key) is not None)
         try:

@@ -132,6 +132,12 @@ BAD = [
         "expected a file whose name ends in .sql or .json",
     ),
     ("  old: {sql", "  odd: {plan: {}}\n  old: {sql", "line 10, plans.odd.plan: this is no plan"),
+    ("  old: {sql", "  optimizer: {sql", "line 10, plans.optimizer: found a plan of this name"),
+    (
+        "duration: 10 s",
+        "duration: 10 s\nrelations: {r: {columns: {k: any}, rows: []}}",
+        "line 3, relations.r.columns: column k: found any, expected a type of SQL",
+    ),
     (
         "to: new",
         "to: nwe",

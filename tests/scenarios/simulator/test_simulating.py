@@ -13,6 +13,8 @@ import pytest
 from simulated import joined, scenario, stream
 
 from midstream.migration.machine import Migration
+from midstream.plans.errors import EnumerationLimit
+from midstream.scenarios.simulator import run as run_module
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
@@ -277,6 +279,24 @@ def test_a_migration_that_is_over_is_not_given_up() -> None:
     found = only(simulate(scenario(migrations=[{"at": "3 s", "to": "new", "abort_at": "9 s"}])), "genmig")
     (move,) = found.migrations
     assert (found.verdict, move.phase, move.aborted, move.reason) == ("equal", "done", None, "")
+
+
+def test_a_migration_before_the_first_element() -> None:
+    found = simulate(scenario(migrations=[{"at": 0, "to": "new"}]))
+    moved = only(found, "genmig")
+    assert (moved.verdict, moved.refused) == ("equal", None)
+    assert [(move.asked, move.began, move.phase) for move in moved.migrations] == [(0, None, "done")]
+    assert len(moved.series.results) == len(only(found, BASELINE).series.results) == 20
+    assert moved.series.intermediate == only(found, "new alone").series.intermediate
+
+
+def test_where_the_optimizer_finds_no_plan_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: Any, **__: Any) -> None:
+        raise EnumerationLimit("more than 3 plans")
+
+    monkeypatch.setattr(run_module, "optimize", give_up)
+    found = only(simulate(scenario(migrations=[{"at": "5 s", "to": "optimizer"}])), "genmig")
+    assert (found.verdict, found.refused, found.migrations) == ("refused", "at 5000: more than 3 plans", ())
 
 
 def test_a_first_look_takes_one_element_out_of_ten() -> None:

@@ -281,6 +281,13 @@ def test_a_migration_that_is_over_is_not_given_up() -> None:
     assert (found.verdict, move.phase, move.aborted, move.reason) == ("equal", "done", None, "")
 
 
+def test_a_migration_inside_a_bucket_of_the_grid() -> None:
+    found = simulate(scenario(migrations=[{"at": "5200 ms", "to": "new"}]))
+    (move,) = only(found, "genmig").migrations
+    assert move.asked == 5200
+    assert {len(one.series.results) for one in found.runs} == {20}
+
+
 def test_a_migration_before_the_first_element() -> None:
     found = simulate(scenario(migrations=[{"at": 0, "to": "new"}]))
     moved = only(found, "genmig")

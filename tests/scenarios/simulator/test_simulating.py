@@ -242,6 +242,12 @@ def test_conditions_are_about_what_the_run_measures(when: str, series: str, leas
     assert [move.asked for move in only(found, "genmig").migrations] == [(met + 1) * 500]
 
 
+def test_a_condition_is_about_a_bucket_that_is_over() -> None:
+    steps = [{"at": "5200 ms", "to": "new"}, {"when": "state > 0", "to": "old"}]
+    moved = only(simulate(scenario(migrations=steps)), "genmig").migrations
+    assert [move.asked for move in moved] == [5200, 5500]
+
+
 def test_migrations_follow_one_another() -> None:
     chained = scenario(
         plans={"old": joined("A", "B", "C"), "new": joined("C", "B", "A"), "third": joined("B", "C", "A")},

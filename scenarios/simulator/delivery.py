@@ -30,7 +30,7 @@ def delivered(
     State    What starts within `disorder`; what is held up.
     """
     held: list[_Turn] = []
-    phases = sorted(spec.idle, key=lambda one: one.since)
+    phases = list(spec.idle)
     arrival = 0
     for turn, element in _in_turn(spec, rows, random, duration):
         arrival = max(arrival, turn + round(number_at(spec.lag, turn)))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -128,8 +130,31 @@ Course = Annotated[
 ]
 """A number, or one that changes."""
 
+
+def _numbers(course: Course) -> list[int | float]:
+    return course.values() if isinstance(course, Changing) else [course]
+
+
+def _not_negative(course: Course) -> Course:
+    if min(_numbers(course)) < 0:
+        raise ValueError("numbers from 0 on")
+    return course
+
+
+def _points(*courses: Course) -> list[int]:
+    """Instants between which courses are linear: what holds there of sums and differences holds in between."""
+    changing = [course for course in courses if isinstance(course, Changing)]
+    found = [time for course in changing for time in (course.steps or course.linear)]
+    return [0, *found, *(time - 1 for time in found)]
+
+
+Amount = Annotated[Course, AfterValidator(_not_negative)]
+"""A course that is never below 0."""
+
 Lag = Annotated[
-    Annotated[Duration, Tag("constant")] | Annotated[Changing, Tag("changing")], Discriminator(_form)
+    Annotated[Duration, Tag("constant")] | Annotated[Changing, Tag("changing")],
+    Discriminator(_form),
+    AfterValidator(_not_negative),
 ]
 """The same where it is a duration; numbers of a changing one are chronons."""
 
@@ -150,6 +175,14 @@ class Uniform(Strict):
     high: Course
     type: Literal["integer", "float"] = "integer"
 
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Uniform:
+        if any(
+            number_at(self.low, time) > number_at(self.high, time) for time in _points(self.low, self.high)
+        ):
+            raise ValueError("a low that is never above high")
+        return self
+
 
 class Zipf(Strict):
     """Rank k out of `1 … n` has a probability in proportion to 1 / k ** exponent.
@@ -159,7 +192,7 @@ class Zipf(Strict):
 
     values: Literal["zipf"]
     n: PositiveInt
-    exponent: Course = 1.0
+    exponent: Amount = 1.0
     first: int = 0
     shift: Course = 0
     type: Literal["integer"] = "integer"
@@ -170,7 +203,7 @@ class Normal(Strict):
 
     values: Literal["normal"]
     mean: Course
-    deviation: Course
+    deviation: Amount
     type: Literal["integer", "float"] = "float"
 
 
@@ -207,8 +240,16 @@ class Choice(Strict):
     """One of several texts, in proportion to their weights."""
 
     values: Literal["choice"]
-    of: dict[str, Course] = Field(min_length=1)
+    of: dict[str, Amount] = Field(min_length=1)
     type: Literal["string"] = "string"
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Choice:
+        if not all(
+            any(number_at(weight, time) for weight in self.of.values()) for time in _points(*self.of.values())
+        ):
+            raise ValueError("a weight above 0 at every instant")
+        return self
 
 
 class Sequence(Strict):
@@ -238,14 +279,14 @@ class Regular(Strict):
     """At equal distances; `rate` elements a second."""
 
     process: Literal["constant"]
-    rate: Course
+    rate: Amount
 
 
 class Poisson(Strict):
     """Independent of one another; `rate` elements a second on average."""
 
     process: Literal["poisson"]
-    rate: Course
+    rate: Amount
 
 
 class Bursts(Strict):
@@ -256,8 +297,8 @@ class Bursts(Strict):
     """
 
     process: Literal["bursts"]
-    rate: Course
-    burst: Course
+    rate: Amount
+    burst: Amount
     pause: Span
     lasting: Span
     random: bool = False
@@ -330,6 +371,8 @@ class StreamSpec(Strict):
     def _is_covered(self) -> StreamSpec:
         if self.disorder and (self.slack is None or self.slack < self.disorder):
             raise ValueError(f"a slack of {self.disorder} or more, which covers the disorder")
+        if any(after.since < before.until for before, after in pairwise(self.idle)):
+            raise ValueError("idle phases one after the other")
         recorded = [name for name, column in self.columns.items() if isinstance(column, Recorded)]
         if recorded and not isinstance(self.arrivals, Trace):
             raise ValueError(f"a trace, as column {recorded[0]} is recorded")

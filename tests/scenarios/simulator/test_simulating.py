@@ -119,12 +119,14 @@ def test_intermediate_results_are_those_of_both_plans_while_both_run() -> None:
 
 
 def test_state_is_that_of_the_old_box_then_of_both_then_of_the_new_one() -> None:
-    found = only(simulate(scenario()), "genmig")
+    simulation = simulate(scenario())
+    found, stayed = only(simulation, "genmig"), only(simulation, BASELINE)
     (move,) = found.migrations
     assert move.ended is not None
     begun, over = move.asked // 500, move.ended // 500 + 1
     old, new = found.series.old, found.series.new
     assert all(old[:begun])
+    assert old[: begun + 1] == stayed.series.old[: begun + 1]
     assert not any(new[:begun])
     assert all(old[begun : over - 1])
     assert all(new[begun : over - 1])
@@ -267,7 +269,12 @@ def test_migrations_follow_one_another() -> None:
     assert first.ended > second.asked, "the second begins while the first is under way"
     assert (first.plan, second.plan) == (found.plans["new"], found.plans["third"])
     assert last.phase == "done"
-    assert {"new alone", "third alone"} <= set(found.strategies)
+    assert second.ended is not None
+    both = slice(first.ended // 500 + 1, second.ended // 500)
+    assert both.start < both.stop
+    alone = (only(found, name).series.intermediate[both] for name in ("new alone", "third alone"))
+    for made, new, third in zip(moved.series.intermediate[both], *alone, strict=True):
+        assert new <= made <= new + third
     assert sum(moved.series.intermediate) == moved.totals.intermediate
 
 

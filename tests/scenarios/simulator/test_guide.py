@@ -10,7 +10,8 @@ import pytest
 from midstream.plans.errors import InputFileError
 from midstream.scenarios.simulator import stream_spec
 from midstream.scenarios.simulator.conditions import MEASURES
-from midstream.scenarios.simulator.scenario import MigrationSpec, ScenarioSpec, parse_scenario
+from midstream.scenarios.simulator.scenario import parse_scenario
+from midstream.scenarios.simulator.scenario_spec import MigrationSpec, ScenarioSpec
 from midstream.scenarios.simulator.simulating import simulate
 
 

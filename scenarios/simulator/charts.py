@@ -23,16 +23,12 @@ from midstream.scenarios.simulator.panels import (
 )
 from midstream.scenarios.simulator.pictures import BASE, HELD, INK, NEW, OLD, SERIES
 from midstream.scenarios.simulator.results import BASELINE, Run, Series, Simulation
+from midstream.scenarios.simulator.words import first_runs, shown_name
 
 
 def drawn_runs(simulation: Simulation) -> list[Run]:
     """The first run of each strategy that migrated, in order."""
-    first = {run.strategy: run for run in reversed(simulation.runs)}
-    return [
-        first[name]
-        for name in simulation.strategies
-        if first[name].migrations and first[name].refused is None
-    ]
+    return [run for run in first_runs(simulation) if run.migrations]
 
 
 def colors(simulation: Simulation) -> dict[str, str]:
@@ -55,7 +51,7 @@ def latency(simulation: Simulation) -> Figure:
     """The largest and the mean latency of the results of each bucket, a panel for each strategy."""
     axis = Axis.of(simulation)
     runs = drawn_runs(simulation)
-    base = first_run(simulation, BASELINE)
+    base = _baseline(simulation)
     unit, scale = unit_for(simulation, _longest(runs))
     figure, panels = empty_panels(runs)
     largest: list[Sequence[float]] = []
@@ -80,7 +76,7 @@ def state(simulation: Simulation) -> Figure:
     axis = Axis.of(simulation)
     runs = drawn_runs(simulation)
     figure, panels = empty_panels(runs)
-    base = first_run(simulation, BASELINE)
+    base = _baseline(simulation)
     for run, axes in zip(runs, panels, strict=True):
         series = run.series
         x = edges(simulation, len(series.old), axis)
@@ -115,17 +111,15 @@ def costs(simulation: Simulation) -> Figure:
     axis = Axis.of(simulation)
     figure = Figure(figsize=(WIDTH, 3.5), layout="constrained")
     over_time, over_cpu = figure.subplots(1, 2)
-    shown = [
-        run
-        for name in simulation.strategies
-        if (run := first_run(simulation, name)) is not None and run.refused is None
-    ]
+    shown = [run for run in first_runs(simulation) if run.migrations or run.refused is None]
     for run in shown:
         color, line = _look(simulation, run.strategy)
         cpu = [0.0, *run.series.cpu]
         results = [0, *accumulate(run.series.results)]
         look: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.5}
-        over_time.plot(edges(simulation, len(run.series.cpu), axis), cpu, label=_name(run.strategy), **look)
+        over_time.plot(
+            edges(simulation, len(run.series.cpu), axis), cpu, label=shown_name(run.strategy), **look
+        )
         over_cpu.plot(cpu, results, **look)
     over_time.set_xlabel(f"application time, {axis.unit}")
     over_time.set_ylabel("processing so far, CPU s")
@@ -149,7 +143,7 @@ def _rates(simulation: Simulation, what: str, counts: Callable[[Series], Sequenc
         return [n * chronons / simulation.every for n in counts(run.series)]
 
     figure, panels = empty_panels(runs)
-    base = first_run(simulation, BASELINE)
+    base = _baseline(simulation)
     for run, axes in zip(runs, panels, strict=True):
         if base is not None:
             without = rates(base)
@@ -176,12 +170,8 @@ def _look(simulation: Simulation, strategy: str) -> tuple[str, Any]:
     return (BASE, "solid") if strategy == BASELINE else (BASE, (0, (3, 2)))
 
 
-def _name(strategy: str) -> str:
-    return "without migration" if strategy == BASELINE else strategy
-
-
-def first_run(simulation: Simulation, strategy: str) -> Run | None:
-    return next(iter(simulation.of(strategy)), None)
+def _baseline(simulation: Simulation) -> Run | None:
+    return next(iter(simulation.of(BASELINE)), None)
 
 
 def _with_zero(values: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -58,18 +58,20 @@ def page_colors(*, dark: bool) -> str:
     )
 
 
-def inline_svg(figure: Figure, name: str, description: str) -> str:
-    """A figure as an SVG element, the same bytes for the same figure.
+def inline_svg(draw: Callable[[], Figure], name: str, description: str) -> str:
+    """What `draw` gives as an SVG element, the same bytes for the same figure.
 
     `name` keeps its ids apart from those of other figures on the page; `description` is for those who cannot
-    see it.
+    see it. What somebody has set for matplotlib has no effect, and texts are no formulas.
     """
     import matplotlib as mpl
 
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     file = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        figure.savefig(file, format="svg", transparent=True, metadata=nothing)
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False})
+        draw().savefig(file, format="svg", transparent=True, metadata=nothing)
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)

@@ -142,7 +142,7 @@ def _not_negative(course: Course) -> Course:
 
 
 def _points(*courses: Course) -> list[int]:
-    """Instants between which courses are linear: what holds there of sums and differences holds in between."""
+    """Instants between which courses are linear, so that what holds of a sum there holds in between."""
     changing = [course for course in courses if isinstance(course, Changing)]
     found = [time for course in changing for time in (course.steps or course.linear)]
     return [0, *found, *(time - 1 for time in found)]

@@ -245,6 +245,16 @@ def test_a_strategy_has_one_colour(simulation: Simulation) -> None:
 
 
 @needs_matplotlib
+def test_who_migrated_once_is_drawn_though_refused_later(simulation: Simulation) -> None:
+    from midstream.scenarios.simulator import charts
+
+    later = replace(simulation, runs=tuple(replace(one, refused="later") for one in simulation.runs))
+    assert [one.strategy for one in charts.drawn_runs(later)] == ["genmig", "parallel-track"]
+    labels = [line.get_label() for line in charts.costs(later).axes[0].lines]
+    assert labels == ["genmig", "parallel-track"]
+
+
+@needs_matplotlib
 def test_what_is_cut_off_is_told(simulation: Simulation) -> None:
     from midstream.scenarios.simulator import charts
 

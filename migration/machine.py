@@ -188,7 +188,7 @@ class Migration:
             results = self._move(port, batch, progress, is_last)
         else:
             results = self._join(self._nothing(), self._from_new(port, batch, progress))
-        self.peak_held = max(self.peak_held, self._held())
+        self.peak_held = max(self.peak_held, self.held())
         if self.phase is Phase.DRAINING and self._is_over():
             self._enter(Phase.DONE)
         is_due = progress >= self._sampling.due and self._sampling.is_due(min(self._reached))
@@ -254,7 +254,7 @@ class Migration:
 
     def _is_over(self) -> bool:
         """Whether nothing is held, and no result of the new plan can touch the split time any more."""
-        return not self._held() and all(time > self.split for time in self._new_progress)
+        return not self.held() and all(time > self.split for time in self._new_progress)
 
     def _adopt(self, old: Box) -> None:
         self.old = old
@@ -277,7 +277,7 @@ class Migration:
             wall_time=self._clock(),
             old_state=0 if old is None else old.size(),
             new_state=0 if new is None else new.size(),
-            held=self._held(),
+            held=self.held(),
             results_old=origins.old,
             results_new=origins.new,
             results_fused=origins.fused,
@@ -291,7 +291,8 @@ class Migration:
     def _nothing(self) -> list[Batch]:
         return [[] for _ in self.outputs]
 
-    def _held(self) -> int:
+    def held(self) -> int:
+        """How many elements wait in the joiners."""
         return sum(map(len, self._joiners))
 
     def progress(self, output: int = 0) -> Time:
@@ -303,7 +304,7 @@ class Migration:
 
     def size(self) -> int:
         """Elements in both boxes and in the joiners."""
-        return self.new.size() + (self.old.size() if self.old is not None else 0) + self._held()
+        return self.new.size() + (self.old.size() if self.old is not None else 0) + self.held()
 
     def state(self) -> Iterable[Element]:
         """The same elements."""

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from midstream.migration.machine import Migration
-from midstream.operators.box import Box, state_size
+from midstream.migration.transition import Transition
+from midstream.operators.box import state_size
 from midstream.operators.engine import Engine
+from midstream.operators.operator import Operator
 from midstream.plans.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
-from midstream.scenarios.simulator.migrations import boxes, sizes
+from midstream.scenarios.simulator.migrations import operators, sizes
 from midstream.scenarios.simulator.results import Series
 
 Span = tuple[int, int | None]
@@ -21,36 +22,17 @@ Span = tuple[int, int | None]
 
 
 class Intermediate:
-    """Counts what operators gave to operators, over all plans of an engine's query.
-
-    Counters are those of a plan. So when a migration begins or is over, the count goes on from what it was.
-    """
+    """Counts what operators gave to operators: to all that ran above the windows of an engine's query, in old
+    plans and in new ones."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._counted: list[Box] = []
-        """The boxes of both plans, while a migration is under way."""
-        self._before = 0
-        """What is to be added to the counters."""
+        self._seen: dict[int, Operator] = {}
 
-    def total(self) -> int:
-        """The count so far."""
-        return self._before + self._read()
-
-    def begin(self, migration: Migration, total: int) -> None:
-        """A migration has begun; the count was `total` before."""
-        self._counted.extend(boxes(migration))
-        self._before = total - self._read()
-
-    def settle(self) -> None:
-        """No migration is under way any more: the boxes of old plans can go."""
-        total = self.total()
-        self._counted.clear()
-        self._before = total - self._read()
-
-    def _read(self) -> int:
-        counted = self._counted or [self._engine.part()]
-        return sum(box.counters()["intermediate"] for box in counted)
+    def total(self, migration: Transition | None = None) -> int:
+        """The count so far, with the operators of a migration that is under way."""
+        self._seen |= {id(one): one for one in operators(self._engine, migration)}
+        return sum(one.emitted for one in self._seen.values()) - self._engine.counters()["results"]
 
 
 class Meter:
@@ -86,10 +68,10 @@ class Meter:
             if not self._giving or self._giving[-1] != at:
                 self._giving.append(at)
 
-    def close(self, migration: Migration | None, is_moved: bool) -> Bucket:
+    def close(self, migration: Transition | None, is_moved: bool) -> Bucket:
         """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
         through before."""
-        total = self.intermediate.total()
+        total = self.intermediate.total(migration)
         part = self._engine.part()
         if migration is None:
             size = part.size()
@@ -145,6 +127,4 @@ class Meter:
 
     def _bytes(self) -> int:
         """Of operators; what waits where streams enter is not looked into."""
-        box = self._engine.query().box
-        shared = state_size(self._engine.base()).bytes
-        return shared if box is None else shared + state_size(box).bytes
+        return state_size(self._engine.base()).bytes

@@ -1,37 +1,33 @@
-"""What the simulator wants to know of a migration, and to do with it."""
+"""What the simulator wants to know of a migration."""
 
 from __future__ import annotations
 
-from midstream.migration.machine import Migration
-from midstream.operators.box import Box
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.streams import Element
+from midstream.migration.machine import Phase
+from midstream.migration.transition import Transition
+from midstream.operators.engine import Engine
+from midstream.operators.guest import Guest
+from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
 
-OVER = ("done", "aborted")
-"""The phases in which nothing more will happen."""
-
-
-def is_over(migration: Migration) -> bool:
-    """Whether one plan goes on alone."""
-    return migration.phase.value in OVER
+_UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 
 
-def sizes(migration: Migration) -> tuple[int, int, int]:
-    """The state of the old box, of the new one, and what is held between them, in elements."""
-    held = sum(len(joiner) for joiner in migration._joiners)
-    return 0 if migration.old is None else migration.old.size(), migration.new.size(), held
+def is_over(migration: Transition) -> bool:
+    """Whether nothing more will happen."""
+    return migration.phase not in (*_UNDER_WAY, Phase.QUEUED)
 
 
-def boxes(migration: Migration) -> list[Box]:
-    """The boxes that it lets run; those of a migration that it replaces are that one's."""
-    old = migration.old
-    return [migration.new] if old is None or isinstance(old, Migration) else [old, migration.new]
+def sizes(migration: Transition) -> tuple[int, int, int]:
+    """The state of the old boxes, of the new ones, and what is held between them, in elements."""
+    parts = [part for part in migration.parts if part.phase in _UNDER_WAY]
+    old = sum(part.old.size() for part in parts if part.old is not None)
+    return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
 
 
-def abort(migration: Migration) -> list[Element]:
-    """Give a migration up; what becomes ready by that. Raises MigrationRefused where it is too late."""
-    give_up = getattr(migration, "abort", None)
-    if give_up is None:
-        raise MigrationRefused("migrations cannot be given up yet")
-    ready: list[list[Element]] = give_up("the scenario asks for it")
-    return ready[0]
+def operators(engine: Engine, migration: Transition | None) -> list[Operator]:
+    """The operators above the windows of an engine's query, in both boxes of each part that is exchanged."""
+    boxes = [engine.part()]
+    for part in () if migration is None else migration.parts:
+        boxes += [box for box in (part.old, part.new) if isinstance(box, PlanBox)]
+    found = (operator for box in boxes for operator in box.operators().values())
+    return [operator for operator in found if not isinstance(operator, Guest)]

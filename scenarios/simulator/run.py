@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter, process_time
 
-from midstream.migration.machine import Migration
 from midstream.migration.report import report
 from midstream.migration.strategies import migrate
+from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.plans.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -21,7 +21,7 @@ from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.meter import Meter
-from midstream.scenarios.simulator.migrations import abort, is_over
+from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, Step
 
@@ -37,7 +37,7 @@ class Move:
 
     step: Step
     plan: Plan
-    migration: Migration
+    migration: Transition
     asked: int
     seconds: float
     cpu: float
@@ -212,7 +212,8 @@ class _Run:
 
     def _begin(self, step: Step, time: int, taken: int) -> None:
         assert self._strategy is not None
-        known, total = len(self._results), self._meter.intermediate.total()
+        known = len(self._results)
+        self._meter.intermediate.total()  # which takes note of the operators that will go
         cpu, wall = process_time(), perf_counter()
         try:
             if step.to == OPTIMIZER:
@@ -228,13 +229,13 @@ class _Run:
         self._moves.append(move)
         self._meter.cpu += move.cpu
         self._meter.give(time, self._results[known:])
-        self._meter.intermediate.begin(migration, total)
+        self._meter.intermediate.total(migration)
         self._settle(time, taken)
 
     def _abort(self, move: Move, time: int, taken: int) -> None:
         known, cpu = len(self._results), process_time()
         try:
-            self._results.extend(abort(move.migration))
+            move.migration.abort("the scenario asks for it")
             move.aborted = time
         except MigrationRefused as refusal:
             move.note = f"not given up at {time}: {refusal}"
@@ -244,12 +245,9 @@ class _Run:
 
     def _settle(self, time: int, taken: int) -> None:
         """Take note of migrations that are over."""
-        under_way = [move for move in self._moves if move.ended is None]
-        for move in under_way:
-            if is_over(move.migration):
+        for move in self._moves:
+            if move.ended is None and is_over(move.migration):
                 move.ended, move.beyond = time, taken
-        if under_way and all(move.ended is not None for move in under_way):
-            self._meter.intermediate.settle()
 
     def _close_bucket(self) -> Bucket:
         under_way = [move.migration for move in self._moves if move.ended is None]

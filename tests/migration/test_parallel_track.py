@@ -175,7 +175,7 @@ def test_chains(case: tuple[Workload, list[tuple[int, Plan]]], data: st.DataObje
                 continue
             box = engine.box
             if data.draw(st.integers(0, 2)) == 0:
-                migrations.append(engine.migrate(plan))
+                migrations.append(engine.migrate(plan, whole=True))
             elif any(not isinstance(one, ParallelTrack) for one in under_way(box)):
                 with pytest.raises(MigrationRefused, match="while a migration by another strategy is under"):
                     track(engine, plan)
@@ -489,7 +489,7 @@ def test_boxes_that_no_engine_runs_are_tracked_too() -> None:
         old, PlanBox(plan), STRATEGIES["parallel-track"], [history[4][1]] * 2, old.reached
     )
     assert isinstance(migration, ParallelTrack)
-    assert migration.split == behind_windows(old, [history[4][1]] * 2, old.reached) == 36 + 2 * WINDOW - 0.5
+    assert migration.split == behind_windows(old, [history[4][1]] * 2, old.reached) == 36 + 2 * WINDOW + 0.5
     results += ready
     for element in history[5:]:
         for port in range(2):

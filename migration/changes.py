@@ -85,7 +85,8 @@ class Changes:
 
 def around(plan: Plan, running: Plan) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
-    goes on as it does."""
+    goes on as it does, and so do windows in any case. They are not snapshot-reducible: another
+    implementation of one cannot take over at a split time."""
     known: dict[Node, Node] = {}
     for node in running.nodes:
         if not isinstance(logical(node), Arrangement):
@@ -93,7 +94,8 @@ def around(plan: Plan, running: Plan) -> Plan:
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
-        stays = known.get(node) if is_free else None
+        is_fixed = not is_free and not logical(node).is_snapshot_reducible
+        stays = known.get(node) if is_free else known.get(meant(node)) if is_fixed else None
         changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
     return physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
 

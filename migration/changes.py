@@ -126,7 +126,10 @@ def find_changes(running: Plan, new: Plan, needed: Set[Node], *, whole: bool = F
             break
         kept |= more
     changes = tuple(_grouped(running, new, pairs, kept, stops))
-    if not whole and any(form(node) != "intervals" for change in changes for node in change.inputs):
+    signed = (form(node) != "intervals" for change in changes for node in change.inputs)
+    # Signed operators that stay, and come as well, would run twice.
+    twice = (node in kept for change in changes for node in change.parts[1][2] if reads_stream(node))
+    if not whole and (any(signed) or any(twice)):
         return find_changes(running, new, needed, whole=True)
     return Changes(changes, running, stays, new)
 

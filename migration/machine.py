@@ -122,6 +122,7 @@ class Migration:
         """Whether the new plan's time stands still until an input has passed the split time."""
         self._pending: list[Batch] = [[] for _ in forks]
         """What the new plan has yet to be given."""
+        self._events = 0
 
     @property
     def successor(self) -> Box | None:
@@ -228,6 +229,9 @@ class Migration:
         for output, found in enumerate(results):
             if found:
                 results[output] = self._joiners[output].process(found, [], self.split)
+        self._events += 1
+        if self._events < AT_ONCE or not self._events % 16:
+            self._measure()
         if batch:
             pending = self._pending[port]
             pending += batch

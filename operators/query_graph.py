@@ -422,6 +422,7 @@ class QueryGraph:
             (query,) = (one for one in self.queries.values() if guest in one.physical.nodes)
             coming = Incoming(seats, box, query.physical)
             if coming.clashes(operators):
+                query.apart.add(number)
                 self._guests.remove(guest)
                 self._find_hosts()
                 continue

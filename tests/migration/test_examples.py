@@ -262,7 +262,7 @@ def test_a_migration_within_a_migration_is_unwrapped_when_it_is_done() -> None:
     assert under_way(outer.old) == []
     engine.push("l", rows([13], (1, 9)))
     assert second.phase is Phase.DONE
-    assert report(second).peak_held == 0
+    assert report(second).peak_held == 2  # promises, until the new plan is given what has waited for it
 
 
 def test_a_wrong_plan_does_not_let_the_split_time_out() -> None:

@@ -20,6 +20,7 @@ from midstream.operators.box import Box
 from midstream.operators.engine import interleave
 from midstream.operators.obstacles import is_relation
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import physical_plan
 from midstream.operators.queries import Sink
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.plans.aggregates import count, median, top_k
@@ -266,7 +267,8 @@ def is_bounded(plan: Plan) -> bool:
 def is_preserving(plan: Plan) -> bool:
     """Whether a result's start tells which plan it belongs to."""
     try:
-        require_start_preserving(above(plan, input_nodes(plan)), "old")
+        physical = physical_plan(plan)
+        require_start_preserving(above(physical, input_nodes(physical)), "old")
     except MigrationRefused:
         return False
     return True

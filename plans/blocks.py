@@ -22,8 +22,8 @@ from midstream.plans.terms import Column, Terms
 MOST_ORDERS = 24
 """How many orders of atoms that are alike are tried at most."""
 
-MOST_NUMBERED = 4096
-"""How many atoms are numbered with conditions moved into them; behind so many, conditions stay outside."""
+MOST_NUMBERED = 256
+"""How many atoms of a plan are numbered with conditions moved into them; from then on they stay outside."""
 
 UNION, DISTINCT = ("union",), ("distinct",)
 
@@ -64,7 +64,7 @@ Form = tuple[Block, ...]
 
 
 class Blocks:
-    """What is done with blocks over some terms, for as long as these are compared."""
+    """What is done with the blocks of one plan."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms

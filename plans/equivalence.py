@@ -32,7 +32,7 @@ from midstream.plans.properties import equal_columns, keys, logical, logical_pla
 from midstream.plans.schema import Schema, Type
 from midstream.plans.terms import Terms
 
-MOST_ATOMS = 32
+MOST_ATOMS = 16
 """How many atoms a block has at most, and a form blocks: a subplan that is joined with itself, and that again
 with itself, doubles them."""
 
@@ -60,16 +60,16 @@ def same_meaning(one: Node, other: Node) -> bool:
         return True
     if one.schema != other.schema:
         return False
-    meanings = _Meanings()
-    return meanings.of(one) == meanings.of(other)
+    terms = Terms()
+    return _Meanings(terms).of(one) == _Meanings(terms).of(other)
 
 
 class _Meanings:
-    """Forms and their numbers, for as long as one comparison takes."""
+    """The forms of one plan's nodes. Those over the same terms can be compared."""
 
-    def __init__(self) -> None:
-        self._terms = Terms()
-        self._blocks = Blocks(self._terms)
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._blocks = Blocks(terms)
         self._forms: dict[Node, Form] = {}
 
     def of(self, node: Node) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.rules import RULES, Rule
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
@@ -258,7 +259,7 @@ def test_what_is_shared_many_times_over_is_read_once() -> None:
         return query
 
     one, other = doubled(A.select("x").filter(x > 3)), doubled(A.filter(Const(3) < x).select("x"))
-    assert isinstance(same_meaning(one.node, other.node), bool)
+    assert same_meaning(one.node, other.node)
 
 
 @given(st.data())
@@ -271,20 +272,25 @@ def test_implementations_mean_nothing(data: st.DataObject) -> None:
 @given(st.data())
 def test_what_the_rules_make_of_joins_is_seen_to_mean_the_same(data: st.DataObject) -> None:
     plan = data.draw(plans(joins_only=True))
-    assert same_meaning(_rewritten(plan, data).root, plan.root)
+    assert same_meaning(_rewritten(plan, data, RULES).root, plan.root)
 
 
 @given(st.data())
-def test_what_the_rules_make_of_plans_is_often_seen_to_mean_the_same(data: st.DataObject) -> None:
+def test_what_the_rules_make_of_a_plan_is_seen_to_mean_the_same(data: st.DataObject) -> None:
+    """But for joins of distinct rows where a projection stands between: they are seen only where it keeps all
+    columns."""
     plan = data.draw(plans(**WHOLE))
-    event(f"seen: {same_meaning(_rewritten(plan, data).root, plan.root)}")
+    found = _rewritten(plan, data, [rule for rule in RULES if not rule.name.startswith("distinct")])
+    event(f"changed: {found != with_linked_joins(plan)}")
+    event(f"all rules: {same_meaning(_rewritten(plan, data, RULES).root, plan.root)}")
+    assert same_meaning(found.root, plan.root)
 
 
-def _rewritten(plan: Plan, data: st.DataObject) -> Plan:
-    """What a few steps of any rules make of a plan."""
+def _rewritten(plan: Plan, data: st.DataObject, rules: Sequence[Rule]) -> Plan:
+    """What a few steps of some rules make of a plan."""
     found = with_linked_joins(plan)
     for _ in range(data.draw(st.integers(0, 4))):
-        if not (choices := list(neighbours(found))):
+        if not (choices := list(neighbours(found, rules))):
             break
         found = data.draw(st.sampled_from(choices))
     return found
@@ -299,9 +305,9 @@ def test_what_is_said_to_mean_the_same_does(data: st.DataObject) -> None:
         for one, other in data.draw(_variants(plan))
         if one != other and same_meaning(one.root, other.root)
     ]
-    event(f"said to mean the same: {bool(pairs)}")
+    event(f"said to mean the same: {min(len(pairs), 9)} pairs or more")
     streams = data.draw(streams_for(plan))
-    for one, other in pairs:
+    for one, other in data.draw(st.lists(st.sampled_from(pairs), max_size=4)) if pairs else ():
         verdict = compare(specified(one, streams), specified(other, streams))
         assert verdict, f"{one}\n{other}\n{verdict}"
 

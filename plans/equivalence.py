@@ -45,7 +45,7 @@ def same_meaning(one: Node, other: Node) -> bool:
     windows, and all else whose snapshots depend on more than their input's snapshot, mean the same over equal
     inputs only; a Box means the same as itself.
 
-    Cost: O(nodes × atoms × conditions), and up to MOST_ORDERS times that for joins of equal inputs.
+    Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that.
 
     >>> from midstream.plans.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import pytest
 from hypothesis import event, given
@@ -233,12 +234,26 @@ def test_a_box_means_the_same_as_itself_only() -> None:
     assert not same_meaning(boxed(1, A), A.filter(x > 3).node)
 
 
-def test_copies_beyond_the_orders_that_are_tried_are_compared_all_the_same() -> None:
-    """Five copies have 120 orders, of which not all are tried: the same plan is seen to be."""
-    many = A
-    for i in range(4):
-        many = many.join(A.alias(str(i)), on=x < col(f"{i}.x"))
-    assert same_meaning(many.filter(x > 3).node, many.filter(Const(3) < x).node)
+@given(st.permutations(range(6)), st.permutations(range(6)))
+def test_many_copies_are_told_apart_by_what_they_do(one: list[int], other: list[int]) -> None:
+    """Six copies have 720 orders. In a row, each less than the next, one of them gives the same join; in a
+    ring, six do; two rings of three are something else."""
+    row = [(i, i + 1) for i in range(5)]
+    ring = [*row, (5, 0)]
+    rings = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    for pairs in (row, ring, rings):
+        assert same_meaning(_copies(pairs, one), _copies(pairs, other))
+    for pairs, others in ((row, ring), (ring, rings), (row, [*row[:4], (5, 4)])):
+        assert not same_meaning(_copies(pairs, one), _copies(others, other))
+
+
+def _copies(pairs: list[tuple[int, int]], order: list[int]) -> Node:
+    """Copies of one stream, joined in some order, one less than another for each pair."""
+    copies = [A.alias(str(i)) for i in order]
+    joined = reduce(Stream.join, copies)
+    return (
+        joined.filter(conjunction(col(f"{i}.x") < col(f"{j}.x") for i, j in pairs)).aggregate(n=count()).node
+    )
 
 
 def test_what_is_shared_many_times_over_is_read_once() -> None:

@@ -52,7 +52,7 @@ A = stream("a", a="integer", x="integer").window(9)
 B = stream("b", b="integer", y="integer").window(9)
 C = stream("c", c="integer", z="integer").window(9)
 ALIKE = stream("a", a="integer", x="integer").window(5)
-FLOATS = stream("f", f="float", v="any").window(9)
+FLOATS = stream("f", f="float", v="any", w="any?").window(9)
 N = stream("n", n="integer?").window(9)
 R = relation("r", r="integer")
 AB, BC, AC = ([(one, other)] for one, other in ("ab", "bc", "ac"))
@@ -68,6 +68,7 @@ ODD = opaque(is_odd, ["x"], "boolean")
 LEFT = A.join(B, on=AB).join(C, on=BC)
 RIGHT = A.join(B.join(C, on=BC), on=AB)
 CHAIN = A.join(B.join(C, on=BC), on=AC)
+EQUAL = A.filter(col("a").eq(x)).group_by("a", "x").aggregate(n=count())
 TWICE = A.join(A.alias("other"), on=x < col("other.x"))
 
 SAME: dict[str, tuple[Stream, Stream]] = {
@@ -142,6 +143,10 @@ SAME: dict[str, tuple[Stream, Stream]] = {
         A.anti_join(B.filter((y > 2) & (y > 3)), on=AB),
     ),
     "arrangements": (A.split(3).join(B.coalesce(5), on=AB).split(2), A.join(B, on=AB)),
+    "equalities that are known below": (
+        EQUAL.join(B, on=[("a", "b")]),
+        EQUAL.join(B, on=[("x", "b")]),
+    ),
     "floats compared": (FLOATS.distinct().filter(col("f") > 3), FLOATS.filter(col("f") > 3).distinct()),
     "the same window": (A.rstream().window(4), A.rstream().window(4).filter(Const(True))),
 }
@@ -205,6 +210,18 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
     "equal values of unknown types": (
         FLOATS.max_union(FLOATS.filter(col("f") > 1)).select(p=cast(col("v"), "string")),
         FLOATS.filter(col("f") > 1).max_union(FLOATS).select(p=cast(col("v"), "string")),
+    ),
+    "rows made equal by texts": (
+        FLOATS.distinct().select(p=cast(col("f"), "string")).distinct(),
+        FLOATS.select(p=cast(col("f"), "string")).distinct(),
+    ),
+    "what is no boolean, together or one by one": (
+        FLOATS.filter(col("v") & col("w")),
+        FLOATS.filter(col("v")).filter(col("w")),
+    ),
+    "groups of rows once and twice": (
+        A.union(A).group_by("x").aggregate(n=count()),
+        A.union(A).union(A).group_by("x").aggregate(n=count()),
     ),
     "texts added": (FLOATS.select(p=col("v") + col("f")), FLOATS.select(p=col("f") + col("v"))),
     "other names": (A.select(p="x"), A.select(q="x")),

@@ -132,7 +132,11 @@ class _Meanings:
     def _one(self, node: Node, tag: tuple[Hashable, ...], inner: Form = (), free: int = 0) -> Form:
         """The form that is one atom, with the equalities that are known of it."""
         atom = Atom(tag, _exact(node.schema), inner, free, is_set=tag == DISTINCT or bool(keys(node)))
-        return (self._known(node, self._blocks.over(atom)),)
+        form = (self._known(node, self._blocks.over(atom)),)
+        if inner:
+            # Numbered from the leaves up, deep plans need no deep recursion.
+            self._blocks.number(form)
+        return form
 
     def _known(self, node: Node, block: Block) -> Block:
         """With the equalities of columns that a subplan guarantees."""

@@ -346,7 +346,7 @@ def test_what_is_said_to_mean_the_same_does(data: st.DataObject) -> None:
         for one, other in data.draw(_variants(plan))
         if one != other and same_meaning(one.root, other.root)
     ]
-    event(f"said to mean the same: {min(len(pairs), 9)} pairs or more")
+    event(f"said to mean the same: {min(len(pairs), 3)} or more")
     streams = data.draw(streams_for(plan))
     for one, other in data.draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else ():
         verdict = compare(specified(one, streams), specified(other, streams))
@@ -379,7 +379,7 @@ def _variants(draw: st.DrawFn, plan: Plan) -> list[tuple[Plan, Plan]]:
         (plan.replace(node, one), plan.replace(node, other))
         if one.schema == other.schema == node.schema
         else (Plan(one), Plan(other))
-        for one, other in made
+        for one, other in draw(st.lists(st.sampled_from(made), min_size=1, max_size=16))
     ]
 
 

@@ -10,20 +10,17 @@ Forms are numbered: where numbers are equal, forms mean the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, islice, permutations, product
+from itertools import chain
 from typing import Any
 
 import networkx as nx
 
 from midstream.plans.terms import Column, Terms
 
-MOST_ORDERS = 24
-"""How many orders of atoms that are alike are tried at most."""
-
-MOST_NUMBERED = 4096
-"""How many atoms are numbered with conditions moved into them; behind so many, conditions stay outside."""
+MOST_NUMBERED = 256
+"""How many atoms of a plan are numbered with conditions moved into them; from then on they stay outside."""
 
 UNION, DISTINCT = ("union",), ("distinct",)
 
@@ -64,7 +61,7 @@ Form = tuple[Block, ...]
 
 
 class Blocks:
-    """What is done with blocks over some terms, for as long as these are compared."""
+    """What is done with the blocks of one plan."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -123,31 +120,40 @@ class Blocks:
         return frozenset(frozenset(self._all(terms, by)) for terms in equal)
 
     def _block_number(self, block: Block) -> int:
-        """With its atoms in order of their numbers; of atoms that are alike, in the order that gives the
-        least."""
+        """By its atoms and terms, with the atoms in an order that does not depend on how they stand."""
         block, moved = self._conditions_moved(block)
         numbers = [self._atom_number(atom, *moved[place]) for place, atom in enumerate(block.atoms)]
-        alike = [
-            islice(permutations(places), MOST_ORDERS)
-            for _, places in groupby(
-                sorted(range(len(numbers)), key=numbers.__getitem__), numbers.__getitem__
-            )
-        ]
-        shapes = (self._shape(block, chain(*order)) for order in islice(product(*alike), MOST_ORDERS))
-        return self._terms.number(("block", *sorted(numbers), min(shapes)))
+        place = {old: new for new, old in enumerate(self._order(block, numbers))}
+        shape = self._shape(block, lambda column: self._terms.column((place[column[0]], *column[1:])))
+        return self._terms.number(("block", *sorted(numbers), shape))
 
-    def _shape(self, block: Block, order: Iterable[int]) -> tuple[tuple[Any, ...], ...]:
-        """The terms of a block with its atoms in another order."""
-        place = {old: new for new, old in enumerate(order)}
+    def _order(self, block: Block, numbers: Sequence[int]) -> list[int]:
+        """The places of atoms, ordered by the numbers of the atoms, and, of atoms that are alike, by their
+        parts in the terms of the block. Of those that still are alike, one is taken as the first: mostly they
+        can change places, and where they cannot, the same block may get another number in another order."""
+        places, signs = range(len(numbers)), list(numbers)
+        while len(set(signs)) < len(signs):
+            refined = [self._sign(block, place, signs) for place in places]
+            if len(set(refined)) == len(set(signs)):
+                alike = min(sign for sign in refined if refined.count(sign) > 1)
+                refined[refined.index(alike)] = self._terms.number(("first", alike))
+            signs = refined
+        return sorted(places, key=signs.__getitem__)
 
-        def there(column: Column) -> int:
-            return self._terms.column((place[column[0]], *column[1:]))
+    def _sign(self, block: Block, place: int, signs: Sequence[int]) -> int:
+        """What can be told of the atom in a place from what can be told of all."""
 
-        classes = self._classes(block.equal, there)
+        def seen(column: Column) -> int:
+            return self._terms.column((-1 if column[0] == place else signs[column[0]], *column[1:]))
+
+        return self._terms.number(("sign", signs[place], self._shape(block, seen)))
+
+    def _shape(self, block: Block, by: Callable[[Column], int]) -> tuple[tuple[Any, ...], ...]:
+        """The terms of a block over other columns."""
         return (
-            tuple(sorted(self._all(block.holds, there))),
-            tuple(sorted(tuple(sorted(terms)) for terms in classes)),
-            self._all(block.out, there),
+            tuple(sorted(self._all(block.holds, by))),
+            tuple(sorted(tuple(sorted(self._all(terms, by))) for terms in block.equal)),
+            self._all(block.out, by),
         )
 
     def _atom_number(self, atom: Atom, holds: frozenset[int], equal: Equal) -> int:

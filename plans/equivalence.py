@@ -32,7 +32,7 @@ from midstream.plans.properties import equal_columns, keys, logical, logical_pla
 from midstream.plans.schema import Schema, Type
 from midstream.plans.terms import Terms
 
-MOST_ATOMS = 32
+MOST_ATOMS = 16
 """How many atoms a block has at most, and a form blocks: a subplan that is joined with itself, and that again
 with itself, doubles them."""
 
@@ -45,7 +45,7 @@ def same_meaning(one: Node, other: Node) -> bool:
     windows, and all else whose snapshots depend on more than their input's snapshot, mean the same over equal
     inputs only; a Box means the same as itself.
 
-    Cost: O(nodes × atoms × conditions), and up to MOST_ORDERS times that for joins of equal inputs.
+    Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that.
 
     >>> from midstream.plans.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
@@ -60,16 +60,16 @@ def same_meaning(one: Node, other: Node) -> bool:
         return True
     if one.schema != other.schema:
         return False
-    meanings = _Meanings()
-    return meanings.of(one) == meanings.of(other)
+    terms = Terms()
+    return _Meanings(terms).of(one) == _Meanings(terms).of(other)
 
 
 class _Meanings:
-    """Forms and their numbers, for as long as one comparison takes."""
+    """The forms of one plan's nodes. Those over the same terms can be compared."""
 
-    def __init__(self) -> None:
-        self._terms = Terms()
-        self._blocks = Blocks(self._terms)
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._blocks = Blocks(terms)
         self._forms: dict[Node, Form] = {}
 
     def of(self, node: Node) -> int:
@@ -132,7 +132,11 @@ class _Meanings:
     def _one(self, node: Node, tag: tuple[Hashable, ...], inner: Form = (), free: int = 0) -> Form:
         """The form that is one atom, with the equalities that are known of it."""
         atom = Atom(tag, _exact(node.schema), inner, free, is_set=tag == DISTINCT or bool(keys(node)))
-        return (self._known(node, self._blocks.over(atom)),)
+        form = (self._known(node, self._blocks.over(atom)),)
+        if inner:
+            # Numbered from the leaves up, deep plans need no deep recursion.
+            self._blocks.number(form)
+        return form
 
     def _known(self, node: Node, block: Block) -> Block:
         """With the equalities of columns that a subplan guarantees."""

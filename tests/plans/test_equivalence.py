@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.rules import RULES, Rule
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
@@ -50,7 +52,7 @@ A = stream("a", a="integer", x="integer").window(9)
 B = stream("b", b="integer", y="integer").window(9)
 C = stream("c", c="integer", z="integer").window(9)
 ALIKE = stream("a", a="integer", x="integer").window(5)
-FLOATS = stream("f", f="float", v="any").window(9)
+FLOATS = stream("f", f="float", v="any", w="any?").window(9)
 N = stream("n", n="integer?").window(9)
 R = relation("r", r="integer")
 AB, BC, AC = ([(one, other)] for one, other in ("ab", "bc", "ac"))
@@ -66,6 +68,7 @@ ODD = opaque(is_odd, ["x"], "boolean")
 LEFT = A.join(B, on=AB).join(C, on=BC)
 RIGHT = A.join(B.join(C, on=BC), on=AB)
 CHAIN = A.join(B.join(C, on=BC), on=AC)
+EQUAL = A.filter(col("a").eq(x)).group_by("a", "x").aggregate(n=count())
 TWICE = A.join(A.alias("other"), on=x < col("other.x"))
 
 SAME: dict[str, tuple[Stream, Stream]] = {
@@ -140,6 +143,10 @@ SAME: dict[str, tuple[Stream, Stream]] = {
         A.anti_join(B.filter((y > 2) & (y > 3)), on=AB),
     ),
     "arrangements": (A.split(3).join(B.coalesce(5), on=AB).split(2), A.join(B, on=AB)),
+    "equalities that are known below": (
+        EQUAL.join(B, on=[("a", "b")]),
+        EQUAL.join(B, on=[("x", "b")]),
+    ),
     "floats compared": (FLOATS.distinct().filter(col("f") > 3), FLOATS.filter(col("f") > 3).distinct()),
     "the same window": (A.rstream().window(4), A.rstream().window(4).filter(Const(True))),
 }
@@ -204,6 +211,18 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
         FLOATS.max_union(FLOATS.filter(col("f") > 1)).select(p=cast(col("v"), "string")),
         FLOATS.filter(col("f") > 1).max_union(FLOATS).select(p=cast(col("v"), "string")),
     ),
+    "rows made equal by texts": (
+        FLOATS.distinct().select(p=cast(col("f"), "string")).distinct(),
+        FLOATS.select(p=cast(col("f"), "string")).distinct(),
+    ),
+    "what is no boolean, together or one by one": (
+        FLOATS.filter(col("v") & col("w")),
+        FLOATS.filter(col("v")).filter(col("w")),
+    ),
+    "groups of rows once and twice": (
+        A.union(A).group_by("x").aggregate(n=count()),
+        A.union(A).union(A).group_by("x").aggregate(n=count()),
+    ),
     "texts added": (FLOATS.select(p=col("v") + col("f")), FLOATS.select(p=col("f") + col("v"))),
     "other names": (A.select(p="x"), A.select(q="x")),
     "another order of columns": (A.select("x", "a"), A.select("a", "x")),
@@ -232,19 +251,33 @@ def test_a_box_means_the_same_as_itself_only() -> None:
     assert not same_meaning(boxed(1, A), A.filter(x > 3).node)
 
 
-def test_copies_beyond_the_orders_that_are_tried_are_compared_all_the_same() -> None:
-    """Five copies have 120 orders, of which not all are tried: the same plan is seen to be."""
-    many = A
-    for i in range(4):
-        many = many.join(A.alias(str(i)), on=x < col(f"{i}.x"))
-    assert same_meaning(many.filter(x > 3).node, many.filter(Const(3) < x).node)
+@given(st.permutations(range(6)), st.permutations(range(6)))
+def test_many_copies_are_told_apart_by_what_they_do(one: list[int], other: list[int]) -> None:
+    """Six copies have 720 orders. In a row, each less than the next, one of them gives the same join; in a
+    ring, six do; two rings of three are something else."""
+    row = [(i, i + 1) for i in range(5)]
+    ring = [*row, (5, 0)]
+    rings = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    for pairs in (row, ring, rings):
+        assert same_meaning(_copies(pairs, one), _copies(pairs, other))
+    for pairs, others in ((row, ring), (ring, rings), (row, [*row[:4], (5, 4)])):
+        assert not same_meaning(_copies(pairs, one), _copies(others, other))
+
+
+def _copies(pairs: list[tuple[int, int]], order: list[int]) -> Node:
+    """Copies of one stream, joined in some order, one less than another for each pair."""
+    copies = [A.alias(str(i)) for i in order]
+    joined = reduce(Stream.join, copies)
+    return (
+        joined.filter(conjunction(col(f"{i}.x") < col(f"{j}.x") for i, j in pairs)).aggregate(n=count()).node
+    )
 
 
 def test_what_is_shared_many_times_over_is_read_once() -> None:
     """Each step doubles the ways to the streams; each would be walked if subplans were forgotten."""
 
     def doubled(query: Stream) -> Stream:
-        for i in range(60):
+        for i in range(30):
             name = query.schema.names[0]
             one = query.filter(col(name) > i).rename({name: f"k{i}"})
             other = query.filter(col(name) < i).rename({name: f"l{i}"})
@@ -258,7 +291,16 @@ def test_what_is_shared_many_times_over_is_read_once() -> None:
         return query
 
     one, other = doubled(A.select("x").filter(x > 3)), doubled(A.filter(Const(3) < x).select("x"))
-    assert isinstance(same_meaning(one.node, other.node), bool)
+    assert same_meaning(one.node, other.node)
+
+
+def test_plans_may_be_deep() -> None:
+    def deep(query: Stream) -> Node:
+        for _ in range(600):
+            query = query.group_by("x").aggregate(n=count())
+        return query.node
+
+    assert same_meaning(deep(A.filter(x > 3)), deep(A.filter(Const(3) < x)))
 
 
 @given(st.data())
@@ -271,20 +313,25 @@ def test_implementations_mean_nothing(data: st.DataObject) -> None:
 @given(st.data())
 def test_what_the_rules_make_of_joins_is_seen_to_mean_the_same(data: st.DataObject) -> None:
     plan = data.draw(plans(joins_only=True))
-    assert same_meaning(_rewritten(plan, data).root, plan.root)
+    assert same_meaning(_rewritten(plan, data, RULES).root, plan.root)
 
 
 @given(st.data())
-def test_what_the_rules_make_of_plans_is_often_seen_to_mean_the_same(data: st.DataObject) -> None:
+def test_what_the_rules_make_of_a_plan_is_seen_to_mean_the_same(data: st.DataObject) -> None:
+    """But for joins of distinct rows where a projection stands between: they are seen only where it keeps all
+    columns."""
     plan = data.draw(plans(**WHOLE))
-    event(f"seen: {same_meaning(_rewritten(plan, data).root, plan.root)}")
+    found = _rewritten(plan, data, [rule for rule in RULES if not rule.name.startswith("distinct")])
+    event(f"changed: {found != with_linked_joins(plan)}")
+    event(f"all rules: {same_meaning(_rewritten(plan, data, RULES).root, plan.root)}")
+    assert same_meaning(found.root, plan.root)
 
 
-def _rewritten(plan: Plan, data: st.DataObject) -> Plan:
-    """What a few steps of any rules make of a plan."""
+def _rewritten(plan: Plan, data: st.DataObject, rules: Sequence[Rule]) -> Plan:
+    """What a few steps of some rules make of a plan."""
     found = with_linked_joins(plan)
     for _ in range(data.draw(st.integers(0, 4))):
-        if not (choices := list(neighbours(found))):
+        if not (choices := list(neighbours(found, rules))):
             break
         found = data.draw(st.sampled_from(choices))
     return found
@@ -293,15 +340,15 @@ def _rewritten(plan: Plan, data: st.DataObject) -> Plan:
 @given(st.data())
 def test_what_is_said_to_mean_the_same_does(data: st.DataObject) -> None:
     """Of random plans and what looks much like them."""
-    plan = data.draw(plans(**WHOLE))
+    plan = data.draw(plans(depth=2, **WHOLE))
     pairs = [
         (one, other)
         for one, other in data.draw(_variants(plan))
         if one != other and same_meaning(one.root, other.root)
     ]
-    event(f"said to mean the same: {bool(pairs)}")
+    event(f"said to mean the same: {min(len(pairs), 3)} or more")
     streams = data.draw(streams_for(plan))
-    for one, other in pairs:
+    for one, other in data.draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else ():
         verdict = compare(specified(one, streams), specified(other, streams))
         assert verdict, f"{one}\n{other}\n{verdict}"
 
@@ -332,7 +379,7 @@ def _variants(draw: st.DrawFn, plan: Plan) -> list[tuple[Plan, Plan]]:
         (plan.replace(node, one), plan.replace(node, other))
         if one.schema == other.schema == node.schema
         else (Plan(one), Plan(other))
-        for one, other in made
+        for one, other in draw(st.lists(st.sampled_from(made), min_size=1, max_size=16))
     ]
 
 

@@ -403,6 +403,23 @@ def test_a_box_over_rows_of_a_relation_can_be_part_of_another_migration() -> Non
     assert engine.migrate(plan("hash-join"), whole=True).phase is Phase.MOVING
 
 
+@pytest.mark.xfail(strict=True, reason="the converter to signs runs below the box, and once more in it")
+def test_what_comes_on_signs_is_taken_in_beside_what_runs_on_signs() -> None:
+    """A single query, in which nothing else is under way."""
+    large, small = col("x") > 0, col("x") < 2
+
+    def plan(kind: str) -> Plan:
+        signed = by("signed-filter", A.filter(large))
+        return signed.union(by(kind, A.filter(small))).plan()
+
+    one = Run(query=plan("filter"))
+    one.until(EARLY)
+    migration = one.engine.migrate(plan("signed-filter"))
+    one.until(len(EVENTS))
+    assert migration.phase is Phase.DONE
+    assert not one.engine.query().is_exchanged
+
+
 @pytest.mark.xfail(strict=True, reason="a box that stays apart counts as one that is being exchanged")
 def test_what_waits_begins_though_another_query_has_the_same_new_operator() -> None:
     """The operator of the second query stays in its box, as the first one has an equal one of its own."""

@@ -208,6 +208,19 @@ def test_what_runs_on_signed_windows_is_compared_down_to_them() -> None:
     assert [str(node.operator) for node in change.inputs] == ["signed-time-window 10"] * 2
 
 
+def test_an_output_that_does_not_change_goes_too_where_it_shares_signs_with_one_that_does() -> None:
+    """The signed duplicate elimination cannot be forked, nor taken away from under it."""
+
+    def plan(one: Stream) -> Plan:
+        counts = one.filter(col("x") > 0).aggregate(n=count())
+        return signed_plan(Plan({"kinds": A.distinct().node, "counts": counts.node}))
+
+    new = plan(A.distinct().filter(col("x") > 0))
+    (change,) = changed(plan(A.distinct()), new).changes
+    assert len(change.pairs) == 2
+    assert [str(node.operator) for node in change.inputs] == ["signed-time-window 10"]
+
+
 def test_whole_is_all_above_the_windows_but_what_others_need() -> None:
     plan = above(PAIRS).plan()
     (change,) = changed(plan, plan, whole=True).changes

@@ -303,7 +303,9 @@ def test_what_the_plans_tell_is_refused_before_anything_is_written(folder: Path)
 
 def test_what_shows_in_the_stream_is_refused_in_mid_stream(folder: Path) -> None:
     Path("ever.sql").write_text(FOR_EVER)
-    result = invoke("migrate", "ever.sql", *SOURCES[:2], "--at", 40, "--output", "out.jsonl")
+    Path("twice.sql").write_text(f"{FOR_EVER} AND x > -1")
+    to = ("--to", "twice.sql")
+    result = invoke("migrate", "ever.sql", *SOURCES[:2], "--at", 40, *to, "--output", "out.jsonl")
     assert_refused(result, "midstream: an element that is valid for ever has entered the running plan")
     assert not list(folder.glob("*out.jsonl"))
 

@@ -58,11 +58,6 @@ class Query:
         return not numbers <= self.apart
 
 
-def has_boxes(physical: Plan) -> bool:
-    """Whether a Box answers for a part of a plan."""
-    return any(isinstance(node.operator, Boxed) for node in physical.nodes)
-
-
 def meant(node: Node) -> Node:
     """The logical node that a physical one carries out."""
     return logical_plan(Plan(node)).root

@@ -19,7 +19,7 @@ from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
-from midstream.operators.queries import Query, Sink, carried_out, has_boxes, missed_until
+from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
@@ -175,10 +175,10 @@ class QueryGraph:
         return PlanBox(plan, inputs, relations=self._relations)
 
     def seats(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
-        """Nodes for the outputs of a Box that is to run in the place of some others."""
+        """Nodes for the outputs of a Box that is to become a plan with some roots."""
         number = next(self._numbers)
         return [
-            Node(Boxed(number, output, len(inputs), root.schema), tuple(inputs))
+            Node(Boxed(number, output, len(inputs), root.schema, root), tuple(inputs))
             for output, root in enumerate(roots)
         ]
 
@@ -426,8 +426,8 @@ class QueryGraph:
                 self._guests.remove(guest)
                 self._find_hosts()
                 continue
-            meant = logical_plan(coming.physical)
-            plan = query.plan if meant == logical_plan(query.plan) or has_boxes(meant) else meant
+            becomes = logical_plan(coming.physical)
+            plan = query.plan if becomes == logical_plan(query.plan) else becomes
             self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
             return self._take_in()
         return None

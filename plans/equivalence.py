@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from midstream.plans.arrangements import Arrangement
 from midstream.plans.blocks import DISTINCT, UNION, Atom, Block, Blocks, Form, merged
 from midstream.plans.expressions import Col, Expression
 from midstream.plans.logical import (
@@ -26,7 +25,6 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
-from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import equal_columns, keys, logical, logical_plan
 from midstream.plans.schema import Schema, Type
@@ -43,7 +41,7 @@ def same_meaning(one: Node, other: Node) -> bool:
 
     False says that this was not shown, not that they differ. Implementations and arrangements mean nothing;
     windows, and all else whose snapshots depend on more than their input's snapshot, mean the same over equal
-    inputs only; a Box means the same as itself.
+    inputs only; a Box means what it is to become.
 
     Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that.
 
@@ -61,7 +59,8 @@ def same_meaning(one: Node, other: Node) -> bool:
     if one.schema != other.schema:
         return False
     terms = Terms()
-    return _Meanings(terms).of(one) == _Meanings(terms).of(other)
+    meant, other_meant = (logical_plan(Plan(node)).root for node in (one, other))
+    return _Meanings(terms).of(meant) == _Meanings(terms).of(other_meant)
 
 
 class _Meanings:
@@ -81,14 +80,10 @@ class _Meanings:
 
     def _form(self, node: Node) -> Form:
         operator, inputs = logical(node), [self._forms[child] for child in node.inputs]
-        if isinstance(operator, Boxed):
-            return self._one(node, (node,))
         if not inputs or not operator.is_snapshot_reducible:
-            return self._one(node, (logical_plan(Plan(node)).root,))
+            return self._one(node, (node,))
         schema = node.inputs[0].schema
         match operator:
-            case Arrangement():
-                return inputs[0]
             case Filter(condition):
                 return tuple(self._blocks.where(b, self._read([condition], schema, b.out)) for b in inputs[0])
             case Project(columns):

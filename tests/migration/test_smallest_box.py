@@ -374,7 +374,6 @@ def test_another_part_is_migrated_while_one_is(aborted: int | None) -> None:
     one.check("query")
 
 
-@pytest.mark.xfail(strict=True, reason="what a box answers for is not known, so what is above it cannot stay")
 def test_another_part_is_exchanged_beside_one_that_is_being_exchanged() -> None:
     """Two boxes side by side; neither is part of the other, and the first can be aborted alone."""
     one, before, first, second = side_by_side()
@@ -386,9 +385,6 @@ def test_another_part_is_exchanged_beside_one_that_is_being_exchanged() -> None:
     one.check("query")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a box is held to be as unbounded as any of its inputs", raises=MigrationRefused
-)
 def test_a_box_over_rows_of_a_relation_can_be_part_of_another_migration() -> None:
     """What it gives is joined to a stream, as before and after the migration."""
     terms = relation("terms", temporal=True, x="integer").rename({"x": "z"})
@@ -403,7 +399,6 @@ def test_a_box_over_rows_of_a_relation_can_be_part_of_another_migration() -> Non
     assert engine.migrate(plan("hash-join"), whole=True).phase is Phase.MOVING
 
 
-@pytest.mark.xfail(strict=True, reason="the converter to signs runs below the box, and once more in it")
 def test_what_comes_on_signs_is_taken_in_beside_what_runs_on_signs() -> None:
     """A single query, in which nothing else is under way."""
     large, small = col("x") > 0, col("x") < 2
@@ -420,7 +415,6 @@ def test_what_comes_on_signs_is_taken_in_beside_what_runs_on_signs() -> None:
     assert not one.engine.query().is_exchanged
 
 
-@pytest.mark.xfail(strict=True, reason="a box that stays apart counts as one that is being exchanged")
 def test_what_waits_begins_though_another_query_has_the_same_new_operator() -> None:
     """The operator of the second query stays in its box, as the first one has an equal one of its own."""
     one = Run(first=PAIRS.distinct().plan(), second=PAIRS.aggregate(n=count()).plan())

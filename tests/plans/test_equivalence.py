@@ -241,14 +241,14 @@ def test_is_not_said_to_mean_the_same(one: Stream, other: Stream) -> None:
     assert not same_meaning(other.node, one.node)
 
 
-def test_a_box_means_the_same_as_itself_only() -> None:
-    def boxed(number: int, below: Stream) -> Node:
-        return Stream(Node(Boxed(number, 0, 1, A.schema), (below.node,))).filter(x > 3).node
+def test_a_box_means_what_it_is_to_become() -> None:
+    def boxed(number: int, means: Stream) -> Node:
+        return Stream(Node(Boxed(number, 0, 1, A.schema, means.node), (A.node,))).filter(x > 3).node
 
-    assert same_meaning(boxed(1, A), boxed(1, A))
-    assert not same_meaning(boxed(1, A), boxed(2, A))
-    assert not same_meaning(boxed(1, A), boxed(1, A.split(3)))
-    assert not same_meaning(boxed(1, A), A.filter(x > 3).node)
+    assert same_meaning(boxed(1, A), boxed(2, A))
+    assert same_meaning(boxed(1, A.filter(x > 5)), A.filter(x > 3).filter(x > 5).node)
+    assert not same_meaning(boxed(1, A), boxed(2, A.distinct()))
+    assert not same_meaning(boxed(1, A.distinct()), A.filter(x > 3).node)
 
 
 @given(st.permutations(range(6)), st.permutations(range(6)))

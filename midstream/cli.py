@@ -16,6 +16,7 @@ from midstream.scenarios.bench.commands import app as bench
 from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.scripts.commands import explain, run
 from midstream.scenarios.scripts.migrate_command import migrate
+from midstream.scenarios.simulator.commands import simulate
 from midstream.scenarios.studies.commands import app as study
 
 SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", study))
@@ -48,6 +49,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
     app.command()(run)
     app.command()(explain)
     app.command()(migrate)
+    app.command()(simulate)
     app.command()(demo)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)

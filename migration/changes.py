@@ -83,27 +83,35 @@ class Changes:
         return Plan(roots), {old: pair(old, new) for old, new in self._stays.items()}
 
 
-def around(plan: Plan, running: Plan) -> Plan:
+def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
-    goes on as it does."""
+    goes on as it does, and so do windows in any case. They are not snapshot-reducible: another
+    implementation of one cannot take over at a split time. With `whole`, Boxes do not go on."""
     known: dict[Node, Node] = {}
+    becomes: dict[Node, Node] = {}
     for node in running.nodes:
-        if not isinstance(logical(node), Arrangement):
+        is_boxed = any(isinstance(below.operator, Boxed) for below in node.walk())
+        if isinstance(node.operator, Boxed) and not whole:
+            becomes[node.operator.means] = node
+        if not isinstance(logical(node), Arrangement) and not (is_boxed and whole):
             known[meant(node)] = node
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
-        stays = known.get(node) if is_free else None
+        is_fixed = not is_free and not logical(node).is_snapshot_reducible
+        stays = known.get(node) if is_free else known.get(meant(node)) if is_fixed else None
         changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
-    return physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
+    physical = physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
+    return physical.map(lambda node: becomes.get(node, node))
 
 
-def find_changes(running: Plan, new: Plan, needed: Set[Node], *, whole: bool = False) -> Changes:
+def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = False) -> Changes:
     """Compare a running physical plan with one that is to run. `needed` are the nodes that other queries
-    need as they are. With `whole`, all that is above the windows and not needed otherwise is one change.
+    need as they are. With `whole`, all that is above the windows and not needed otherwise is exchanged.
 
     Cost     O(nodes of both plans), again whenever nodes turn out to be needed in two ways.
     """
+    new = around(plan, running, whole=whole)
     common = set(running.nodes) & set(new.nodes)
     if whole:
         windows = _with_all_below(input_nodes(running))
@@ -124,8 +132,11 @@ def find_changes(running: Plan, new: Plan, needed: Set[Node], *, whole: bool = F
             break
         kept |= more
     changes = tuple(_grouped(running, new, pairs, kept, stops))
-    if not whole and any(form(node) != "intervals" for change in changes for node in change.inputs):
-        return find_changes(running, new, needed, whole=True)
+    signed = (form(node) != "intervals" for change in changes for node in change.inputs)
+    # Signed operators that stay, and come as well, would run twice.
+    twice = (node in kept for change in changes for node in change.parts[1][2] if reads_stream(node))
+    if not whole and (any(signed) or any(twice)):
+        return find_changes(running, plan, needed, whole=True)
     return Changes(changes, running, stays, new)
 
 

@@ -92,6 +92,8 @@ class Fuse:
     def __init__(self, split: Time, given: Iterable[Element] = ()) -> None:
         """`given` are results of the old plan that came out before and are valid at the split time."""
         self._split = split
+        self._balance: dict[tuple[Time, Payload], int] = {}
+        """By end and payload: fragments less promises, as long as the old plan has not ended."""
         self._promises = Promises(split)
         self._beyond: Batch = []
         """Old results from beyond the split time."""
@@ -104,8 +106,8 @@ class Fuse:
         """Whether the new plan has given all that starts at the split time, and the old one has ended."""
         self._counts = Origins()
         self.bound = 0
-        for _, end, payload in given:
-            self._promise(payload, end)
+        self._compare([element for element in given if element[1] > split], [])
+        self._counts.old = 0
 
     @property
     def origins(self) -> Origins:
@@ -116,33 +118,49 @@ class Fuse:
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
         """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
-        out: Batch = []
-        for element in old:
-            if element[0] > self._split:
-                self._beyond.append(element)
-                self.bound += 1
-            else:
-                out.append(element)
-                if element[1] > self._split:
-                    self._promise(element[2], element[1])
-        self._counts.old += len(out)
         self.bound += len(new)
+        if self._is_old_done:
+            for element in new:
+                if element[0] == self._split:
+                    self._promises.add(element[2], element[1], 1)
+                else:
+                    self._later.append(element)
+            return self._proceed(new_progress)
+        return self._compare(old, new)
+
+    def _compare(self, old: Batch, new: Batch) -> Batch:
+        """Take note of what either plan alone has said of the time behind the split time."""
+        split, balance = self._split, self._balance
+        out = old
+        if old and old[-1][0] > split:
+            out = [element for element in old if element[0] < split]
+            self._beyond += old[len(out) :]
+            self.bound += len(old) - len(out)
+        self._counts.old += len(out)
+        for _, end, payload in out:
+            if end > split:
+                self.bound += 1
+                count = balance.pop((end, payload), 0) - 1
+                if count:
+                    balance[end, payload] = count
         for element in new:
-            if element[0] == self._split:
-                self._promises.fragment(element[2], element[1])
+            start, end, payload = element
+            if start == split:
+                count = balance.pop((end, payload), 0) + 1
+                if count:
+                    balance[end, payload] = count
             else:
                 self._later.append(element)
-        return out + self._proceed(new_progress) if self._is_old_done else out
-
-    def _promise(self, payload: Payload, end: Time) -> None:
-        self._promises.promise(payload, end)
-        self.bound += 1
+        return out
 
     def complete(self, rest: Batch, new_progress: Time) -> Batch:
         """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
         self._is_old_done = True
         self._beyond.clear()
         self.bound += len(rest)
+        for (end, payload), count in self._balance.items():
+            self._promises.add(payload, end, count)
+        self._balance.clear()
         for start, end, payload in rest:
             if end < self._split:
                 self._counts.old += 1
@@ -186,7 +204,7 @@ class Fuse:
     def abandon(self) -> Batch:
         """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
         out, self._beyond, self._later = self._beyond, [], []
-        self._promises.clear()
+        self._balance.clear()
         self._counts.old += len(out)
         return out
 
@@ -197,11 +215,14 @@ class Fuse:
         return chronon_end(min(old_progress, max(new_progress, self._split)))
 
     def __len__(self) -> int:
-        return len(self._promises) + len(self._beyond) + len(self._later) + len(self._slots)
+        counted = sum(map(abs, self._balance.values())) + len(self._promises)
+        return counted + len(self._beyond) + len(self._later) + len(self._slots)
 
     def __iter__(self) -> Iterator[Element]:
         for start, end, payload in self._slots:
             yield start, self._split if end is None else end, payload
+        for (end, payload), count in self._balance.items():
+            yield from [(self._split, end, payload)] * abs(count)
         yield from chain(self._promises, self._beyond, self._later)
 
 

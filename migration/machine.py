@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from time import time as clock_time
@@ -32,6 +33,10 @@ from midstream.plans.errors import MigrationRefused
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
 _START = itemgetter(0)
+
+AT_ONCE = 64
+"""How many elements of an input wait until the new plan is given them. As long as the old plan answers nobody
+waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
 
 
 class Phase(Enum):
@@ -112,6 +117,12 @@ class Migration:
         """Gets each entry of the trace as it occurs."""
         self._clock = clock
         self._sampling = Sampling(split)
+        self._silence = self._nothing()
+        self._is_simple = type(self)._feed_new is Migration._feed_new
+        """Whether the new plan's time stands still until an input has passed the split time."""
+        self._pending: list[Batch] = [[] for _ in forks]
+        """What the new plan has yet to be given."""
+        self._events = 0
 
     @property
     def successor(self) -> Box | None:
@@ -134,6 +145,15 @@ class Migration:
         for port, progress in enumerate(self._reached):
             are_all_told = port + 1 == len(self._reached)
             _append(results, self._event(port, [], progress, are_all_told=are_all_told))
+        return results
+
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """A batch, possibly empty, and the progress of its port behind it, in one event."""
+        if self._is_simple and progress < self.split and self.phase is Phase.MOVING:
+            return self._quick(port, batch, progress)
+        results = self.push(port, batch)
+        if not batch or batch[-1][0] < progress:
+            _append(results, self.advance(port, progress))
         return results
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
@@ -169,6 +189,7 @@ class Migration:
         results = [joiner.abandon() for joiner in self._joiners]
         self.reason = reason
         self.new, self.old = settled(self.old), None
+        self._pending = [[] for _ in self._pending]
         self._enter(Phase.ABORTED, reason)
         return results
 
@@ -183,18 +204,65 @@ class Migration:
         if self.phase is Phase.ABORTED:
             # Until whoever runs this has taken the successor.
             return _feed(self.new, port, batch, progress)
+        if self.phase is Phase.MOVING and any(self._pending):
+            results = self._feed_pending()
+            _append(results, self._event(port, batch, progress, are_all_told=are_all_told))
+            return results
         if self.phase is Phase.MOVING:
             is_last = are_all_told and min(self._reached) >= self.split
             results = self._move(port, batch, progress, is_last)
         else:
             results = self._join(self._nothing(), self._from_new(port, batch, progress))
-        self.peak_held = max(self.peak_held, self._held())
+        self.peak_held = max(self.peak_held, self.held())
         if self.phase is Phase.DRAINING and self._is_over():
             self._enter(Phase.DONE)
         is_due = progress >= self._sampling.due and self._sampling.is_due(min(self._reached))
         if is_due and self.phase is Phase.MOVING:
             self._record()
         return results
+
+    def _quick(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """An event on an input that is before the split time, up to which the new plan has nothing to say:
+        what it is given may wait, as it is faster with more at once."""
+        self._reached[port] = progress
+        results = self._feed_old(port, batch, progress)
+        for output, found in enumerate(results):
+            if found:
+                results[output] = self._joiners[output].process(found, [], self.split)
+        self._events += 1
+        if self._events < AT_ONCE or not self._events % 16:
+            self._measure()
+        if batch:
+            pending = self._pending[port]
+            pending += batch
+            if len(pending) >= AT_ONCE:
+                _append(results, self._feed_pending())
+        if self._can_settle and self.old is not None:
+            self._adopt(settled(self.old))
+        if progress >= self._sampling.due and self._sampling.is_due(min(self._reached)):
+            _append(results, self._feed_pending())
+            self._record()
+        return results
+
+    def _feed_pending(self) -> list[Batch]:
+        """Give the new plan what has waited for it."""
+        results = self._nothing()
+        try:
+            for port, pending in enumerate(self._pending):
+                if pending:
+                    part = self._forks[port](pending, self._reached[port])
+                    self._pending[port] = []
+                    if part:
+                        _append(results, _feed(self.new, port, part, self.split))
+        except Exception as failure:
+            return self._give_way(self._nothing(), failure)
+        self._measure()
+        return self._join(self._nothing(), results)
+
+    def _measure(self) -> None:
+        self.peak_old = max(self.peak_old, self.old.size() if self.old is not None else 0)
+        self.peak_new = max(self.peak_new, self.new.size())
+        self.peak_held = max(self.peak_held, self.held())
 
     def _move(self, port: int, batch: Batch, progress: Time, is_last: bool) -> list[Batch]:
         """An event while the old plan is there, which is ended if no input is before the split time."""
@@ -214,7 +282,7 @@ class Migration:
         results = self._join(from_old, from_new)
         # The old box may itself be a migration that has just ended.
         self._adopt(settled(old))
-        self.peak_old = max(self.peak_old, old.size())
+        self._measure()
         if is_last:
             _append(results, self._complete(port))
         return results
@@ -254,10 +322,12 @@ class Migration:
 
     def _is_over(self) -> bool:
         """Whether nothing is held, and no result of the new plan can touch the split time any more."""
-        return not self._held() and all(time > self.split for time in self._new_progress)
+        return not self.held() and all(time > self.split for time in self._new_progress)
 
     def _adopt(self, old: Box) -> None:
         self.old = old
+        self._feed_old = getattr(old, "process", None) or partial(_feed, old)
+        self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self
 
@@ -276,8 +346,8 @@ class Migration:
             time=finite(min(self._reached, default=BEGINNING)),
             wall_time=self._clock(),
             old_state=0 if old is None else old.size(),
-            new_state=0 if new is None else new.size(),
-            held=self._held(),
+            new_state=0 if new is None else new.size() + sum(map(len, self._pending)),
+            held=self.held(),
             results_old=origins.old,
             results_new=origins.new,
             results_fused=origins.fused,
@@ -291,7 +361,8 @@ class Migration:
     def _nothing(self) -> list[Batch]:
         return [[] for _ in self.outputs]
 
-    def _held(self) -> int:
+    def held(self) -> int:
+        """How many elements wait in the joiners."""
         return sum(map(len, self._joiners))
 
     def progress(self, output: int = 0) -> Time:
@@ -302,13 +373,14 @@ class Migration:
         return self._joiners[output].progress(old, self._new_progress[output])
 
     def size(self) -> int:
-        """Elements in both boxes and in the joiners."""
-        return self.new.size() + (self.old.size() if self.old is not None else 0) + self._held()
+        """Elements in both boxes, in the joiners, and on their way to the new box."""
+        boxes = self.new.size() + (self.old.size() if self.old is not None else 0)
+        return boxes + self.held() + sum(map(len, self._pending))
 
     def state(self) -> Iterable[Element]:
         """The same elements."""
         boxes = [self.new] if self.old is None else [self.old, self.new]
-        return chain(chain.from_iterable(box.state() for box in boxes), *self._joiners)
+        return chain(chain.from_iterable(box.state() for box in boxes), *self._joiners, *self._pending)
 
     def horizon(self) -> Time:
         """The end of what a further migration must leave to this one: a later split time must lie beyond its

@@ -91,6 +91,8 @@ def _is_bounded(node: Node, inputs: Set[Node]) -> bool:
     match operator:
         case Relation():
             return False
+        case Boxed(means=means):
+            return _is_bounded(means, inputs)
         case Join() | Intersection():
             return any(_is_bounded(child, inputs) for child in node.inputs)
         case Difference() | StrictDifference() | SemiJoin() | AntiJoin():

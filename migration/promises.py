@@ -45,15 +45,8 @@ class Promises:
         self.unmatched = 0
         """How many promises or fragments had no counterpart: the plans do not mean the same."""
 
-    def promise(self, payload: Payload, end: Time) -> None:
-        """An old result that is valid at the split time has been given out, whole."""
-        self._add(payload, end, -1)
-
-    def fragment(self, payload: Payload, end: Time) -> None:
-        """The new plan gave a result that starts at the split time."""
-        self._add(payload, end, 1)
-
-    def _add(self, payload: Payload, end: Time, by: int) -> None:
+    def add(self, payload: Payload, end: Time, by: int) -> None:
+        """So many fragments came, or, where that is negative, promises were given."""
         ends = self._balance.setdefault(payload, {})
         before = ends.pop(end, 0)
         after = before + by
@@ -74,7 +67,7 @@ class Promises:
         found = sorted(end for end, n in ends.items() if n > 0) if is_known else []
         taken = [end for end in found for _ in range(ends[end])][:wanted]
         for end in taken:
-            self._add(payload, end, -1)
+            self.add(payload, end, -1)
         return taken
 
     def start(self) -> Batch:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midstream.migration.auto import Prediction, cheapest, rate
-from midstream.migration.changes import Change, Changes, around, find_changes
+from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Migration, under_way
@@ -170,8 +170,7 @@ class _Box:
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
     chosen = engine.query(query)
     strategy.plans(chosen.plan, plan)
-    fresh = around(plan, chosen.physical)
-    changes = find_changes(chosen.physical, fresh, engine.shared(chosen.name), whole=whole)
+    changes = find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
     for change in changes.changes:
         for which, roots, nodes in change.parts:
             require_bounded(roots, set(change.inputs), which)
@@ -220,7 +219,7 @@ def _begin(
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)
         migration = _migration(box.old, new, strategy, box.split, reached)
-        seats = engine.seats(box.change.old, inputs)
+        seats = engine.seats(box.change.new, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
         placed |= zip(box.change.pairs, seats, strict=True)
         operators |= zip(seats, Host(migration, reached).guests, strict=True)

@@ -95,11 +95,11 @@ class Swap(Migration):
         self.phase = Phase.DRAINING
         for output, joiner in enumerate(self._joiners):
             joiner.complete([element for results in ended for element in results[output]], BEGINNING)
-        self.peak_held = self._held()
+        self.peak_held = self.held()
         return super().begin()
 
     def _is_over(self) -> bool:
-        return not self._held()
+        return not self.held()
 
     def horizon(self) -> Time:
         """What waits must come out before a later split time."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
+from midstream.migration.trace import Entry
 from midstream.operators.engine import Engine
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.plan import Node
@@ -31,6 +33,7 @@ class Transition:
         self._parts = parts
         self._end: Phase | None = None
         self._reason = ""
+        self._listeners: list[Callable[[dict[str, Any]], object]] = []
 
     @property
     def reason(self) -> str:
@@ -63,6 +66,9 @@ class Transition:
     def become(self, begun: Transition) -> None:
         """Take over what a queued one has become."""
         self._parts, self._reason = begun._parts, begun._reason
+        listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            self.listen(listener)
 
     def refuse(self, refusal: MigrationRefused) -> None:
         """It was its turn, and it cannot begin."""
@@ -142,6 +148,18 @@ class Transition:
             for entry in part.trace
         ]
         return sorted(entries, key=itemgetter("wall_time"))
+
+    def listen(self, listener: Callable[[dict[str, Any]], object]) -> None:
+        """Hand each entry of the trace to a function: those that are there at once, others as they occur."""
+        self._listeners.append(listener)
+        for entry in self.trace:
+            listener(entry)
+        for number, part in enumerate(self.parts):
+            part.listener = partial(self._tell, number)
+
+    def _tell(self, number: int, entry: Entry) -> None:
+        for listener in self._listeners:
+            listener({"part": number, **entry.as_dict()})
 
     def origins(self) -> Origins:
         """Where the results of its parts came from so far."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from midstream.operators.box import Box, settled
 from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
 from midstream.plans.streams import Batch, Element, Time
 
 
@@ -19,22 +20,35 @@ class Host:
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
 
+    @property
+    def is_plan(self) -> bool:
+        """Whether the Box has become a plan, whose operators can run without a host."""
+        return isinstance(self.box, PlanBox)
+
+    def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """Run the Box."""
+        box = self.box
+        process = getattr(box, "process", None)
+        if process is not None:
+            results: list[Batch] = process(port, batch, progress)
+        else:
+            results = box.push(port, batch) if batch else [[] for _ in self.guests]
+            results = [first + more for first, more in zip(results, box.advance(port, progress), strict=True)]
+        if getattr(box, "successor", None) is not None:
+            self.box = settled(box)
+        return results
+
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:
         """A guest was given an event, behind which its port is as far as it tells: the first that is runs the
         Box."""
         if guest.events == self._events:
             self._events += 1
-            self._run(port, batch, guest.reached[port])
+            for output, found in enumerate(self.run(port, batch, guest.reached[port])):
+                if found:
+                    self._ready[output] = self._ready[output] + found
         guest.events += 1
         ready, self._ready[guest.output] = self._ready[guest.output], []
         return ready
-
-    def _run(self, port: int, batch: Batch, progress: Time) -> None:
-        for results in (self.box.push(port, batch) if batch else [], self.box.advance(port, progress)):
-            for output, found in enumerate(results):
-                if found:
-                    self._ready[output] = self._ready[output] + found
-        self.box = settled(self.box)
 
 
 class Guest(Operator):
@@ -57,7 +71,18 @@ class Guest(Operator):
         """The word for it in messages."""
         return type(self.host.box).__name__
 
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """As every operator's; without a detour where it is the only guest."""
+        run, reached = self.host.run, self.reached
+        return (lambda batch: run(port, batch, reached[port])[0]) if self._is_alone else super().worker(port)
+
+    @property
+    def _is_alone(self) -> bool:
+        return len(self.host.guests) == 1
+
     def _process(self, port: int, batch: Batch) -> Batch:
+        if self._is_alone:
+            return self.host.run(port, batch, self.reached[port])[0]
         return self.host.take(self, port, batch)
 
     def progress(self) -> Time:

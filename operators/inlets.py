@@ -2,7 +2,7 @@
 
 Latency wants batches of one, and then every call that is not made counts. What is unusual takes the way of
 all batches: more than one element, an element that a quick look does not find sound or in order, a stream
-that may be out of order, a query that is being migrated.
+that may be out of order.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ def compile_inlet(
     entrance: Entrance,
     sinks: Sequence[tuple[int, list[Sink]]],
     process: Callable[[int, Batch, Time], None],
+    afterwards: Callable[[], None] | None = None,
 ) -> Inlet:
     """The inlet of a stream. `sinks` are those of each output of the circuit; `process` is the way of all
-    batches."""
+    batches; `afterwards` is to be called behind every element."""
     route = Route(circuit, port, is_single=True)
     outputs = list(circuit.plan.outputs.values())
     names = route.names | {
@@ -64,6 +65,9 @@ def compile_inlet(
             for i, sink in enumerate(listeners):
                 names[f"sink{output}_{i}"] = sink
                 body.append(f"    sink{output}_{i}(b{circuit.numbers[outputs[output]]})")
+    if afterwards is not None:
+        names["afterwards"] = afterwards
+        body.append("afterwards()")
     if any(f"b{port}" in line for line in body):
         body.insert(0, f"b{port} = [element]")  # not the caller's list, which is his own
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"

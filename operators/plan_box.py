@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
@@ -88,6 +89,7 @@ class PlanBox:
         self.events = [compile_event(self.circuit, port) for port in range(len(self.nodes))]
         """By port, what happens on a batch and the progress behind it, without a question whether the port
         has ended."""
+        self._progress = [self._progress_at(root) for root in physical.outputs.values()]
         self._load({} if relations is None else relations, adopted)
         self._catch_up(adopted)
 
@@ -148,15 +150,18 @@ class PlanBox:
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""
-        return self.progress_of(self.plan.outputs[self.outputs[output]])
+        return self._progress[output]()
 
     def progress_of(self, node: Node) -> Time:
         """The same of any node of the physical plan that is an input or above one."""
+        return self._progress_at(node)()
+
+    def _progress_at(self, node: Node) -> Callable[[], Time]:
+        while node in self._links and node not in self.nodes:
+            node = node.inputs[0]
         if node in self.nodes:
-            return self.reached[self.nodes.index(node)]
-        if _is_relation(node):
-            return FOREVER
-        return self.progress_of(node.inputs[0]) if node in self._links else self._operators[node].progress()
+            return partial(self.reached.__getitem__, self.nodes.index(node))
+        return (lambda: FOREVER) if _is_relation(node) else self._operators[node].progress
 
     def size(self) -> int:
         """How many elements its operators keep."""

@@ -39,8 +39,10 @@ class Query:
     """By output."""
     lasting: Time = BEGINNING
     """Until when what came through windows that are gone may be valid."""
+    apart: set[int] = field(default_factory=set)
+    """The numbers of Boxes that have become plans and stay Boxes, as another query runs such operators."""
     waiting: deque[Callable[[], object]] = field(default_factory=deque)
-    """What is to be done, one after the other, when no Box answers for a part of the plan any more."""
+    """What is to be done, one after the other, when no part of the plan is being exchanged any more."""
     results: int = 0
     """How many results were given out."""
     made: int = 0
@@ -51,13 +53,9 @@ class Query:
 
     @property
     def is_exchanged(self) -> bool:
-        """Whether a Box answers for a part of the plan."""
-        return has_boxes(self.physical)
-
-
-def has_boxes(physical: Plan) -> bool:
-    """Whether a Box answers for a part of a plan."""
-    return any(isinstance(node.operator, Boxed) for node in physical.nodes)
+        """Whether a part of the plan is being exchanged."""
+        numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
+        return not numbers <= self.apart
 
 
 def meant(node: Node) -> Node:

@@ -11,7 +11,7 @@ from typing import cast
 
 from midstream.operators.box import settled
 from midstream.operators.entrance import Entrances
-from midstream.operators.guest import Guest
+from midstream.operators.guest import Guest, Host
 from midstream.operators.hosting import Incoming, given, no_rows
 from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.metadata import Gauge, Metadata
@@ -19,7 +19,7 @@ from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
-from midstream.operators.queries import Query, Sink, carried_out, has_boxes, missed_until
+from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
@@ -54,6 +54,8 @@ class QueryGraph:
         """The sinks of each output of the base."""
         self._guests: list[Node] = []
         """The nodes for which a Box answers that may come to be a plan, inputs before consumers."""
+        self._hosts: list[Host] = []
+        """Those of the guests' Boxes."""
         self._numbers = count(1)
         self._meters: dict[Node, Meter] = {}
         self._watched: list[str] = []
@@ -134,7 +136,7 @@ class QueryGraph:
             if found := results[output]:
                 for sink in sinks:
                     sink(found)
-        if self._guests:
+        if self._hosts:
             self._settle()
 
     # What a migration needs
@@ -173,10 +175,10 @@ class QueryGraph:
         return PlanBox(plan, inputs, relations=self._relations)
 
     def seats(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
-        """Nodes for the outputs of a Box that is to run in the place of some others."""
+        """Nodes for the outputs of a Box that is to become a plan with some roots."""
         number = next(self._numbers)
         return [
-            Node(Boxed(number, output, len(inputs), root.schema), tuple(inputs))
+            Node(Boxed(number, output, len(inputs), root.schema, root), tuple(inputs))
             for output, root in enumerate(roots)
         ]
 
@@ -222,7 +224,7 @@ class QueryGraph:
         # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
         windows = carried_out(Plan(node)).values()
         metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max(lasting, *(self._meters[below].max_end for below in metered))
+        return max([lasting, *(self._meters[below].max_end for below in metered)])
 
     # What is known
 
@@ -339,11 +341,16 @@ class QueryGraph:
         self._base, self._meters, self._direct, self._gauges = base, meters, direct, gauges
         nodes = () if base is None else base.plan.nodes
         self._guests = [node for node in nodes if isinstance(node.operator, Boxed)]
+        self._find_hosts()
         self._ports = {} if base is None else {name: port for port, name in enumerate(base.inputs)}
         self._views.clear()
         for query in self.queries.values():
             query.made = 0 if base is None else _made(base, query)
         self._open_inlets()
+
+    def _find_hosts(self) -> None:
+        operators = {} if self._base is None else self._base.circuit.operators
+        self._hosts = list(dict.fromkeys(cast(Guest, operators[node]).host for node in self._guests))
 
     def _open_inlets(self) -> None:
         """Give the streams that can have one a short way for single elements."""
@@ -351,9 +358,14 @@ class QueryGraph:
         if self._base is not None:
             for name, port in self._ports.items():
                 entrance = self._entrances[name]
-                if entrance.manager.is_plain and not entrance.source.intervals and not self._guests:
+                if entrance.manager.is_plain and not entrance.source.intervals:
                     self.inlets[name] = compile_inlet(
-                        self._base.circuit, port, entrance, self._direct, self.process
+                        self._base.circuit,
+                        port,
+                        entrance,
+                        self._direct,
+                        self.process,
+                        self._settle if self._hosts else None,
                     )
 
     def _new_base(
@@ -392,9 +404,10 @@ class QueryGraph:
                 query.waiting.popleft()()
 
     def _settle(self) -> None:
-        operators = self.base().circuit.operators
-        if any(isinstance(cast(Guest, operators[node]).host.box, PlanBox) for node in self._guests):
-            self.settle()
+        for host in self._hosts:
+            if host.is_plan:
+                return self.settle()
+        return None
 
     def _take_in(self) -> None:
         """Let the operators of Boxes that have become plans run with all others, where they do not run
@@ -409,10 +422,12 @@ class QueryGraph:
             (query,) = (one for one in self.queries.values() if guest in one.physical.nodes)
             coming = Incoming(seats, box, query.physical)
             if coming.clashes(operators):
+                query.apart.add(number)
                 self._guests.remove(guest)
+                self._find_hosts()
                 continue
-            meant = logical_plan(coming.physical)
-            plan = query.plan if meant == logical_plan(query.plan) or has_boxes(meant) else meant
+            becomes = logical_plan(coming.physical)
+            plan = query.plan if becomes == logical_plan(query.plan) else becomes
             self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
             return self._take_in()
         return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from midstream.plans.logical import Logical
 from midstream.plans.schema import Schema
+
+if TYPE_CHECKING:
+    from midstream.plans.plan import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Boxed(Logical):
     the Box with that number.
 
     It has as many inputs as the Box has ports. Nothing is known of how the elements that it gives follow each
-    other but that they are in order of start.
+    other but that they are in order of start. `means` is the subplan that the Box is to become.
     """
 
     is_start_preserving: ClassVar[bool] = False
@@ -53,6 +56,7 @@ class Boxed(Logical):
     output: int
     ports: int
     columns: Schema
+    means: Node = field(compare=False, repr=False)
 
     @property
     def arity(self) -> int | None:  # type: ignore[override]

@@ -45,10 +45,13 @@ def logical(node: Node) -> Logical:
 
 
 def logical_plan(plan: Plan) -> Plan:
-    """The plan without choices of implementations and arrangements: what it computes, not how it runs."""
+    """The plan without choices of implementations, arrangements and Boxes: what it computes, not how it
+    runs."""
 
     def meant(node: Node) -> Node:
         operator = logical(node)
+        if isinstance(operator, Boxed):
+            return logical_plan(Plan(operator.means)).root
         return node.inputs[0] if isinstance(operator, Arrangement) else Node(operator, node.inputs)
 
     return plan.map(meant)

@@ -26,9 +26,11 @@ EXTRAS = {
     "matplotlib": "plot",
     "pandas": "spark",
     "pyarrow": "spark",
+    "pydantic": "simulate",
     "pyspark": "spark",
     "sqlalchemy": "sql",
     "streamz": "peers",
+    "yaml": "simulate",
 }
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks) *$", re.M | re.S

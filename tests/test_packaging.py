@@ -17,7 +17,18 @@ from typing import Any
 import pytest
 
 NOT_ROOMS = {"benchmarks", "docs", "examples", "tests"}
-HEAVY = {"duckdb", "hypothesis", "matplotlib", "pandas", "pyarrow", "pyspark", "pytest", "sqlalchemy"}
+HEAVY = {
+    "duckdb",
+    "hypothesis",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "pyspark",
+    "pytest",
+    "sqlalchemy",
+    "yaml",
+}
 
 IMPORT_AND_REPORT = """
 import importlib, json, sys

@@ -51,6 +51,10 @@ def migrate(
         bool,
         typer.Option("--verify", help="Also run the query without migration, and compare all results."),
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="A file for the migration's trace, as JSON Lines: phases, times, state, results."),
+    ] = None,
     source: Sources = None,
     output: Output = "-",
     form: Format = None,
@@ -82,7 +86,11 @@ def migrate(
     catalog, queries = read(script, unit, functions)
     query = _only(queries, script)
     move = Move(
-        _instant(at, catalog.unit), _target(to, catalog, query, unit, functions), strategy, is_verified=verify
+        _instant(at, catalog.unit),
+        _target(to, catalog, query, unit, functions),
+        strategy,
+        is_verified=verify,
+        trace=trace,
     )
     wishes = Wishes(sources_of(catalog, source or []), output, form, rows, dead_letters, slack, header)
     try:

@@ -5,12 +5,14 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import le
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
@@ -53,12 +55,14 @@ class Move:
     to             the new plan; None for what the optimizer chooses by what was measured until then
     strategy       one of migration's STRATEGIES
     is_verified    whether to run the query without migration beside it, over the same elements, and compare
+    trace          a file for the migration's trace, as JSON Lines
     """
 
     at: int
     to: Plan | None = None
     strategy: str = "genmig"
     is_verified: bool = False
+    trace: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +189,7 @@ def migrate_query(
         run = _Run(
             engine, move, is_held=not any(one.is_live for one in inputs.values()), slack=wishes.slack or 0
         )
+        stack.callback(run.close_trace)
         engine.add(query.plan, output.take, name=query.name)
         if move.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
@@ -203,6 +208,7 @@ class _Run:
     def __init__(self, engine: Engine, move: Move, *, is_held: bool, slack: int) -> None:
         self.migration: Transition | None = None
         self._engines = [engine]
+        self._trace: TextIO | None = None
         self._move = move
         self._is_held = is_held
         self._from = move.at + slack
@@ -296,6 +302,11 @@ class _Run:
                 self._wait(name, batch[reach:])
                 self._migrate_if_due()
 
+    def close_trace(self) -> None:
+        """Nothing more will be traced."""
+        if self._trace is not None:
+            self._trace.close()
+
     def _wait(self, name: str, batch: Batch | None) -> None:
         if self._is_held:
             self._held.append((name, batch))
@@ -323,9 +334,24 @@ class _Run:
             self._new = optimize(running, seen, limit=LIMIT).plan
         self._results_before = engine.counters()["results"]
         self.migration = migrate(engine, self._new, self._move.strategy)
+        if self._move.trace is not None:
+            self._trace = _opened(self._move.trace)
+            self.migration.listen(partial(_write, self._trace))
         held, self._held = self._held, []
         for name, batch in held:
             self._take(name, batch)
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise MidstreamError(f"{path}: cannot be written: {error.strerror}", path=str(path)) from error
+
+
+def _write(file: TextIO, entry: dict[str, Any]) -> None:
+    file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    file.flush()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from midstream.engine import Engine
 from midstream.migration.fork import fork
 from midstream.migration.fuse import ReferencePoint
-from midstream.migration.machine import Migration, Phase
+from midstream.migration.machine import Migration, Phase, under_way
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box
 from midstream.operators.box import Box, max_end, state_size
@@ -161,7 +161,7 @@ def test_a_migration_before_the_first_element_ends_with_it() -> None:
     results: list = []
     engine = Engine(SILENT.plan(), results.extend)
     migration = engine.migrate(SILENT_TOO.plan())
-    assert migration.old is None
+    assert [part.old for part in migration.parts] == [None]
     engine.push("l", rows([0], (1, 9)))
     engine.push("r", rows([0], (1,)))
     assert results == [(0, 10, (1, 9, 1))]
@@ -186,7 +186,7 @@ def test_inputs_that_are_already_past_the_split_release_the_old_plan_at_once() -
     engine = Engine(total.plan(), results.extend)
     engine.push("l", rows([0], (1, 9)))
     engine.advance("l", 10_000)
-    migration = engine.migrate(total.plan())
+    migration = engine.migrate(total.plan(), whole=True)
     assert migration.phase is Phase.DONE
     assert results == [(0, 10, (1,))]
 
@@ -198,11 +198,11 @@ def test_an_aggregate_that_spans_the_split_is_fused_into_one() -> None:
     plan = s.aggregate(top=max_("x")).plan()
     engine = Engine(plan, results.extend)
     engine.push("s", [(0, 10, (1,))])
-    migration = engine.migrate(plan)
+    migration = engine.migrate(plan, whole=True)
     engine.push("s", [(2, 50, (7,))])
     engine.advance("s", 20)
     assert migration.phase is Phase.DRAINING
-    assert migration.old is None
+    assert [part.old for part in migration.parts] == [None]
     engine.close()
     assert results == [(0, 2, (1,)), (2, 10, (7,)), (10, 50, (7,))]
     assert migration.phase is Phase.DONE
@@ -251,16 +251,18 @@ def test_a_migration_within_a_migration_is_unwrapped_when_it_is_done() -> None:
     plan = LEFT.plan()
     engine = Engine(plan)
     engine.push("l", rows([0], (1, 9)))
-    first = engine.migrate(plan)
-    second = engine.migrate(plan)
-    assert second.old is first
+    first = engine.migrate(plan, whole=True)
+    second = engine.migrate(plan, whole=True)
+    (inner,), (outer,) = first.parts, second.parts
+    assert isinstance(outer.old, PlanBox)
+    assert under_way(outer.old) == [inner]
     assert (report(first).split_time, report(second).split_time) == (11, 12)
     engine.push("l", rows([5, 11], (1, 9)))
     assert first.phase is Phase.DONE
-    assert second.old is first.new
+    assert under_way(outer.old) == []
     engine.push("l", rows([13], (1, 9)))
     assert second.phase is Phase.DONE
-    assert report(second).peak_held == 0
+    assert report(second).peak_held == 2  # promises, until the new plan is given what has waited for it
 
 
 def test_a_wrong_plan_does_not_let_the_split_time_out() -> None:
@@ -295,17 +297,19 @@ def test_an_output_that_is_drained_goes_on_while_another_drains() -> None:
     from midstream.plans.plan import Plan
 
     s = stream("s", x="integer", intervals=True)
-    plan = Plan({"all": s.node, "n": s.aggregate(n=count()).node})
+    kept = s.filter(col("x") > 0)
+    plan = Plan({"all": kept.node, "n": kept.aggregate(n=count()).node})
     results: list = []
     engine = Engine(plan)
     engine.subscribe(results.extend, "all")
     engine.push("s", [(0, 10, (1,))])
-    migration = engine.migrate(plan)
+    migration = engine.migrate(plan, whole=True)
     engine.push("s", [(3, 90, (1,))])
     engine.advance("s", 40)
     assert migration.phase is Phase.DRAINING
     assert migration.peak_held == 1
-    assert (migration.progress(0), migration.progress(1)) == (40, 10)
+    (part,) = migration.parts
+    assert (part.progress(0), part.progress(1)) == (40, 10)
     assert results == [(0, 10, (1,)), (3, 90, (1,))]
 
 
@@ -316,10 +320,11 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     assert max_end(engine.box) == 14
     assert state_size(engine.box).elements == 5
     assert state_size(engine.box).bytes > 5 * 100
-    migration = engine.migrate(plan)
+    migration = engine.migrate(plan, whole=True)
     engine.push("l", rows(range(5, 10), (1, 9)))
     assert migration.peak_old == 10
-    assert migration.size() == len(list(migration.state()))
+    (part,) = migration.parts
+    assert part.size() == len(list(part.state()))
     engine.push("r", rows([30], (1,)))
     engine.push("l", rows([30], (1, 9)))
     assert isinstance(engine.box, PlanBox)

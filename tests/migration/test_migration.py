@@ -24,8 +24,9 @@ from migration_law import (
 )
 
 from midstream.engine import Engine
-from midstream.migration.machine import Migration, Phase
+from midstream.migration.machine import Phase
 from midstream.migration.strategies import STRATEGIES
+from midstream.migration.transition import Transition
 from midstream.plans.builder import stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.streams import FOREVER
@@ -82,15 +83,19 @@ def test_progress_is_a_promise_during_a_migration(scenario: Scenario) -> None:
         assert all(start >= promised[-1] for start, _, _ in batch)
 
     engine = engine_for(scenario.workload, sink)
+    migrations: list[Transition] = []
     for i, happening in enumerate(scenario.workload.events):
         for at, plan, strategy in scenario.moves:
             if at == i:
-                try_to_migrate(engine, plan, strategy)
+                migrations += try_to_migrate(engine, plan, strategy, scenario.whole)
         progress = engine.box.progress()
         assert progress >= promised[-1]
-        if isinstance(engine.box, Migration):
-            assert isinstance(progress, int) or progress in (FOREVER, -FOREVER)
-            assert engine.box.size() == len(list(engine.box.state()))
+        assert isinstance(progress, int) or progress in (FOREVER, -FOREVER)
+        for part in (part for migration in migrations for part in migration.parts):
+            event(f"the part is {part.phase.value}")
+            for told in map(part.progress, range(len(part.outputs))):
+                assert isinstance(told, int) or told in (FOREVER, -FOREVER)
+            assert part.size() == len(list(part.state()))
         promised.append(progress)
         drive(engine, [happening])
 
@@ -146,7 +151,7 @@ def test_results_come_when_the_old_plan_gives_them(scenario: Scenario, strategy:
     moved: list = []
     unmoved: list = []
     one, other = engine_for(scenario.workload, moved.extend), engine_for(scenario.workload, unmoved.extend)
-    migrations: list[Migration] = []
+    migrations: list[Transition] = []
     for i, happening in enumerate(scenario.workload.events):
         if at == i:
             migrations = try_to_migrate(one, plan, strategy)

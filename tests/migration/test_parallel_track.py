@@ -4,7 +4,7 @@ that the thesis measured: two windows, a gap, and a burst."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -14,8 +14,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.migration.fork import everything
-from midstream.migration.machine import Migration, Phase
+from midstream.migration.machine import Phase, under_way
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
@@ -25,7 +24,7 @@ from midstream.migration.parallel_track import (
 )
 from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, prepare
+from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
 from midstream.migration.transition import Transition
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox
@@ -37,7 +36,7 @@ from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
-from midstream.plans.plan import Plan
+from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes
 from midstream.plans.snapshots import equivalent
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
@@ -93,11 +92,16 @@ def is_allowed(plan: Plan) -> bool:
     try:
         inputs = input_nodes(plan)
         require_bounded(plan.outputs.values(), set(inputs), "old")
-        physical = physical_plan(plan)
-        require_join_tree(above(physical, input_nodes(physical)), "old")
+        require_join_tree(upper(plan), "old")
     except MigrationRefused:
         return False
     return True
+
+
+def upper(plan: Plan) -> Iterable[Node]:
+    """What runs above the windows of a plan."""
+    physical = physical_plan(plan)
+    return above(physical, input_nodes(physical))
 
 
 @st.composite
@@ -171,8 +175,8 @@ def test_chains(case: tuple[Workload, list[tuple[int, Plan]]], data: st.DataObje
                 continue
             box = engine.box
             if data.draw(st.integers(0, 2)) == 0:
-                migrations.append(engine.migrate(plan))
-            elif isinstance(box, Migration) and not isinstance(box, ParallelTrack):
+                migrations.append(engine.migrate(plan, whole=True))
+            elif any(not isinstance(one, ParallelTrack) for one in under_way(box)):
                 with pytest.raises(MigrationRefused, match="while a migration by another strategy is under"):
                     track(engine, plan)
                 assert engine.box is box
@@ -290,7 +294,7 @@ ON = [("item", "o.item")]
 )
 def test_what_is_no_join_tree_is_refused_by_name(plan: Stream, operator: str) -> None:
     with pytest.raises(MigrationRefused) as refusal:
-        require_join_tree(plan.plan(), "new")
+        require_join_tree(upper(plan.plan()), "new")
     assert str(refusal.value) == (
         f"parallel track is unsound over {operator} of the new plan: it is no part of a join tree (filter, "
         "projection, union, join), so a result of it is not made of old or of new elements alone; use genmig"
@@ -300,17 +304,17 @@ def test_what_is_no_join_tree_is_refused_by_name(plan: Stream, operator: str) ->
 
 def test_a_join_of_signed_streams_is_refused() -> None:
     with pytest.raises(MigrationRefused, match="old plan: it gives positive and negative elements"):
-        require_join_tree(signed_plan(bids().join(OFFERS, ON).plan()), "old")
+        require_join_tree(upper(signed_plan(bids().join(OFFERS, ON).plan())), "old")
 
 
 def test_a_join_tree_may_have_filters_projections_unions_and_relations_anywhere() -> None:
     terms = relation("terms", item="integer", price="integer").alias("t")
     tree = bids().filter(col("price") > 1).select("item").join(OFFERS.union(OFFERS), ON)
-    require_join_tree(tree.join(terms, [("item", "t.item")]).filter(col("o.price") > 2).plan(), "old")
+    require_join_tree(upper(tree.join(terms, [("item", "t.item")]).filter(col("o.price") > 2).plan()), "old")
 
 
 def test_operators_below_the_windows_may_be_any() -> None:
-    require_join_tree(bids().distinct().istream().window(5).join(OFFERS, ON).plan(), "old")
+    require_join_tree(upper(bids().distinct().istream().window(5).join(OFFERS, ON).plan()), "old")
 
 
 # What the thesis measured
@@ -324,14 +328,14 @@ START, LENGTH = 100, 300
 
 def measured(
     strategy: str, *, windows: int = 2, is_ordered: bool = True
-) -> tuple[Migration, list[tuple[int, Element]], list[Element]]:
+) -> tuple[Transition, list[tuple[int, Element]], list[Element]]:
     """Three streams in step, one element each a chronon; the migration, each result with the instant at which
     it came, and the results without a migration."""
     arrived: list[tuple[int, Element]] = []
     now = 0
     engine = Engine(LEFT_DEEP, lambda batch: arrived.extend((now, element) for element in batch))
     history = {name: list(chronons((t, (t % 7,)) for t in range(LENGTH))) for name in "lmr"}
-    migration: Migration | None = None
+    migration: Transition | None = None
     for now in range(LENGTH):
         if now == START:
             migration = (
@@ -430,7 +434,7 @@ def test_a_result_of_an_old_element_waits_for_the_new_plan_to_be_past_its_start(
     engine.advance("l", 4)
     engine.advance("m", 4)
     assert results == [(0, 50, (1, 1)), (3, 50, (1, 1)), (3, 50, (1, 1))]
-    assert migration.progress() == 3
+    assert [part.progress() for part in migration.parts] == [3]
     engine.close()
     assert results[3:] == [(3, 53, (1, 1))]
     assert (migration.origins().old, migration.origins().new) == (2, 1)
@@ -440,7 +444,7 @@ def test_before_the_first_element_it_ends_with_it() -> None:
     results: list[Element] = []
     engine = Engine(CALM, results.extend)
     migration = track(engine, CALM_TOO)
-    assert migration.old is None
+    assert [part.old for part in migration.parts] == [None]
     engine.push("l", rows(0))
     engine.push("m", rows(0, 1))
     engine.close()
@@ -473,24 +477,30 @@ def test_timestamps_of_any_size(origin: int) -> None:
     assert is_ordered(results)
 
 
-def test_what_bounds_old_results_may_be_the_end_of_the_migration() -> None:
-    """Then it is set up as other strategies are, from a fork, a joiner and a split time."""
-    results: list[Element] = []
-    engine = Engine(CALM, results.extend)
-    history = rows(*range(0, 300, 9))
-    for name in "lm":
-        engine.push(name, history[:5])
-    old, reached = engine.part(), engine.input_progress()
-    split = behind_windows(old, engine.input_max_ends(), reached)
-    new, forks = engine.new_part(CALM_TOO), [everything(split)] * 2
-    migration = ParallelTrack(old, new, split, reached, forks, [Tracks(split)])
-    engine.exchange(migration, CALM_TOO, migration.begin())
-    for name in "lm":
-        engine.push(name, history[5:])
+def test_boxes_that_no_engine_runs_are_tracked_too() -> None:
+    """It is set up as other strategies are, from a fork, a joiner and a split time; windows are below."""
+    history = [(t, t + WINDOW, row) for t, _, row in rows(*range(0, 300, 9))]
+    both = {"l": history, "m": history}
+    sources = [stream(one, {one: "integer"}, intervals=True) for one in "lm"]
+    plan = sources[0].join(sources[1], on=[("l", "m")]).plan()
+    old = PlanBox(plan)
+    results = [element for port in range(2) for element in old.push(port, history[:5])[0]]
+    migration, (ready,) = migrate_box(
+        old, PlanBox(plan), STRATEGIES["parallel-track"], [history[4][1]] * 2, old.reached
+    )
+    assert isinstance(migration, ParallelTrack)
+    assert migration.split == behind_windows(old, [history[4][1]] * 2, old.reached) == 36 + 2 * WINDOW + 0.5
+    results += ready
+    for element in history[5:]:
+        for port in range(2):
+            results += migration.push(port, [element])[0]
     assert migration.phase is Phase.DONE
-    engine.close()
-    assert Counter(results) == Counter(run(CALM, {"l": history, "m": history}))
+    for port in range(2):
+        results += migration.end(port)[0]
+    assert Counter(results) == Counter(run(plan, both))
+    assert is_ordered(results)
     assert report(migration).unmatched == 0
+    assert min(migration.origins().old, migration.origins().new) > 0
 
 
 def test_the_longest_window_counts() -> None:
@@ -537,11 +547,13 @@ def test_a_track_within_a_track_is_unwrapped_when_it_is_done() -> None:
         engine.push(name, rows(0))
     first = track(engine, CALM_TOO, windows=1)
     second = track(engine, CALM)
-    assert second.old is first
+    (inner,), (outer,) = first.parts, second.parts
+    assert isinstance(outer.old, PlanBox)
+    assert under_way(outer.old) == [inner]
     for name in "lm":
         engine.push(name, rows(60))
     assert first.phase is Phase.DONE
-    assert second.old is first.new
+    assert under_way(outer.old) == []
     for name in "lm":
         engine.push(name, rows(120))
     assert second.phase is Phase.DONE
@@ -557,7 +569,8 @@ def test_peaks_are_kept() -> None:
     assert (migration.peak_old, migration.peak_new) == (12, 2)
     engine.advance("m", 200)
     engine.advance("l", 200)
-    assert (migration.peak_old, migration.peak_new, migration.size()) == (12, 2, 0)
+    assert (migration.peak_old, migration.peak_new) == (12, 2)
+    assert [part.size() for part in migration.parts] == [0]
 
 
 # Telling old results from new ones

@@ -13,6 +13,7 @@ from midstream.engine import Engine
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
+from midstream.migration.swap import Swap
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count
@@ -111,8 +112,11 @@ def test_results_that_the_old_plan_held_back_come_in_their_turn() -> None:
     engine.push("b", chronons([(3, (9,))]))
     swap = engine.migrate(LATE.plan(), "swap")
     assert results == [(0, 10, (1,)), (3, 13, (9,))]
-    assert (swap.phase, swap.old, swap.progress(), swap.size()) == (Phase.DRAINING, None, 3, 2)
-    assert sorted(swap.state()) == [(5, 15, (2,)), (20, 30, (3,))]
+    (part,) = swap.parts
+    assert isinstance(part, Swap)
+    assert (part.phase, part.old, part.progress(), part.size()) == (Phase.DRAINING, None, 3, 2)
+    assert swap.phase is Phase.DRAINING
+    assert sorted(part.state()) == [(5, 15, (2,)), (20, 30, (3,))]
     assert engine.statistics() is not None
     engine.push("b", chronons([(6, (4,))]))
     assert results[2:] == [(5, 15, (2,)), (6, 16, (4,))]
@@ -163,7 +167,7 @@ def test_a_window_moved_by_a_swap_is_metered_for_the_next_split_time() -> None:
     engine.migrate(EARLY.plan(), "swap")
     engine.push("a", chronons([(8, (1,))]))
     assert max(engine.input_max_ends()) == 18
-    assert report(engine.migrate(EARLY.plan())).split_time == 19
+    assert report(engine.migrate(EARLY.plan(), whole=True)).split_time == 19
 
 
 def test_a_split_time_lies_behind_what_a_swap_still_holds() -> None:
@@ -173,7 +177,7 @@ def test_a_split_time_lies_behind_what_a_swap_still_holds() -> None:
     engine.push("a", chronons([(20, (3,))]))
     engine.push("b", chronons([(3, (9,))]))
     engine.migrate(LATE.plan(), "swap")
-    migration = engine.migrate(LATE.plan())
+    migration = engine.migrate(LATE.plan(), whole=True)
     assert report(migration).split_time == 31
     engine.close()
     assert results == [(3, 13, (9,)), (20, 30, (3,))]
@@ -257,8 +261,25 @@ def test_refused_where_negative_elements_would_lose_their_positive_ones() -> Non
     engine = Engine(old)
     with pytest.raises(MigrationRefused, match=r"from their negative ones at filter \(u % 2\)"):
         engine.migrate(signed_plan(WINDOW.filter(LARGE).filter(ODD).plan()), "swap")
-    with pytest.raises(MigrationRefused, match="signed-time-window 10 gives positive and negative elements"):
-        engine.migrate(WINDOW.filter(ODD).filter(ODD).plan(), "swap")
+    with pytest.raises(MigrationRefused, match=r"from their negative ones at filter \(u % 2\)"):
+        engine.migrate(WINDOW.filter(ODD).filter(ODD).plan(), "swap", whole=True)
+
+
+def test_above_them_where_intervals_begin_there_is_nothing_to_part() -> None:
+    """The signed operators go on, with the very state that they have."""
+    results: list[Element] = []
+    engine = Engine(signed_plan(WINDOW.filter(ODD).plan()), results.extend)
+    engine.push("a", chronons([(0, (1,)), (5, (3,))]))
+    before = engine.base().operators()
+    swap = engine.migrate(WINDOW.filter(ODD).filter(LARGE).plan(), "swap")
+    assert swap.phase is Phase.DONE
+    after = engine.base().operators()
+    assert len(after) == len(before) + 1
+    assert all(after[node] is operator for node, operator in before.items())
+    history = [(0, 10, (1,)), (5, 15, (3,))]
+    engine.push("a", chronons([(7, (-1,)), (8, (5,)), (40, (6,))]))
+    engine.close()
+    assert equivalent(results, [*history, (8, 18, (5,))])
 
 
 def test_refused_where_another_query_runs_what_is_to_go() -> None:
@@ -275,8 +296,10 @@ def test_refused_where_another_query_runs_what_is_to_go() -> None:
 def test_refused_while_a_migration_is_under_way() -> None:
     engine = Engine(WINDOW.distinct().plan())
     engine.push("a", chronons([(0, (1,))]))
-    engine.migrate(WINDOW.distinct().plan())
-    with pytest.raises(MigrationRefused, match="of query is under way, which keeps two plans; swap when"):
+    engine.migrate(WINDOW.distinct().plan(), whole=True)
+    with pytest.raises(
+        MigrationRefused, match="of the same part is under way, which keeps two plans; swap when"
+    ):
         engine.migrate(WINDOW.distinct().plan(), "swap")
 
 
@@ -293,7 +316,7 @@ def test_refused_where_a_relation_gives_rows_of_its_own() -> None:
     both = WINDOW.union(terms).plan()
     engine = Engine(both, relations={"terms": [(0, 30, (7,))]})
     with pytest.raises(MigrationRefused, match="union of the old plan gives rows of a relation where no"):
-        engine.migrate(both, "swap")
+        engine.migrate(both, "swap", whole=True)
 
 
 def test_what_a_swap_is_in_the_registry() -> None:

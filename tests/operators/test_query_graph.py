@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.operators.engine import run
 from midstream.plans.aggregates import count
-from midstream.plans.algebra import snapshots
+from midstream.plans.algebra import snapshots, specified
 from midstream.plans.builder import stream
-from midstream.plans.errors import MigrationRefused, PlanError, UnknownStreamError
+from midstream.plans.errors import PlanError, UnknownStreamError
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import equivalent, snapshot
 from midstream.plans.streams import BEGINNING, FOREVER, chronons
-from midstream.testing import Event, drive, interleavings, is_ordered, plans, streams_for
+from midstream.testing import Event, drive, interleavings, is_ordered, plans, streams_for, verdict
 
 S = stream("s", x="integer", y="integer").window(10)
 T = stream("t", z="integer").window(10)
@@ -198,14 +198,34 @@ def test_a_migration_leaves_what_other_queries_share() -> None:
     assert equivalent(counts, run(second.plan(), {"s": streams["s"]}))
 
 
-def test_a_migration_of_what_others_share_is_refused() -> None:
+@pytest.mark.parametrize("goes", [False, True])
+def test_what_others_share_can_be_exchanged_and_stays_for_them(goes: bool) -> None:
+    """Unless the others go, and with them what only they needed."""
     unfiltered = S.distinct()
-    engine = Engine(unfiltered.filter(unfiltered["y"] > 1).plan())
-    engine.add(unfiltered.plan(), name="distinct")
-    with pytest.raises(MigrationRefused, match=r"queries share.*only the old plan has <distinct"):
-        engine.migrate(S.filter(S["y"] > 1).distinct().plan())
-    engine.remove("distinct")
-    engine.migrate(S.filter(S["y"] > 1).distinct().plan())
+    old = unfiltered.filter(unfiltered["y"] > 1)
+    results: list = []
+    others: list = []
+    engine = Engine(old.plan(), results.extend)
+    engine.add(unfiltered.plan(), others.extend, name="distinct")
+    rows = list(chronons((t, (t % 3, t % 4)) for t in range(60)))
+    engine.push("s", rows[:10])
+    before = {node: engine.base().operators()[node] for node in engine.query("distinct").physical.nodes[1:]}
+    migration = engine.migrate(S.filter(S["y"] > 1).distinct().plan())
+    assert len(migration.parts) == 1
+    assert [str(node.operator) for node in before] == ["time-window 10", "distinct"]
+    assert all(engine.base().operators()[node] is operator for node, operator in before.items())
+    engine.push("s", rows[10:14])
+    if goes:
+        engine.remove("distinct")
+    engine.push("s", rows[14:])
+    assert migration.phase.value == "done"
+    running = set(map(id, engine.base().operators().values()))
+    assert [id(one) in running for one in before.values()] == [True, not goes]
+    engine.close()
+    assert verdict(specified(old.plan(), {"s": rows}), results)
+    assert is_ordered(results)
+    if not goes:
+        assert others == run(unfiltered.plan(), {"s": rows})
 
 
 def test_queries_come_and_go_while_one_migrates() -> None:

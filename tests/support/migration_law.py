@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
+from midstream.migration.changes import around
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import require_bounded, require_start_preserving
 from midstream.migration.report import report
@@ -233,12 +234,14 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     """
     is_allowed = is_bounded(engine.plan) and is_bounded(plan) and FOREVER not in engine.input_max_ends()
     is_allowed &= set(input_nodes(logical_plan(plan))) == set(input_nodes(logical_plan(engine.plan)))
-    preserves = is_preserving(engine.plan) and is_preserving(plan) and not engine.query().is_exchanged
+    running = engine.query().physical
+    preserves = is_preserving(running) and not engine.query().is_exchanged
+    preserves = preserves and is_preserving(around(plan, running))
     must = {"swap": False, "parallel-track": False, "genmig-reference-point": is_allowed and preserves}.get(
         strategy, is_allowed
     )
     may = not whole or strategy not in ("genmig", "genmig-reference-point") or must
-    box, running = engine.box, engine.plan
+    box, meant = engine.box, engine.plan
     try:
         migrations = [engine.migrate(plan, strategy, whole=whole)]
     except MigrationRefused as refusal:
@@ -248,7 +251,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
             str(refusal),
         )
         assert engine.box is box
-        assert engine.plan is running
+        assert engine.plan is meant
         return []
     assert may
     return migrations
@@ -263,10 +266,11 @@ def is_bounded(plan: Plan) -> bool:
     return True
 
 
-def is_preserving(plan: Plan) -> bool:
-    """Whether a result's start tells which plan it belongs to."""
+def is_preserving(physical: Plan) -> bool:
+    """Whether a result's start tells which plan it belongs to; converters count, which pair ends with starts
+    anew."""
     try:
-        require_start_preserving(above(plan, input_nodes(plan)), "old")
+        require_start_preserving(above(physical, input_nodes(physical)), "old")
     except MigrationRefused:
         return False
     return True

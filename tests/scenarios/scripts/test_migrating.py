@@ -106,6 +106,21 @@ def test_the_fifth_auction_query_moves_to_another_join_order(folder: Path) -> No
     assert_same(Path("out.jsonl").read_text(), *Q5)
 
 
+def test_a_trace_tells_of_every_phase(folder: Path) -> None:
+    Path("new.sql").write_text(other_order(SCRIPTS[5]))
+    arguments = ("--at", 8000, "--to", "new.sql", "--output", "out.jsonl", "--trace", "trace.jsonl")
+    assert invoke("migrate", *Q5, *arguments).exit_code == 0
+    entries = [json.loads(line) for line in Path("trace.jsonl").read_text().splitlines()]
+    phases = [entry["phase"] for entry in entries]
+    assert (phases[0], phases[-1]) == ("moving", "done")
+    assert entries[0]["time"] == 8000
+    assert all(entry["old_state"] > 0 for entry in entries if entry["phase"] == "moving")
+    times = [entry["time"] for entry in entries if entry["time"] is not None]
+    assert len(times) > 5 and times == sorted(times)
+    refused = invoke("migrate", *Q5, *arguments[:-1], "none/trace.jsonl")
+    assert_refused(refused, "midstream: none/trace.jsonl: cannot be written: No such file or directory")
+
+
 def test_the_optimizer_chooses_where_no_plan_is_given(folder: Path) -> None:
     found = summary("migrate", *Q5, "--at", "1970-01-01T02:13:20", "--verify")
     assert (found["at"], found["verified"], found["changed"]) == (8000, True, True)
@@ -288,7 +303,9 @@ def test_what_the_plans_tell_is_refused_before_anything_is_written(folder: Path)
 
 def test_what_shows_in_the_stream_is_refused_in_mid_stream(folder: Path) -> None:
     Path("ever.sql").write_text(FOR_EVER)
-    result = invoke("migrate", "ever.sql", *SOURCES[:2], "--at", 40, "--output", "out.jsonl")
+    Path("twice.sql").write_text(f"{FOR_EVER} AND x > -1")
+    to = ("--to", "twice.sql")
+    result = invoke("migrate", "ever.sql", *SOURCES[:2], "--at", 40, *to, "--output", "out.jsonl")
     assert_refused(result, "midstream: an element that is valid for ever has entered the running plan")
     assert not list(folder.glob("*out.jsonl"))
 

@@ -1,0 +1,133 @@
+"""`midstream simulate`: how strategies of migration behave on a scenario."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midstream.plans.errors import InputFileError, MissingExtra
+from midstream.plans.schema import suggest
+from midstream.scenarios.bench.options import checked_folder
+from midstream.scenarios.progress import progress_bar
+
+if TYPE_CHECKING:
+    from midstream.scenarios.simulator.scenario import Scenario
+
+LIBRARIES = {"pydantic": "pydantic", "PyYAML": "yaml"}
+"""By the name of the package, that of the module."""
+
+DATA = "MIDSTREAM_DATA"
+"""The environment variable with the folder of recorded streams."""
+
+
+def simulate(
+    scenario: Annotated[
+        str | None, typer.Argument(help="A scenario file (.yaml), or the name of a ready-made scenario.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the ready-made scenarios, and exit.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="A file for the report, an HTML page. Needs matplotlib.")
+    ] = None,
+    json_: Annotated[
+        Path | None, typer.Option("--json", help="A file for everything that was measured, as JSON.")
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(help="A strategy to run, instead of the scenario's; may be given several times."),
+    ] = None,
+    repetitions: Annotated[int | None, typer.Option(help="How often, instead of the scenario's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the streams, instead of the scenario's.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(envvar=DATA, help="The folder with recorded streams, for scenarios that replay them."),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A first look: one repetition, and of many elements one out of ten."),
+    ] = False,
+) -> None:
+    """Run a scenario without migration, with each strategy, and with the new plans alone; compare what they
+    give and what they take.
+
+    Exit status: 0 if all results mean the same, snapshot by snapshot, 1 if not, 2 for bad input.
+    """
+    _require_libraries()
+    from midstream.scenarios.simulator.scenario import load_scenario, packaged
+
+    if list_:
+        ready = packaged()
+        width = max(map(len, ready), default=0)
+        for name, line in ready.items():
+            typer.echo(f"{name:{width}}  {line}")
+        return
+    if scenario is None:
+        raise typer.BadParameter(
+            "found nothing, expected a file or a name; --list names those that are ready"
+        )
+    for file in filter(None, (report, json_)):
+        checked_folder(file)  # what takes long should not fail at its end
+    if report is not None:
+        from midstream.scenarios.simulator.pictures import require_matplotlib
+
+        require_matplotlib()
+    wished = _as_wished(load_scenario(scenario, data), strategy, 1 if quick else repetitions, seed)
+
+    from rich.console import Console
+
+    from midstream.scenarios.simulator.simulating import simulate as run_all
+    from midstream.scenarios.simulator.table import show
+
+    with progress_bar("runs") as advance:
+        simulation = run_all(wished, advance, is_quick=quick)
+    if json_ is not None:
+        _write(json_, json.dumps(simulation.as_dict(), indent=1, ensure_ascii=False) + "\n")
+    if report is not None:
+        from midstream.scenarios.simulator.report import write_report
+
+        write_report(simulation, report)
+    show(simulation, Console())
+    if not simulation.is_equal:
+        raise typer.Exit(1)
+
+
+def _require_libraries() -> None:
+    missing = [package for package, module in LIBRARIES.items() if not find_spec(module)]
+    if missing:
+        raise MissingExtra(
+            f"found no {', '.join(missing)}, which simulations need; install: "
+            'pip install "midstream[simulate]"',
+            missing=missing,
+        )
+
+
+def _as_wished(
+    scenario: Scenario, strategies: list[str] | None, repetitions: int | None, seed: int | None
+) -> Scenario:
+    from midstream.migration.strategies import STRATEGIES
+
+    changes: dict[str, object] = {}
+    for name in strategies or ():
+        if name not in STRATEGIES:
+            known = f"{', '.join(STRATEGIES)}{suggest(name, STRATEGIES)}"
+            raise InputFileError(f"--strategy: found {name!r}, expected one of {known}")
+    if strategies:
+        changes["strategies"] = list(dict.fromkeys(strategies))
+    if repetitions is not None:
+        if repetitions < 1:
+            raise InputFileError(f"--repetitions: found {repetitions}, expected 1 or more")
+        changes["repetitions"] = repetitions
+    if seed is not None:
+        changes["seed"] = seed
+    return replace(scenario, spec=scenario.spec.model_copy(update=changes))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error

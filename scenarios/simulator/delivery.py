@@ -1,0 +1,95 @@
+"""How the rows of a stream reach the engine: late, out of order, held up, and with heartbeats in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from random import Random
+
+from midstream.plans.streams import Element
+from midstream.scenarios.readers import Row
+from midstream.scenarios.simulator.events import Arrival
+from midstream.scenarios.simulator.stream_spec import Idle, StreamSpec, number_at
+
+_Turn = tuple[int, Element | None]
+"""When something is the stream's turn, without lag: an element; or None, for a heartbeat."""
+
+
+def delivered(
+    name: str, spec: StreamSpec, rows: Iterable[Row], random: Random, duration: int
+) -> Iterator[Arrival]:
+    """The arrivals of rows that are in order of start, and of the heartbeats between them, and the end.
+
+        arrival  =  start + displacement + lag there, but not before what was there earlier, and not while the
+                    stream is idle
+
+    The displacement is drawn between 0 and `disorder`. Elements are delivered in the order of start +
+    displacement, so that one starts at most `disorder` before one that came earlier, however lag and idle
+    phases move them. A heartbeat says what is certain then.
+
+    State    What starts within `disorder`; what is held up.
+    """
+    held: list[_Turn] = []
+    phases = list(spec.idle)
+    arrival = 0
+    for turn, element in _in_turn(spec, rows, random, duration):
+        arrival = max(arrival, turn + round(number_at(spec.lag, turn)))
+        yield from _released(name, spec, held, phases, arrival)
+        if not phases or arrival < phases[0].since:
+            yield _arrival(name, spec, turn, element, arrival)
+        elif element is not None or not phases[0].heartbeats:
+            held.append((turn, element))
+        else:
+            # Nothing is certain of what starts behind the first element that is held up.
+            yield _arrival(name, spec, held[0][0] if held else turn, None, arrival)
+    end = max(arrival, duration + round(number_at(spec.lag, duration)))
+    for phase in phases:
+        if phase.since <= end:
+            end = max(end, phase.until)
+    yield from _released(name, spec, held, phases, end)
+    yield Arrival(end, name, "end", None)
+
+
+def _released(
+    name: str, spec: StreamSpec, held: list[_Turn], phases: list[Idle], arrival: int
+) -> Iterator[Arrival]:
+    """What is held up no longer, when idle phases are over."""
+    while phases and phases[0].until <= arrival:
+        phase = phases.pop(0)
+        if not phases or phases[0].since > phase.until:
+            yield from (_arrival(name, spec, turn, element, phase.until) for turn, element in held)
+            held.clear()
+
+
+def _in_turn(spec: StreamSpec, rows: Iterable[Row], random: Random, duration: int) -> Iterator[_Turn]:
+    """Elements in order of start and displacement, heartbeats before those whose turn is at the same time."""
+    beat = spec.heartbeats
+    following = beat if beat is not None else duration
+    for turn, element in _displaced(rows, spec.disorder, random):
+        while following <= turn and following < duration:
+            yield following, None
+            following += beat or duration
+        yield turn, element
+    while following < duration:
+        yield following, None
+        following += beat or duration
+
+
+def _displaced(rows: Iterable[Row], disorder: int, random: Random) -> Iterator[tuple[int, Element]]:
+    waiting: list[tuple[int, int, Element]] = []
+    for number, (start, payload) in enumerate(rows):
+        turn = start + random.randint(0, disorder) if disorder else start
+        heappush(waiting, (turn, number, (start, start + 1, payload)))
+        # Of those that are yet to come, none has an earlier turn than this one's start.
+        while waiting and waiting[0][0] <= start:
+            turn, _, element = heappop(waiting)
+            yield turn, element
+    while waiting:
+        turn, _, element = heappop(waiting)
+        yield turn, element
+
+
+def _arrival(name: str, spec: StreamSpec, turn: int, element: Element | None, at: int) -> Arrival:
+    if element is None:
+        return Arrival(at, name, "heartbeat", turn - spec.disorder)
+    return Arrival(at, name, "element", element)

@@ -1,0 +1,111 @@
+"""What pydantic finds wrong with a scenario, said as elsewhere: place, what was found, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from midstream.plans.errors import InputFileError
+from midstream.plans.schema import suggest
+from midstream.scenarios.simulator.yaml_file import Document, Path
+
+SHOWN = 10
+"""How many faults a message has at most."""
+
+EXPECTED = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+    "mapping_type": "keys with values",
+    "path_type": "a path",
+}
+
+
+def fault(document: Document, error: ValidationError) -> InputFileError:
+    """One error that names every fault, in order of their lines."""
+    found = [_fault(document, one) for one in error.errors(include_url=False)]
+    found.sort(key=lambda one: one.line)  # type: ignore[attr-defined]
+    if len(found) == 1:
+        return found[0]
+    first = found[0]
+    lines = [str(one) for one in found[:SHOWN]]
+    if len(found) > SHOWN:
+        lines.append(f"and {len(found) - SHOWN} more")
+    return InputFileError("\n".join(lines), path=document.file, line=first.line, key=first.key)  # type: ignore[attr-defined]
+
+
+def _fault(document: Document, error: ErrorDetails) -> InputFileError:
+    kind, context = error["type"], error.get("ctx", {})
+    path = _path(document.data, error["loc"])
+    if kind == "unknown_key":
+        path = (*path, context["key"])
+    elif kind == "missing":
+        path = (*path, str(error["loc"][-1]))
+    return document.error(path, _message(kind, context, error))
+
+
+def _message(kind: str, context: dict[str, Any], error: ErrorDetails) -> str:
+    found = shown(error["input"])
+    match kind:
+        case "unknown_key":
+            known: list[str] = context["known"]
+            return (
+                f"found no such key, expected one of {', '.join(known)}{suggest(str(context['key']), known)}"
+            )
+        case "missing":
+            return "found nothing, expected a value"
+        case "union_tag_not_found":
+            key = str(context["discriminator"]).strip("'")
+            return f"found no key {key}, expected one that says which kind it is"
+        case "union_tag_invalid":
+            names = [name.strip("' ") for name in context["expected_tags"].split(",")]
+            near = suggest(context["tag"], names)
+            return f"found {context['tag']!r}, expected one of {', '.join(names)}{near}"
+        case "literal_error":
+            return f"found {found}, expected {context['expected']}"
+        case "too_short" | "string_too_short":
+            return "found nothing, expected one at least"
+        case "greater_than":
+            return f"found {found}, expected more than {context['gt']}"
+        case "greater_than_equal":
+            return f"found {found}, expected {context['ge']} or more"
+        case "value_error":
+            return f"found {found}, expected {context['error']}"
+        case _:
+            return f"found {found}, expected {EXPECTED.get(kind, error['msg'])}"
+
+
+def shown(value: Any) -> str:
+    """What was found, in short."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "keys with values"
+        case list():
+            return "a list"
+        case str():
+            return repr(value if len(value) <= 40 else f"{value[:37]}…")
+    return repr(value)
+
+
+def _path(data: Any, location: Iterable[str | int]) -> Path:
+    """The keys of a place in the data: pydantic names also which kind of several it took for granted."""
+    path: list[str | int] = []
+    for key in location:
+        known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+        if key in known:
+            path.append(key)
+            data = data[key]
+    return tuple(path)

@@ -1,0 +1,100 @@
+"""What is given to engines: the streams of a scenario, merged and cut into batches, alike for every run."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter
+
+from midstream.plans.streams import Batch
+from midstream.scenarios.simulator.events import Arrival, Kind
+from midstream.scenarios.simulator.generators import arrivals
+from midstream.scenarios.simulator.scenario import Scenario
+
+QUICK, QUICK_FROM = 10, 1000
+"""A first look takes every tenth element, where there are more than so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What is given to an engine at once: elements of one stream, or a heartbeat, or, with neither, its end.
+
+    at      when the last of it arrived
+    """
+
+    at: int
+    stream: str
+    batch: Batch | None = None
+    heartbeat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """All that arrives in a repetition.
+
+    cuts        instants at which something may happen between portions, none of which reaches over one
+    buckets     how many buckets of the grid the duration takes, and elements that arrive after it
+    """
+
+    seed: int
+    portions: tuple[Portion, ...]
+    cuts: tuple[int, ...]
+    buckets: int
+
+
+def input_of(scenario: Scenario, seed: int, is_quick: bool = False) -> Input:
+    """Generate or read the streams; of long ones `is_quick` takes a part. Raises what their sources raise."""
+    spec = scenario.spec
+    streams = [
+        list(arrivals(name, stream, scenario.second, seed, spec.duration))
+        for name, stream in spec.streams.items()
+    ]
+    if is_quick and sum(map(len, streams)) > QUICK_FROM:
+        streams = [list(thinned(stream)) for stream in streams]
+    # Of arrivals at one instant, those of the stream that is named first are first.
+    merged = list(merge(*streams, key=attrgetter("at")))
+    last = max((arrival.at for arrival in merged if arrival.kind == "element"), default=0)
+    buckets = max(-(-spec.duration // scenario.every), last // scenario.every + 1)
+    cuts = {i * scenario.every for i in range(1, buckets)}
+    cuts |= {time for step in scenario.steps for time in (step.at, step.abort_at) if time is not None}
+    ordered = tuple(sorted(cuts))
+    return Input(seed, tuple(portions(merged, spec.batch, ordered)), ordered, buckets)
+
+
+def thinned(stream: Iterable[Arrival]) -> Iterator[Arrival]:
+    """A stream with one element out of ten."""
+    count = 0
+    for arrival in stream:
+        if arrival.kind == "element":
+            count += 1
+            if count % QUICK:
+                continue
+        yield arrival
+
+
+def portions(arrived: Iterable[Arrival], size: int, cuts: Sequence[int]) -> Iterator[Portion]:
+    """Arrivals in order, as portions: consecutive elements of one stream, up to `size`, and none over a cut.
+
+    >>> arrived = [Arrival(at, "s", "element", (at, at + 1, ())) for at in (1, 2, 3, 5)]
+    >>> for portion in portions([*arrived, Arrival(6, "s", "end", None)], 2, [3]):
+    ...     print(portion.at, portion.batch)
+    2 [(1, 2, ()), (2, 3, ())]
+    5 [(3, 4, ()), (5, 6, ())]
+    6 None
+    """
+
+    def together_with(one: Arrival) -> tuple[int, str, Kind]:
+        return bisect_right(cuts, one.at), one.stream, one.kind
+
+    for (_, stream, kind), group in groupby(arrived, together_with):
+        together = list(group)
+        if kind == "element":
+            for i in range(0, len(together), size):
+                part = together[i : i + size]
+                yield Portion(part[-1].at, stream, batch=[one.what for one in part])  # type: ignore[misc]
+        else:
+            for one in together:
+                yield Portion(one.at, stream, heartbeat=one.what if isinstance(one.what, int) else None)

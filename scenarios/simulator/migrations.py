@@ -1,0 +1,33 @@
+"""What the simulator wants to know of a migration."""
+
+from __future__ import annotations
+
+from midstream.migration.machine import Phase
+from midstream.migration.transition import Transition
+from midstream.operators.engine import Engine
+from midstream.operators.guest import Guest
+from midstream.operators.operator import Operator
+from midstream.operators.plan_box import PlanBox
+
+_UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
+
+
+def is_over(migration: Transition) -> bool:
+    """Whether nothing more will happen."""
+    return migration.phase not in (*_UNDER_WAY, Phase.QUEUED)
+
+
+def sizes(migration: Transition) -> tuple[int, int, int]:
+    """The state of the old boxes, of the new ones, and what is held between them, in elements."""
+    parts = [part for part in migration.parts if part.phase in _UNDER_WAY]
+    old = sum(part.old.size() for part in parts if part.old is not None)
+    return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
+
+
+def operators(engine: Engine, migration: Transition | None) -> list[Operator]:
+    """The operators above the windows of an engine's query, in both boxes of each part that is exchanged."""
+    boxes = [engine.part()]
+    for part in () if migration is None else migration.parts:
+        boxes += [box for box in (part.old, part.new) if isinstance(box, PlanBox)]
+    found = (operator for box in boxes for operator in box.operators().values())
+    return [operator for operator in found if not isinstance(operator, Guest)]

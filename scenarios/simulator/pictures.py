@@ -1,0 +1,93 @@
+"""Matplotlib's figures as parts of an HTML page.
+
+Lines and texts take the page's colours: what is drawn in one of `PAGE_COLORS` refers to a CSS variable of the
+page, so that one picture serves on a light ground and on a dark one.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from midstream.plans.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, FAINT, GROUND = "#1b1b1d", "#8e8e93", "#fffffe"
+BASE = "#77777a"
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b58900", "#56b4e9")
+OLD, NEW, HELD = "#a9b4c2", "#5b7f95", "#cc3366"
+
+PAGE_COLORS: Mapping[str, tuple[str, str]] = {
+    INK: ("ink", "#ececef"),
+    FAINT: ("faint", "#8e8e93"),
+    GROUND: ("ground", "#17181b"),
+    BASE: ("base", "#a0a0a6"),
+    **{
+        color: (f"series-{i}", dark)
+        for i, (color, dark) in enumerate(
+            zip(SERIES, ("#4fa8e0", "#ff8c42", "#3fc99d", "#d78ac6", "#e0b63a", "#8fd3ff"), strict=True)
+        )
+    },
+    OLD: ("old", "#6d7786"),
+    NEW: ("new", "#93b7cd"),
+    HELD: ("held", "#ff6f9c"),
+}
+"""By the colour in a picture: its name on the page, and what it is there on a dark ground. Those of series
+can be told apart by colour-blind readers (after Okabe and Ito)."""
+
+
+def require_matplotlib() -> None:
+    """Raise MissingExtra, saying what to install, where there is no matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra(
+            'found no matplotlib, which reports need; install: pip install "midstream[plot]"',
+            missing=["matplotlib"],
+        )
+
+
+def page_colors(*, dark: bool) -> str:
+    """The colours as declarations of CSS variables."""
+    return " ".join(
+        f"--{name}: {on_dark if dark else color};" for color, (name, on_dark) in PAGE_COLORS.items()
+    )
+
+
+def inline_svg(draw: Callable[[], Figure], name: str, description: str) -> str:
+    """What `draw` gives as an SVG element, the same bytes for the same figure.
+
+    `name` keeps its ids apart from those of other figures on the page; `description` is for those who cannot
+    see it. What somebody has set for matplotlib has no effect, and texts are no formulas.
+    """
+    import matplotlib as mpl
+
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    file = io.StringIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False})
+        draw().savefig(file, format="svg", transparent=True, metadata=nothing)
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(
+        r"#[0-9a-f]{6}\b",
+        lambda match: f"var(--{PAGE_COLORS[match[0]][0]})" if match[0] in PAGE_COLORS else match[0],
+        svg,
+    )
+    svg = re.sub(r"font: ([^;\"]*)'DejaVu Sans'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
+    opening = f'<svg role="img" aria-label="{escape(description)}"'
+    return re.sub(r'<svg\b(.*?) width="[^"]*"', rf"{_literal(opening)}\1", svg, count=1, flags=re.S).replace(
+        ' height="', ' data-height="', 1
+    )
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", r"\\")

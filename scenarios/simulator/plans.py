@@ -1,0 +1,72 @@
+"""The plans of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from midstream.plans.errors import InputFileError, PlanError
+from midstream.plans.plan import Plan
+from midstream.plans.schema import Schema, Type, suggest
+from midstream.plans.serialise import plan_from_json
+from midstream.plans.sql import Catalog
+from midstream.scenarios.plan_files import read_plan
+
+
+def plan_of(
+    sql: str | None, file: str | None, plan: dict[str, Any] | None, folder: Path, catalog: Catalog
+) -> Plan:
+    """The plan that is given in one of three forms. Raises MidstreamError where it cannot be read."""
+    if plan is not None:
+        return plan_from_json(plan)
+    if file is None:
+        return catalog.query(sql or "").plan
+    path = folder / file
+    match path.suffix:
+        case ".json":
+            return read_plan(path)
+        case ".sql":
+            try:
+                return catalog.query(path.read_text(encoding="utf-8"), str(path)).plan
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise InputFileError(f"{path}: {reason or error}", path=str(path)) from error
+    raise InputFileError(f"{path}: expected a file whose name ends in .sql or .json", path=str(path))
+
+
+SQL_TYPES = {Type.INTEGER: "INT", Type.FLOAT: "FLOAT", Type.STRING: "TEXT", Type.BOOLEAN: "BOOLEAN"}
+
+
+def declaration(name: str, schema: Schema) -> str:
+    """The statement that declares a relation; names are quoted, so that they may be any.
+
+    >>> declaration("item", Schema.of(id="integer", note="string?"))
+    'CREATE RELATION "item" ("id" INT NOT NULL, "note" TEXT)'
+    """
+    columns = ", ".join(
+        f"{_quoted(one.name)} {SQL_TYPES[one.type]}{'' if one.nullable else ' NOT NULL'}" for one in schema
+    )
+    return f"CREATE RELATION {_quoted(name)} ({columns})"
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def require_sources(plan: Plan, streams: Mapping[str, Schema], relations: Mapping[str, Schema]) -> None:
+    """Raise PlanError unless a plan has one output, and the scenario what it reads, with the same columns."""
+    if len(plan.outputs) != 1:
+        raise PlanError(f"the plan has {len(plan.outputs)} outputs, expected one: {', '.join(plan.outputs)}")
+    for what, read, known in (
+        ("stream", {source.stream: source.columns for source in plan.sources}, streams),
+        ("relation", {one.relation: one.columns for one in plan.relations}, relations),
+    ):
+        for name, schema in read.items():
+            if name not in known:
+                raise PlanError(
+                    f"the plan reads {what} {name}, expected one of {', '.join(known)}{suggest(name, known)}"
+                )
+            if schema != known[name]:
+                raise PlanError(f"the plan reads {what} {name} as {schema}, which is {known[name]}")

@@ -1,0 +1,199 @@
+"""The report of a simulation: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from midstream.plans.errors import InputFileError
+from midstream.scenarios.simulator.pictures import inline_svg, page_colors, require_matplotlib
+from midstream.scenarios.simulator.report_tables import comparison, migrations
+from midstream.scenarios.simulator.results import Run, Simulation
+from midstream.scenarios.simulator.words import first_runs, shown_name, shown_time
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_report(simulation: Simulation, file: Path) -> None:
+    """Write a simulation's report.
+
+    Raises   MissingExtra without matplotlib; InputFileError where the file cannot be written.
+    """
+    text = report_html(simulation)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
+
+
+def report_html(simulation: Simulation) -> str:
+    """The page: the same text for the same simulation. Raises MissingExtra without matplotlib."""
+    require_matplotlib()
+    style = (resources.files(__package__) / "report.css").read_text(encoding="utf-8")
+    dark = page_colors(dark=True)
+    body = "\n".join(
+        (
+            _head(simulation),
+            _section("Comparison", comparison(simulation)),
+            _section("Migrations", migrations(simulation)),
+            *(_section(title, figure) for title, figure in _figures(simulation)),
+            _section("Plans", _plans(simulation)),
+            _section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
+            _section("Made with", _versions(simulation)),
+        )
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(simulation.name)} – Midstream</title>\n"
+        f"<style>\n:root {{ {page_colors(dark=False)} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{style}</style>\n"
+        f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>"
+
+
+def _head(simulation: Simulation) -> str:
+    paragraphs = "\n".join(
+        f"<p>{escape(' '.join(part.split()))}</p>"
+        for part in re.split(r"\n\s*\n", simulation.description.strip())
+        if part.strip()
+    )
+    facts = (
+        ("duration", shown_time(simulation, simulation.duration)),
+        ("repetitions", f"{simulation.repetitions}"),
+        ("seed", f"{simulation.seed}"),
+        ("chronon", f"1 of {simulation.second:,} in a second ({simulation.unit})"),
+        ("measured every", shown_time(simulation, simulation.every)),
+    )
+    return f"<header>\n<h1>{escape(simulation.name)}</h1>\n{paragraphs}\n{_facts(facts)}\n</header>"
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    from midstream.scenarios.simulator import charts
+
+    runs = charts.drawn_runs(simulation)
+    first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
+    for chart in _CHARTS if runs else ():
+        told = [chart.tell(simulation, run) for run in runs]
+        draw = partial(getattr(charts, chart.name), simulation)
+        yield chart.title, _figure(draw, chart.title, f"{chart.caption} {PERIOD}{first}", told)
+    told = [
+        f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
+        for run in first_runs(simulation)
+        if run.migrations or run.refused is None
+    ]
+    caption = (
+        "Left: processing so far, while application time goes on. Right: results so far over processing so "
+        "far; steeper is cheaper. CPU time is that of this machine and differs from run to run."
+    )
+    yield "Costs", _figure(partial(charts.costs, simulation), "Costs", caption + first, told)
+
+
+def _figure(draw: Callable[[], Figure], title: str, caption: str, told: Sequence[str]) -> str:
+    """A picture, and what is said of it; `told` has what it shows in words."""
+    svg = inline_svg(draw, title.lower().replace(" ", "-"), f"{title}. {' '.join(told)}")
+    words = "".join(f"<li>{escape(line)}</li>" for line in told)
+    return (
+        f"<figure>\n{svg}\n<figcaption>{escape(caption)}"
+        f"<details><summary>In words</summary><ul>{words}</ul></details></figcaption>\n</figure>"
+    )
+
+
+def _tell_output(simulation: Simulation, run: Run) -> str:
+    totals = run.totals
+    pause = "" if totals.longest_pause_moving is None else (
+        f", longest pause during migrations {shown_time(simulation, totals.longest_pause_moving)}"
+    )  # fmt: skip
+    largest = max(run.series.results, default=0)
+    when = run.series.results.index(largest) * simulation.every if run.series.results else 0
+    return (
+        f"{run.strategy}: {totals.results:,} results{pause}, at most {largest:,} in "
+        f"{shown_time(simulation, simulation.every)}, from {shown_time(simulation, when)} on."
+    )
+
+
+def _tell_state(simulation: Simulation, run: Run) -> str:
+    peaks = "; ".join(
+        f"old plan at most {m.peak_old:,}, new plan {m.peak_new:,}, held {m.peak_held:,}"
+        for m in run.migrations
+    )
+    return f"{run.strategy}: {peaks}; in all at most {run.totals.peak_state:,} elements."
+
+
+def _tell_latency(simulation: Simulation, run: Run) -> str:
+    mean, largest = run.totals.latency_mean, run.totals.latency_max
+    if mean is None or largest is None:
+        return f"{run.strategy}: no results."
+    usual, most = shown_time(simulation, mean), shown_time(simulation, largest)
+    return f"{run.strategy}: {usual} on average, at most {most}."
+
+
+def _tell_intermediate(simulation: Simulation, run: Run) -> str:
+    return f"{run.strategy}: {run.totals.intermediate:,} intermediate results."
+
+
+class _Chart(NamedTuple):
+    """A function of `charts`, and what is said of its picture."""
+
+    name: str
+    title: str
+    caption: str
+    tell: Callable[[Simulation, Run], str]
+
+
+_CHARTS = (
+    _Chart(
+        "output_rate",
+        "Output",
+        "Results that come out, for each strategy, before those without migration.",
+        _tell_output,
+    ),
+    _Chart(
+        "state",
+        "State",
+        "Elements kept by the old plan, by the new one, and between them, above each other; before and after "
+        "a migration, by the plan that runs.",
+        _tell_state,
+    ),
+    _Chart(
+        "latency",
+        "Latency",
+        "From the start of a result to the arrival at which it came out.",
+        _tell_latency,
+    ),
+    _Chart(
+        "intermediate_results",
+        "Intermediate results",
+        "What operators give to other operators, in both plans during a migration.",
+        _tell_intermediate,
+    ),
+)
+
+PERIOD = "The shaded time is that of the migration; the dotted line is the split time."
+
+
+def _plans(simulation: Simulation) -> str:
+    trees = "".join(
+        f"<div><h3>{escape(name)}</h3><pre>{escape(tree)}</pre></div>"
+        for name, tree in simulation.plans.items()
+    )
+    return f'<div class="plans">{trees}</div>'
+
+
+def _versions(simulation: Simulation) -> str:
+    return _facts(tuple(simulation.versions.items()))

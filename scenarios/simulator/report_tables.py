@@ -1,0 +1,132 @@
+"""The tables of a report: strategies compared, and what became of each migration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from statistics import median
+
+from midstream.scenarios.simulator.results import FIGURES, Compared, Moved, Simulation, Spread
+from midstream.scenarios.simulator.words import first_runs, shown_name, shown_number, shown_time
+
+VERDICTS = {
+    "equal": ("good", "✓ equal", "the same results as without migration, in order"),
+    "different": ("bad", "✗ different", "not the results without migration"),
+    "refused": ("off", "– refused", "the migration was refused"),
+}
+"""A class, a mark, and what it means."""
+
+
+def comparison(simulation: Simulation) -> str:
+    several = simulation.repetitions > 1
+    head = "".join(f'<th scope="col">{escape(shown_name(one.strategy))}</th>' for one in simulation.compared)
+    verdicts = "".join(f"<td>{_verdict(one)}</td>" for one in simulation.compared)
+    rows = [f'<tr><th scope="row">verdict</th>{verdicts}</tr>']
+    for key, meaning in FIGURES.items():
+        if all(one.figures[key].median is None for one in simulation.compared if key in one.figures):
+            continue
+        is_time = meaning.endswith(", in chronons")
+        label = meaning.removesuffix(", in chronons")
+        cells = "".join(
+            f"<td>{_spread(simulation, one.figures.get(key), is_time, several)}</td>"
+            for one in simulation.compared
+        )
+        rows.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
+    rows += _overhead(simulation, several)
+    note = (
+        f"<p>Medians of {simulation.repetitions} repetitions, each with streams of its own; below them the "
+        "least and the largest.</p>"
+        if several
+        else ""
+    )
+    refusals = "".join(
+        f"<li><b>{escape(one.strategy)}</b> was refused: {escape(one.refused)}</li>"
+        for one in simulation.compared
+        if one.refused
+    )
+    differences = "".join(
+        f"<li><b>{escape(run.strategy)}</b>, repetition {run.repetition + 1}: {escape(text)}</li>"
+        for run in simulation.runs
+        for text in run.differences
+    )
+    return (
+        f'{note}<div class="wide"><table>\n<thead><tr><th></th>{head}</tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
+        + (f"\n<h3>Refused</h3>\n<ul>{refusals}</ul>" if refusals else "")
+        + (f"\n<h3>Differences</h3>\n<ul>{differences}</ul>" if differences else "")
+    )
+
+
+def _overhead(simulation: Simulation, several: bool) -> list[str]:
+    """The row that compares a migration's processing with that of both plans alone."""
+    by_strategy = {
+        one.strategy: [
+            run.totals.cpu_moving / alone
+            for run in simulation.of(one.strategy)
+            if run.totals.cpu_moving is not None
+            and (alone := (run.totals.cpu_window_old_alone or 0) + (run.totals.cpu_window_new_alone or 0))
+        ]
+        for one in simulation.compared
+    }
+    if not any(by_strategy.values()):
+        return []
+    spreads = [Spread(median(some), min(some), max(some)) if some else None for some in by_strategy.values()]
+    cells = "".join(f"<td>{_spread(simulation, spread, False, several)}</td>" for spread in spreads)
+    label = "processing during migrations, relative to that of both plans alone"
+    return [f'<tr><th scope="row">{label}</th>{cells}</tr>']
+
+
+def _verdict(one: Compared) -> str:
+    kind, mark, meaning = VERDICTS[one.verdict]
+    return f'<span class="{kind}" title="{escape(meaning)}">{escape(mark)}</span>'
+
+
+def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, several: bool) -> str:
+    if spread is None or spread.median is None or spread.least is None or spread.largest is None:
+        return "–"
+
+    def show(value: float) -> str:
+        return escape(shown_time(simulation, value) if is_time else shown_number(value))
+
+    middle = show(spread.median)
+    if not several or spread.least == spread.largest:
+        return middle
+    return f'{middle}<br><span class="range">{show(spread.least)} … {show(spread.largest)}</span>'
+
+
+def migrations(simulation: Simulation) -> str:
+    titles = (
+        "strategy", "to", "began", "split", "over", "phase",
+        "results of the old plan", "of the new", "put together", "largest state, old", "new", "held",
+    )  # fmt: skip
+    rows = []
+    reasons = []
+    for run in first_runs(simulation):
+        for moved in run.migrations:
+            cells = (
+                *(shown_time(simulation, time) for time in (moved.asked, moved.split, moved.ended)),
+                moved.phase if not moved.unmatched else f"{moved.phase}, {moved.unmatched:,} unmatched",
+                *map(shown_number, (moved.results_old, moved.results_new, moved.results_fused)),
+                *map(shown_number, (moved.peak_old, moved.peak_new, moved.peak_held)),
+            )
+            rows.append(
+                f'<tr><th scope="row">{escape(run.strategy)}</th><td>{escape(moved.to)}</td>'
+                + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                + "</tr>"
+            )
+            reasons += [f"<li><b>{escape(run.strategy)}</b>: {escape(why)}</li>" for why in _reasons(moved)]
+    if not rows:
+        return "<p>No strategy migrated.</p>"
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
+        + (f"<ul>{''.join(reasons)}</ul>" if reasons else "")
+    )
+
+
+def _reasons(moved: Moved) -> Iterator[str]:
+    if moved.condition is not None:
+        yield f"began when {moved.condition}"
+    if moved.reason:
+        yield moved.reason

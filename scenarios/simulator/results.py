@@ -1,0 +1,246 @@
+"""What a simulation found out, as plain data.
+
+All times are application time in chronons, counted from 0, where the scenario begins; `seconds` and `cpu`
+are seconds of this machine and differ from run to run. Everything else is the same for the same scenario and
+seed. State is counted in elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["equal", "different", "refused"]
+
+BASELINE = "none"
+"""The name of the run without migration, beside the names of strategies."""
+
+
+def alone(plan: str) -> str:
+    """The name of the run that has another plan from the beginning, without migration.
+
+    >>> alone("new")
+    'new alone'
+    """
+    return f"{plan} alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A migration of a run.
+
+    to              the name of the plan, or `optimizer`
+    plan            the tree of the new plan
+    asked           when it was asked for
+    condition       the condition that was met; None where the scenario names the instant
+    began           the least progress of the inputs when it began; None before the first element
+    split           the first instant at which the new plan answers; None where that is the very beginning
+    ended           when the last thing arrived that it waited for; None if it never ended
+    phase           where it stands at the end of the run: done, or aborted
+    aborted         when its end was asked for; None where it was not
+    reason          why its strategy was chosen, where the scenario did not choose it
+    results_old, results_new, results_fused     where its results came from
+    unmatched       fragments of results that found no other half
+    peak_old, peak_new, peak_held       largest state of the old box, of the new one, and held between them
+    seconds         on the clock of the wall, spent in preparing and beginning it
+    """
+
+    to: str
+    plan: str
+    asked: int
+    condition: str | None
+    began: int | None
+    split: int | None
+    ended: int | None
+    phase: str
+    aborted: int | None
+    reason: str
+    results_old: int
+    results_new: int
+    results_fused: int
+    unmatched: int
+    peak_old: int
+    peak_new: int
+    peak_held: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Figures on the grid of application time, one for each bucket.
+
+    Bucket i holds what arrived, and what came out, in `[i × every, (i + 1) × every)`. There are as many as
+    the duration has, and more where elements arrive after it; the last one also holds what the end of the
+    streams brought. State and `cpu` are those at the end of the bucket.
+
+    elements            that arrived
+    results             that came out
+    intermediate        that operators gave to operators, in both plans during a migration
+    old, new, held      the state of the old box, of the new one, and held between both; without a migration
+                        under way all state of the box is `old` before the first one, and `new` after it
+    rest                the state of the rest of the engine: what waits where streams enter, windows
+    bytes               of what operators keep, estimated; None where it was not asked for
+    latency_mean        application time from a result's start to the arrival at which it came out
+    latency_max         the largest of them; both None in a bucket without results
+    cpu                 seconds of processing since the beginning
+    """
+
+    elements: tuple[int, ...]
+    results: tuple[int, ...]
+    intermediate: tuple[int, ...]
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+    held: tuple[int, ...]
+    rest: tuple[int, ...]
+    bytes: tuple[int | None, ...]
+    latency_mean: tuple[float | None, ...]
+    latency_max: tuple[int | None, ...]
+    cpu: tuple[float, ...]
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """All state of the engine."""
+        return tuple(map(sum, zip(self.old, self.new, self.held, self.rest, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Figures of a whole run.
+
+    peak_state              on the grid
+    longest_pause           between consecutive arrivals that brought results; None with fewer than two
+    longest_pause_moving    the longest that has a part in the migrations' time; None without one
+    latency_mean, latency_max       of all results; None without any
+    cpu                     seconds of processing
+    cpu_moving              the part of it during migrations; None without one
+    cpu_window_old_alone    what the first plan needs for the same time without migration
+    cpu_window_new_alone    what the new plans need for the same time, each if it ran from the beginning; both
+                            None where `cpu_moving` is
+    """
+
+    elements: int
+    results: int
+    intermediate: int
+    peak_state: int
+    longest_pause: int | None
+    longest_pause_moving: int | None
+    latency_mean: float | None
+    latency_max: int | None
+    cpu: float
+    cpu_moving: float | None = None
+    cpu_window_old_alone: float | None = None
+    cpu_window_new_alone: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One strategy on one repetition of the streams.
+
+    strategy        the name of a strategy, `none`, or `alone(…)`
+    seed            of the streams of this repetition
+    refused         why a migration was refused; the run went on with the plan that it had
+    verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order,
+                    with nothing unmatched
+    is_ordered      whether the results came in order of start
+    differences     the first ones as text: the results of this run are on the left, those of `none` on the
+                    right
+    """
+
+    strategy: str
+    repetition: int
+    seed: int
+    refused: str | None
+    migrations: tuple[Moved, ...]
+    series: Series
+    totals: Totals
+    verdict: Verdict
+    is_ordered: bool
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over all repetitions; None everywhere where no run has it."""
+
+    median: float | None
+    least: float | None
+    largest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One strategy over all repetitions. `figures` are those of `FIGURES`, by name."""
+
+    strategy: str
+    runs: int
+    verdict: Verdict
+    """`different` if any run is, else `refused` if any was."""
+    refused: str | None
+    figures: Mapping[str, Spread]
+
+
+FIGURES: Mapping[str, str] = {
+    "results": "results",
+    "duration": "migration, from its beginning until it was over, in chronons",
+    "longest_pause": "longest pause between results, in chronons",
+    "longest_pause_moving": "longest pause between results during migrations, in chronons",
+    "latency_mean": "mean latency of results, in chronons",
+    "latency_max": "largest latency of results, in chronons",
+    "peak_state": "largest state, in elements",
+    "intermediate": "intermediate results",
+    "cpu": "processing, in CPU seconds",
+    "cpu_moving": "processing during migrations, in CPU seconds",
+    "cpu_window_old_alone": "processing of the old plan alone in that time, in CPU seconds",
+    "cpu_window_new_alone": "processing of the new plans alone in that time, in CPU seconds",
+}
+"""What is compared between strategies, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """All runs of a scenario, and their comparison.
+
+    second      chronons a second has; `unit` is the chronon's name, in the plural
+    every       the grid of the series, in chronons
+    plans       the named plans as trees
+    text        the scenario as it was written
+    versions    of Midstream and Python
+    """
+
+    name: str
+    description: str
+    seed: int
+    repetitions: int
+    unit: str
+    second: int
+    duration: int
+    every: int
+    plans: Mapping[str, str]
+    text: str
+    runs: tuple[Run, ...]
+    compared: tuple[Compared, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """In the order in which they ran, the baseline first."""
+        return tuple(dict.fromkeys(run.strategy for run in self.runs))
+
+    def of(self, strategy: str) -> Sequence[Run]:
+        """The runs of a strategy, one for each repetition."""
+        return [run for run in self.runs if run.strategy == strategy]
+
+    @property
+    def wished(self) -> tuple[str, ...]:
+        """The strategies that were compared."""
+        return tuple(name for name in self.strategies if name != BASELINE and not name.endswith(alone("")))
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no run's results differ from those without migration."""
+        return all(run.verdict != "different" for run in self.runs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"format": "midstream-simulation", "version": 1, "equal": self.is_equal, **asdict(self)}

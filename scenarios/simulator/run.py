@@ -1,0 +1,260 @@
+"""One run of a scenario: an engine, what is given to it, the migrations, and what is measured."""
+
+from __future__ import annotations
+
+import gc
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter, process_time
+
+from midstream.migration.report import report
+from midstream.migration.strategies import migrate
+from midstream.migration.transition import Transition
+from midstream.operators.engine import Engine
+from midstream.optimizer import Statistics, optimize
+from midstream.plans.errors import EnumerationLimit, MigrationRefused, StatisticsError
+from midstream.plans.plan import Plan
+from midstream.plans.streams import BEGINNING, Element, Time, chronon_end
+from midstream.scenarios.scripts.explaining import LIMIT
+from midstream.scenarios.simulator.conditions import Bucket
+from midstream.scenarios.simulator.input import Input, Portion
+from midstream.scenarios.simulator.meter import Meter
+from midstream.scenarios.simulator.migrations import is_over
+from midstream.scenarios.simulator.results import Moved, Series, Totals
+from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, Step
+
+
+@dataclass(slots=True)
+class Move:
+    """A migration of a run, under way or over.
+
+    seconds, cpu    what preparing and beginning it took, on the wall's clock and of the processor
+    first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
+    note            what else is to be said
+    """
+
+    step: Step
+    plan: Plan
+    migration: Transition
+    asked: int
+    seconds: float
+    cpu: float
+    first: int
+    beyond: int | None = None
+    ended: int | None = None
+    aborted: int | None = None
+    note: str = ""
+
+    def as_result(self) -> Moved:
+        """What is told of it."""
+        facts = report(self.migration)
+        return Moved(
+            to=self.step.to,
+            plan=str(self.plan),
+            asked=self.asked,
+            condition=None if self.step.condition is None else self.step.condition.text,
+            began=_finite(self.migration.started),
+            split=facts.split_time,
+            ended=self.ended,
+            phase=facts.phase,
+            aborted=self.aborted,
+            reason="; ".join(filter(None, (self.migration.reason, self.note))),
+            results_old=facts.results_old,
+            results_new=facts.results_new,
+            results_fused=facts.results_fused,
+            unmatched=facts.unmatched,
+            peak_old=facts.peak_state_old,
+            peak_new=facts.peak_state_new,
+            peak_held=facts.peak_held,
+            seconds=self.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run. `cpu` holds the seconds of processing by portion."""
+
+    results: list[Element]
+    moves: tuple[Move, ...]
+    refused: str | None
+    series: Series
+    totals: Totals
+    cpu: Sequence[float]
+
+
+@contextmanager
+def without_garbage_collector() -> Iterator[None]:
+    """As timeit does it: what the collector takes depends on what else is kept, such as the results."""
+    gc.collect()
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def run(
+    scenario: Scenario,
+    plan: Plan,
+    strategy: str | None,
+    given: Input,
+    progress: Callable[[int], object] = lambda portions: None,
+) -> Outcome:
+    """Run a plan over all that arrives; with a strategy, carry out the scenario's migrations.
+
+    `progress` is told, now and then, how many portions were taken.
+
+    Raises   What the engine raises.
+    """
+    with without_garbage_collector():
+        one = _Run(scenario, plan, strategy, given)
+        one.feed(progress)
+        return one.outcome()
+
+
+class _Run:
+    """A run under way."""
+
+    def __init__(self, scenario: Scenario, plan: Plan, strategy: str | None, given: Input) -> None:
+        spec = scenario.spec
+        read = {source.stream for source in plan.sources}
+        slack: dict[str, Time] = {
+            name: one.slack for name, one in spec.streams.items() if name in read and one.slack is not None
+        }
+        self._every = scenario.every
+        self._strategy = strategy
+        self._given = given
+        self._results: list[Element] = []
+        self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
+        self._streams = frozenset(self._engine.streams)
+        self._steps = list(scenario.steps) if strategy is not None else []
+        self._plans = scenario.plans
+        self._moves: list[Move] = []
+        self._refused: str | None = None
+        self._cpu = array("d")
+        self._meter = Meter(self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes)
+
+    def feed(self, progress: Callable[[int], object]) -> None:
+        """Give the engine everything, and let happen between portions what is due."""
+        cuts = iter([*self._given.cuts, None])
+        cut = next(cuts)
+        for i, portion in enumerate(self._given.portions):
+            while cut is not None and cut <= portion.at:
+                self._pass(cut, i)
+                progress(i)
+                cut = next(cuts)
+            self._take(portion)
+            self._settle(portion.at, i + 1)
+        while cut is not None:
+            self._pass(cut, len(self._given.portions))
+            cut = next(cuts)
+        self._close_bucket()
+
+    def outcome(self) -> Outcome:
+        """What became of it."""
+        series = self._meter.series()
+        latency_mean, latency_max = self._meter.latency(len(self._results))
+        spans = [(move.asked, move.ended) for move in self._moves]
+        return Outcome(
+            results=self._results,
+            moves=tuple(self._moves),
+            refused=self._refused,
+            series=series,
+            totals=Totals(
+                elements=sum(series.elements),
+                results=len(self._results),
+                intermediate=sum(series.intermediate),
+                peak_state=max(series.state),
+                longest_pause=self._meter.longest_pause(),
+                longest_pause_moving=self._meter.longest_pause(spans),
+                latency_mean=latency_mean,
+                latency_max=latency_max,
+                cpu=self._meter.cpu,
+            ),
+            cpu=self._cpu,
+        )
+
+    def _take(self, portion: Portion) -> None:
+        known, began = len(self._results), process_time()
+        if portion.stream not in self._streams:
+            self._cpu.append(0.0)
+            return
+        if portion.batch is not None:
+            self._engine.push(portion.stream, portion.batch)
+        elif portion.heartbeat is not None:
+            self._engine.advance(portion.stream, portion.heartbeat)
+        else:
+            self._engine.end(portion.stream)
+        seconds = process_time() - began
+        self._cpu.append(seconds)
+        self._meter.cpu += seconds
+        self._meter.take(portion, self._results[known:])
+
+    def _pass(self, time: int, taken: int) -> None:
+        """Application time comes to an instant, before anything that arrives at it."""
+        bucket = self._close_bucket() if time and time % self._every == 0 else None
+        for move in self._moves:
+            if move.step.abort_at == time and not is_over(move.migration):
+                self._abort(move, time, taken)
+        while self._steps and self._is_due(self._steps[0], time, bucket):
+            self._begin(self._steps.pop(0), time, taken)
+            bucket = None  # it says nothing of the new plan
+
+    def _is_due(self, step: Step, time: int, bucket: Bucket | None) -> bool:
+        if step.condition is None:
+            assert step.at is not None
+            return step.at <= time
+        return bucket is not None and step.condition.is_met(bucket)
+
+    def _begin(self, step: Step, time: int, taken: int) -> None:
+        assert self._strategy is not None
+        known = len(self._results)
+        self._meter.intermediate.total()  # which takes note of the operators that will go
+        cpu, wall = process_time(), perf_counter()
+        try:
+            if step.to == OPTIMIZER:
+                seen = Statistics.from_observations(self._engine.observe())
+                plan = optimize(self._engine.query().plan, seen, limit=LIMIT).plan
+            else:
+                plan = self._plans[step.to]
+            migration = migrate(self._engine, plan, self._strategy)
+        except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
+            self._refused = self._refused or f"at {time}: {refusal}"
+            return
+        move = Move(step, plan, migration, time, perf_counter() - wall, process_time() - cpu, taken)
+        self._moves.append(move)
+        self._meter.cpu += move.cpu
+        self._meter.give(time, self._results[known:])
+        self._meter.intermediate.total(migration)
+        self._settle(time, taken)
+
+    def _abort(self, move: Move, time: int, taken: int) -> None:
+        known, cpu = len(self._results), process_time()
+        try:
+            move.migration.abort("the scenario asks for it")
+            move.aborted = time
+        except MigrationRefused as refusal:
+            move.note = f"not given up at {time}: {refusal}"
+        self._meter.cpu += process_time() - cpu
+        self._meter.give(time, self._results[known:])
+        self._settle(time, taken)
+
+    def _settle(self, time: int, taken: int) -> None:
+        """Take note of migrations that are over."""
+        for move in self._moves:
+            if move.ended is None and is_over(move.migration):
+                move.ended, move.beyond = time, taken
+
+    def _close_bucket(self) -> Bucket:
+        under_way = [move.migration for move in self._moves if move.ended is None]
+        is_moved = any(move.migration.phase.value == "done" for move in self._moves)
+        return self._meter.close(under_way[-1] if under_way else None, is_moved)
+
+
+def _finite(time: Time) -> int | None:
+    whole = chronon_end(time)
+    return whole if isinstance(whole, int) and whole != BEGINNING else None

@@ -1,0 +1,261 @@
+"""Scenarios: streams, plans, migrations and the strategies to compare, described in a YAML file.
+
+    name: join-order
+    duration: 40 s
+    streams:
+      A: {columns: {k: {values: uniform, low: 0, high: 99}}, arrivals: {process: constant, rate: 100}}
+      B: {columns: {k: {values: uniform, low: 0, high: 99}}, arrivals: {process: constant, rate: 100}}
+    plans:
+      old: {sql: "SELECT A.k FROM A WINDOW(RANGE 5 SECONDS), B WINDOW(RANGE 5 SECONDS) WHERE A.k = B.k"}
+      new: {file: new.json}
+    migrations:
+      - {at: 20 s, to: new}
+    strategies: [genmig, parallel-track]
+
+docs/simulator.md says what each key means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import ValidationError
+
+from midstream.migration.strategies import STRATEGIES
+from midstream.operators.relations import constant
+from midstream.plans.errors import InputFileError, MidstreamError, SchemaError
+from midstream.plans.plan import Plan
+from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
+from midstream.plans.sql import Catalog, TimeUnit
+from midstream.plans.streams import Element
+from midstream.scenarios.simulator.conditions import Condition
+from midstream.scenarios.simulator.faults import fault, shown
+from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, plan_of, require_sources
+from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
+from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace
+from midstream.scenarios.simulator.yaml_file import Document, read_yaml
+
+OPTIMIZER = "optimizer"
+"""Where a migration goes to what the optimizer finds best by then."""
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A migration of a scenario; `at` or `condition` says when."""
+
+    to: str
+    at: int | None
+    condition: Condition | None
+    abort_at: int | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that has been checked and may run. Times are in chronons.
+
+    plans       by name; `start` is the one that runs first
+    every       the grid of what is measured
+    text        the file's
+    """
+
+    spec: ScenarioSpec
+    unit: TimeUnit
+    plans: Mapping[str, Plan]
+    start: str
+    steps: tuple[Step, ...]
+    relations: Mapping[str, list[Element]]
+    every: int
+    text: str
+
+    @cached_property
+    def second(self) -> int:
+        """How many chronons a second has."""
+        return TimeUnit.of("seconds").nanoseconds // self.unit.nanoseconds
+
+
+def packaged() -> dict[str, str]:
+    """The scenarios that come with Midstream: by name, the first line of the description."""
+    folder = resources.files("midstream.scenarios.simulator") / "scenarios"
+    if not folder.is_dir():
+        return {}
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    names = [file for file in files if PurePosixPath(file.name).suffix in SUFFIXES]
+    return {PurePosixPath(file.name).stem: _first_line(file.read_text(encoding="utf-8")) for file in names}
+
+
+def _first_line(text: str) -> str:
+    data = read_yaml("", text).data
+    return str(data.get("description", "")).strip().partition("\n")[0]
+
+
+def load_scenario(name: str, data: Path | None = None) -> Scenario:
+    """Read a scenario: a file, or the name of one that comes with Midstream.
+
+    Relative paths of traces are relative to `data`; without it, to the scenario's folder, as those of plans
+    always are.
+
+    Raises   InputFileError, naming file, line and key, what was found and what was expected.
+    """
+    file, text = _find(name)
+    return parse_scenario(file, text, Path(file).parent, data)
+
+
+def parse_scenario(file: str, text: str, folder: Path, data: Path | None = None) -> Scenario:
+    """A scenario from the text of a file."""
+    document = read_yaml(file, text)
+    if not isinstance(document.data, dict):
+        raise document.error((), f"found {shown(document.data)}, expected the keys of a scenario")
+    unit = _unit(document)
+    try:
+        spec = ScenarioSpec.model_validate(document.data, context={"unit": unit})
+    except ValidationError as error:
+        raise fault(document, error) from error
+    return _Checker(document, spec, unit, folder, data).scenario(text)
+
+
+def _find(name: str) -> tuple[str, str]:
+    file = Path(name)
+    try:
+        if file.suffix in SUFFIXES or file.exists():
+            return str(file), file.read_text(encoding="utf-8")
+        if name in packaged():
+            ready = resources.files("midstream.scenarios.simulator") / "scenarios" / f"{name}.yaml"
+            return str(ready), ready.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputFileError(f"{file}: {reason or error}", path=str(file)) from error
+    known = packaged()
+    raise InputFileError(
+        f"scenario {name}: found no such file or name, expected a .yaml file or one of {', '.join(known)}"
+        f"{suggest(name, known)}",
+        path=name,
+    )
+
+
+def _unit(document: Document) -> TimeUnit:
+    word = document.data.get("unit", "milliseconds")
+    seconds = TimeUnit.of("seconds").nanoseconds
+    try:
+        unit = TimeUnit.of(str(word))
+    except ValueError as error:
+        raise document.error(("unit",), str(error)) from None
+    if seconds % unit.nanoseconds:
+        raise document.error(("unit",), f"found {word!r}, expected seconds, or a unit that they are made of")
+    return unit
+
+
+class _Checker:
+    """Resolves what names and texts in a scenario stand for."""
+
+    def __init__(
+        self, document: Document, spec: ScenarioSpec, unit: TimeUnit, folder: Path, data: Path | None
+    ) -> None:
+        self._document = document
+        self._unit = unit
+        self._folder = folder
+        self._spec = spec.model_copy(
+            update={"streams": {name: _located(one, data or folder) for name, one in spec.streams.items()}}
+        )
+        self._schemas = {
+            name: Schema(tuple(Column(n, Type(column.type)) for n, column in stream.columns.items()))
+            for name, stream in spec.streams.items()
+        }
+
+    def scenario(self, text: str) -> Scenario:
+        spec = self._spec
+        relations = {name: self._relation(name, one) for name, one in spec.relations.items()}
+        plans = {name: self._plan(name, one, relations) for name, one in spec.plans.items()}
+        start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
+        steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
+        for i, strategy in enumerate(spec.strategies):
+            self._known(strategy, STRATEGIES, ("strategies", i))
+            if strategy in spec.strategies[:i]:
+                raise self._document.error(("strategies", i), f"found {strategy} a second time")
+        return Scenario(
+            spec=spec,
+            unit=self._unit,
+            plans=plans,
+            start=start,
+            steps=steps,
+            relations={name: constant(rows) for name, (_, rows) in relations.items()},
+            every=spec.measures.every or max(1, spec.duration // 100),
+            text=text,
+        )
+
+    def _relation(self, name: str, relation: RelationSpec) -> tuple[Schema, list[tuple[Any, ...]]]:
+        place: tuple[str | int, ...] = ("relations", name, "columns")
+        if name in self._schemas:
+            raise self._document.error(place[:2], f"found relation {name}, which is also a stream")
+        try:
+            schema = Schema(tuple(parse_column(n, type_) for n, type_ in relation.columns.items()))
+            for column in schema:
+                if column.type not in SQL_TYPES:
+                    raise SchemaError(
+                        f"column {column.name}: found {column.type.value}, expected a type of SQL"
+                    )
+            place = ("relations", name, "rows")
+            for i, row in enumerate(relation.rows):
+                place = ("relations", name, "rows", i)
+                schema.check([tuple(row)])
+        except SchemaError as error:
+            raise self._document.error(place, str(error)) from error
+        return schema, [tuple(row) for row in relation.rows]
+
+    def _plan(self, name: str, spec: PlanSpec, relations: Mapping[str, tuple[Schema, Any]]) -> Plan:
+        if name == OPTIMIZER:
+            raise self._document.error(("plans", name), "found a plan of this name, which means no plan")
+        catalog = Catalog(self._unit)
+        form = next(key for key in ("sql", "file", "plan") if getattr(spec, key) is not None)
+        try:
+            for stream, schema in self._schemas.items():
+                catalog.add_stream(stream, schema)
+            for relation, (schema, _) in relations.items():
+                catalog.execute(declaration(relation, schema))
+            plan = plan_of(spec.sql, spec.file, spec.plan, self._folder, catalog)
+            require_sources(plan, self._schemas, {name: schema for name, (schema, _) in relations.items()})
+        except MidstreamError as error:
+            raise self._document.error(("plans", name, form), str(error)) from error
+        return plan
+
+    def _step(self, i: int, spec: MigrationSpec, plans: Mapping[str, Plan]) -> Step:
+        place = ("migrations", i)
+        self._known(spec.to, [*plans, OPTIMIZER], (*place, "to"))
+        condition = None
+        if spec.when is not None:
+            try:
+                condition = Condition.of(spec.when, list(self._schemas))
+            except ValueError as error:
+                raise self._document.error(
+                    (*place, "when"), f"found {spec.when!r}, expected {error}"
+                ) from error
+        for key in ("at", "abort_at"):
+            time = getattr(spec, key)
+            if time is not None and time >= self._spec.duration:
+                raise self._document.error(
+                    (*place, key), f"found {time}, expected less than the duration, {self._spec.duration}"
+                )
+        return Step(spec.to, spec.at, condition, spec.abort_at)
+
+    def _known(self, name: str, known: Any, place: tuple[str | int, ...]) -> str:
+        if name not in known:
+            raise self._document.error(
+                place, f"found {name!r}, expected one of {', '.join(known)}{suggest(name, known)}"
+            )
+        return name
+
+
+def _located(stream: StreamSpec, folder: Path) -> StreamSpec:
+    """The stream with the path of its trace, if it has one, in a folder."""
+    arrivals = stream.arrivals
+    if not isinstance(arrivals, Trace):
+        return stream
+    return stream.model_copy(
+        update={"arrivals": arrivals.model_copy(update={"path": folder / arrivals.path})}
+    )

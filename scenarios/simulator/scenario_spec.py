@@ -1,0 +1,83 @@
+"""The keys of a scenario file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, PositiveInt, model_validator
+
+from midstream.scenarios.simulator.stream_spec import Duration, Span, StreamSpec, Strict
+
+
+class PlanSpec(Strict):
+    """A plan, by its SQL text, by a file (.sql, or .json), or by JSON as YAML.
+
+    sql     one query over the scenario's streams and relations; its plan is the one that is written
+    file    relative to the scenario's file
+    plan    what `midstream.dumps` gives
+    """
+
+    sql: str | None = None
+    file: str | None = None
+    plan: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> PlanSpec:
+        if sum(form is not None for form in (self.sql, self.file, self.plan)) != 1:
+            raise ValueError("exactly one of sql, file and plan")
+        return self
+
+
+class RelationSpec(Strict):
+    """A constant relation: rows that are always valid."""
+
+    columns: dict[str, str] = Field(min_length=1)
+    rows: list[list[Any]]
+
+
+class MigrationSpec(Strict):
+    """A migration: at an instant, or when a condition is met first, after the migration before it began.
+
+    to          a plan's name, or `optimizer`
+    abort_at    when it is given up, if it is still under way then
+    """
+
+    at: Duration | None = None
+    when: str | None = None
+    to: str
+    abort_at: Duration | None = None
+
+    @model_validator(mode="after")
+    def _has_one_time(self) -> MigrationSpec:
+        if (self.at is None) == (self.when is None):
+            raise ValueError("either at or when")
+        if self.at is not None and self.abort_at is not None and self.abort_at <= self.at:
+            raise ValueError("an instant abort_at that lies behind at")
+        return self
+
+
+class MeasuresSpec(Strict):
+    """What is measured: `every` so many chronons; by default a hundredth of the duration. `bytes` asks for an
+    estimate of memory, which takes time."""
+
+    every: Span | None = None
+    bytes: bool = False
+
+
+class ScenarioSpec(Strict):
+    """A whole scenario."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    unit: str = "milliseconds"
+    seed: int = 1
+    repetitions: PositiveInt = 1
+    duration: Span
+    batch: PositiveInt = 1
+    streams: dict[str, StreamSpec] = Field(min_length=1)
+    relations: dict[str, RelationSpec] = Field(default_factory=dict)
+    plans: dict[str, PlanSpec] = Field(min_length=1)
+    start: str | None = None
+    migrations: list[MigrationSpec] = Field(default_factory=list)
+    strategies: list[str] = Field(min_length=1)
+    measures: MeasuresSpec = MeasuresSpec()

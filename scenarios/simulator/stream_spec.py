@@ -1,0 +1,379 @@
+"""How a scenario file describes a stream: arrival, values, lag, disorder, heartbeats.
+
+Durations and instants are chronons here; in a file they may have a unit ("2 s"). `Course`s are numbers that
+may change while application time goes on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PlainValidator,
+    PositiveInt,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from midstream.plans.sql.units import NANOSECONDS, TimeUnit, unit_name
+
+
+class Strict(BaseModel):
+    """No unknown keys, no conversions, no changes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_its_keys(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            known = list(cls.model_fields)
+            for key in data:
+                if key not in known:
+                    raise PydanticCustomError("unknown_key", "no such key", {"key": key, "known": known})
+        return data
+
+
+def _chronons(value: Any, info: ValidationInfo) -> Any:
+    """`"2 s"` in chronons of the scenario's unit; numbers are chronons already."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError("a whole number of chronons, or one with a unit, for example 2 s")
+    if isinstance(value, int):
+        return value
+    number, _, word = value.strip().partition(" ")
+    unit = unit_name(word.strip())
+    if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit() or unit is None:
+        raise ValueError(
+            f"a whole number with a unit behind a space, for example 2 s; units: {', '.join(NANOSECONDS)}"
+        )
+    clock: TimeUnit = (info.context or {})["unit"]
+    found = clock.chronons(int(number), unit)
+    if found is None:
+        raise ValueError(f"a whole number of {clock.name}, which are the scenario's unit")
+    return found
+
+
+Duration = Annotated[NonNegativeInt, BeforeValidator(_chronons)]
+"""Chronons, 0 or more."""
+Span = Annotated[PositiveInt, BeforeValidator(_chronons)]
+"""Chronons, 1 or more."""
+
+
+def _number(value: Any) -> int | float:
+    if type(value) not in (int, float) or not isfinite(value):
+        raise ValueError("a number")
+    return value  # type: ignore[no-any-return]
+
+
+Number = Annotated[int | float, PlainValidator(_number)]
+
+
+class Changing(Strict):
+    """A number that changes: by steps, or linearly between points; before the first point and after the last
+    it is constant.
+
+    >>> Changing(linear={0: 10, 100: 20}).at(50), Changing(steps={0: 10, 100: 20}).at(99)
+    (15.0, 10)
+    """
+
+    steps: dict[Duration, Number] = Field(default_factory=dict)
+    linear: dict[Duration, Number] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Changing:
+        if bool(self.steps) == bool(self.linear):
+            raise ValueError("either steps or linear, with one point at least")
+        points = list(self.steps or self.linear)
+        if points != sorted(points):
+            raise ValueError("points in order of time")
+        return self
+
+    def at(self, time: float) -> int | float:
+        """The number at an instant."""
+        course = self.steps or self.linear
+        points = list(course)
+        i = bisect_right(points, time)
+        if i == 0:
+            return course[points[0]]
+        before = course[points[i - 1]]
+        if self.steps or i == len(points):
+            return before
+        share = (time - points[i - 1]) / (points[i] - points[i - 1])
+        return before + share * (course[points[i]] - before)
+
+    def values(self) -> list[int | float]:
+        """All numbers that are named."""
+        return list((self.steps or self.linear).values())
+
+
+def _form(value: Any) -> str:
+    return "changing" if isinstance(value, dict | Changing) else "constant"
+
+
+Course = Annotated[
+    Annotated[Number, Tag("constant")] | Annotated[Changing, Tag("changing")], Discriminator(_form)
+]
+"""A number, or one that changes."""
+
+
+def _numbers(course: Course) -> list[int | float]:
+    return course.values() if isinstance(course, Changing) else [course]
+
+
+def _not_negative(course: Course) -> Course:
+    if min(_numbers(course)) < 0:
+        raise ValueError("numbers from 0 on")
+    return course
+
+
+def _points(*courses: Course) -> list[int]:
+    """Instants between which courses are linear, so that what holds of a sum there holds in between."""
+    changing = [course for course in courses if isinstance(course, Changing)]
+    found = [time for course in changing for time in (course.steps or course.linear)]
+    return [0, *found, *(time - 1 for time in found)]
+
+
+Amount = Annotated[Course, AfterValidator(_not_negative)]
+"""A course that is never below 0."""
+
+Lag = Annotated[
+    Annotated[Duration, Tag("constant")] | Annotated[Changing, Tag("changing")],
+    Discriminator(_form),
+    AfterValidator(_not_negative),
+]
+"""The same where it is a duration; numbers of a changing one are chronons."""
+
+
+def number_at(course: Course, time: float) -> int | float:
+    """What a course is at an instant."""
+    return course.at(time) if isinstance(course, Changing) else course
+
+
+Type = Literal["integer", "float", "string", "boolean"]
+
+
+class Uniform(Strict):
+    """Each value between `low` and `high`, both included, is as likely."""
+
+    values: Literal["uniform"]
+    low: Course
+    high: Course
+    type: Literal["integer", "float"] = "integer"
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Uniform:
+        if any(
+            number_at(self.low, time) > number_at(self.high, time) for time in _points(self.low, self.high)
+        ):
+            raise ValueError("a low that is never above high")
+        return self
+
+
+class Zipf(Strict):
+    """Rank k out of `1 … n` has a probability in proportion to 1 / k ** exponent.
+
+    Its value is `first + (k - 1 + shift) mod n`.
+    """
+
+    values: Literal["zipf"]
+    n: PositiveInt
+    exponent: Amount = 1.0
+    first: int = 0
+    shift: Course = 0
+    type: Literal["integer"] = "integer"
+
+
+class Normal(Strict):
+    """Normally distributed; integers are rounded."""
+
+    values: Literal["normal"]
+    mean: Course
+    deviation: Amount
+    type: Literal["integer", "float"] = "float"
+
+
+class Constant(Strict):
+    """Always the same, or what a course says."""
+
+    values: Literal["constant"]
+    value: Any
+
+    @field_validator("value", mode="plain")
+    @classmethod
+    def _is_a_value(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, dict):
+            return Changing.model_validate(value, context=info.context)
+        return value if isinstance(value, str | bool) else _number(value)
+
+    @property
+    def type(self) -> Type:
+        """Of what it holds."""
+        value = self.value
+        numbers = value.values() if isinstance(value, Changing) else [value]
+        if isinstance(value, Changing):
+            return "float" if value.linear or any(isinstance(n, float) for n in numbers) else "integer"
+        return (
+            "boolean"
+            if isinstance(value, bool)
+            else "string"
+            if isinstance(value, str)
+            else ("float" if isinstance(value, float) else "integer")
+        )
+
+
+class Choice(Strict):
+    """One of several texts, in proportion to their weights."""
+
+    values: Literal["choice"]
+    of: dict[str, Amount] = Field(min_length=1)
+    type: Literal["string"] = "string"
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Choice:
+        if not all(
+            any(number_at(weight, time) for weight in self.of.values()) for time in _points(*self.of.values())
+        ):
+            raise ValueError("a weight above 0 at every instant")
+        return self
+
+
+class Sequence(Strict):
+    """`first`, `first + step`, …; begins anew after `length` values, if that is given."""
+
+    values: Literal["sequence"]
+    first: int = 0
+    step: int = 1
+    length: PositiveInt | None = None
+    type: Literal["integer"] = "integer"
+
+
+class Recorded(Strict):
+    """A column of a trace, under its own name or that of `column`."""
+
+    values: Literal["recorded"]
+    type: Type
+    column: str | None = None
+
+
+Values = Annotated[
+    Uniform | Zipf | Normal | Constant | Choice | Sequence | Recorded, Field(discriminator="values")
+]
+
+
+class Regular(Strict):
+    """At equal distances; `rate` elements a second."""
+
+    process: Literal["constant"]
+    rate: Amount
+
+
+class Poisson(Strict):
+    """Independent of one another; `rate` elements a second on average."""
+
+    process: Literal["poisson"]
+    rate: Amount
+
+
+class Bursts(Strict):
+    """Between `rate` elements a second and `burst` ones.
+
+    Bursts last `lasting`, with `pause` in between. Both are means of exponentially distributed times where
+    `random`, and else exact; a pause comes first.
+    """
+
+    process: Literal["bursts"]
+    rate: Amount
+    burst: Amount
+    pause: Span
+    lasting: Span
+    random: bool = False
+
+
+class Trace(Strict):
+    """Recorded: a CSV, JSON Lines or Parquet file.
+
+    path        relative to the folder with the data, or that of the scenario file
+    time        the column with the timestamps
+    unit        of the timestamps, as words: s, ms …; the first element that is taken starts at `offset`
+    origin      the timestamp that is instant 0 (plus `offset`), where it is not the first one
+    speed       how many times as fast as it was recorded
+    limit       how many elements are taken at most
+    where       by column, the value that a row must have
+    """
+
+    process: Literal["trace"]
+    path: Annotated[Path, Field(strict=False)]
+    time: str
+    unit: str = "s"
+    offset: Duration = 0
+    origin: int | None = None
+    speed: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    limit: PositiveInt | None = None
+    where: Mapping[str, str | int | float | bool] = Field(default_factory=dict)
+
+
+Process = Annotated[Regular | Poisson | Bursts | Trace, Field(discriminator="process")]
+
+
+class Idle(Strict):
+    """Nothing arrives in `[since, until)`; what was held up arrives at `until`, at once.
+
+    `heartbeats` tells whether the stream's heartbeats, if it has any, go on meanwhile. They claim only what
+    is true: none goes beyond the start of an element that is held up.
+    """
+
+    since: Duration
+    until: Span
+    heartbeats: bool = True
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Idle:
+        if self.since >= self.until:
+            raise ValueError("an instant `until` that lies behind `since`")
+        return self
+
+
+class StreamSpec(Strict):
+    """A stream of a scenario.
+
+    lag         an element arrives so much later than it starts, in chronons
+    disorder    up to so much later again, at random; `slack` must cover it
+    slack       how disordered the engine is told that the stream is; none is declared where this is None
+    heartbeats  so often a heartbeat says how far the stream is
+    count       how many elements it has at most
+    """
+
+    columns: dict[str, Values] = Field(min_length=1)
+    arrivals: Process
+    lag: Lag = 0
+    disorder: Duration = 0
+    slack: Duration | None = None
+    heartbeats: Span | None = None
+    idle: list[Idle] = Field(default_factory=list)
+    count: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _is_covered(self) -> StreamSpec:
+        if self.disorder and (self.slack is None or self.slack < self.disorder):
+            raise ValueError(f"a slack of {self.disorder} or more, which covers the disorder")
+        if any(after.since < before.until for before, after in pairwise(self.idle)):
+            raise ValueError("idle phases one after the other")
+        recorded = [name for name, column in self.columns.items() if isinstance(column, Recorded)]
+        if recorded and not isinstance(self.arrivals, Trace):
+            raise ValueError(f"a trace, as column {recorded[0]} is recorded")
+        return self

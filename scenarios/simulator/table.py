@@ -1,0 +1,100 @@
+"""The comparison of strategies on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midstream.scenarios.simulator.results import Run, Simulation, Spread
+
+ROWS = {
+    "duration": "duration",
+    "longest_pause": "longest pause",
+    "latency_mean": "mean latency",
+    "latency_max": "largest latency",
+    "peak_state": "peak state",
+    "cpu_moving": "CPU, moving",
+    "cpu_window_old_alone": "CPU, old alone",
+    "cpu_window_new_alone": "CPU, new alone",
+}
+"""The figures that are shown, and what they are called."""
+
+WIDE = 14
+"""A name that is longer is broken, so that there is room for others."""
+
+LABELS, COLUMN = 16, 16
+"""How wide the names of figures are, and a column where everything stands on one line."""
+
+STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
+
+
+def show(simulation: Simulation, console: Console) -> None:
+    """Print the comparison, and what went otherwise than asked for."""
+    console.print(Text(_title(simulation), style="bold"))
+    is_narrow = console.width < LABELS + COLUMN * len(simulation.compared)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for one in simulation.compared:
+        table.add_column(_heading(one.strategy), justify="right", overflow="fold")
+    verdicts = [Text(one.verdict, style=STYLES[one.verdict]) for one in simulation.compared]
+    table.add_row("results", *verdicts)
+    for name, called in ROWS.items():
+        if any(one.figures[name].median is not None for one in simulation.compared):
+            cells = [_cell(one.figures[name], name, is_narrow) for one in simulation.compared]
+            table.add_row(called, *cells)
+    console.print(table)
+    console.print(
+        Text(
+            f"Times in {simulation.unit} of application time, state in elements, CPU in seconds.", style="dim"
+        )
+    )
+    for run in simulation.runs:
+        for note in _notes(run, is_asked=run.strategy in simulation.wished):
+            console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
+
+
+def _title(simulation: Simulation) -> str:
+    title = f"{simulation.name}, seed {simulation.seed}"
+    if simulation.repetitions == 1:
+        return title
+    return f"{title}, medians of {simulation.repetitions} repetitions (least–most)"
+
+
+def _notes(run: Run, *, is_asked: bool) -> Iterator[str]:
+    """What went otherwise than one may think."""
+    if run.refused is not None:
+        yield f"refused {run.refused}"
+    elif is_asked and not run.migrations:
+        yield "no condition was met, so nothing was migrated"
+    for move in run.migrations:
+        if move.unmatched:
+            yield f"{move.unmatched} fragments of results found no other half"
+        if move.reason:
+            yield move.reason
+    if not run.is_ordered:
+        yield "the results are not in order"
+    if run.differences:
+        differences = "\n  ".join(run.differences)
+        yield f"not the results without migration, which are on the right:\n  {differences}"
+
+
+def _heading(strategy: str) -> str:
+    """A name that can be broken.
+
+    >>> _heading("genmig"), _heading("genmig-end-timestamp")
+    ('genmig', 'genmig-\\nend-\\ntimestamp')
+    """
+    return strategy if len(strategy) <= WIDE else strategy.replace("-", "-\n")
+
+
+def _cell(spread: Spread, name: str, is_narrow: bool) -> str:
+    if spread.median is None or spread.least is None or spread.largest is None:
+        return "–"
+    digits = 3 if name.startswith("cpu") else 1 if name == "latency_mean" else 0
+    median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))
+    between = "\n" if is_narrow else ""
+    return median if least == largest else f"{median}\n{least}–{between}{largest}"

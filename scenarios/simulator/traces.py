@@ -1,0 +1,85 @@
+"""Recorded streams as streams of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+from midstream.plans.errors import InputFileError
+from midstream.plans.schema import Type
+from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
+from midstream.plans.sql.units import TimeUnit
+from midstream.plans.streams import Element
+from midstream.scenarios.connectors import open_source
+from midstream.scenarios.readers import Row
+from midstream.scenarios.simulator.stream_spec import Recorded, Trace
+
+SECOND = 10**9
+"""In nanoseconds."""
+
+TYPES = {bool: Type.BOOLEAN, int: Type.INTEGER, float: Type.FLOAT, str: Type.STRING}
+"""Of what a row must have in a column."""
+
+
+def recorded_rows(name: str, trace: Trace, columns: Mapping[str, Recorded], second: int) -> Iterator[Row]:
+    """The starts, in chronons of the scenario, and the values of the columns, in order of time.
+
+        start  =  offset + (timestamp - origin) / speed
+
+    What is recorded before the origin is left out.
+
+    name       of the stream, for errors
+    second     how many chronons a second has
+    State      One batch of the file.
+    Raises     InputFileError for what cannot be read or is not in order of time, ConnectorError for a file of
+               no known format.
+    """
+    selected = (row for row in _in_order(name, trace, columns) if row[0] >= 0)
+    scale = Fraction(TimeUnit.of(trace.unit).nanoseconds * second, SECOND) / Fraction(trace.speed)
+    for since_origin, values in islice(selected, trace.limit):
+        yield trace.offset + int(since_origin * scale), values
+
+
+def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Iterator[Row]:
+    """Timestamps relative to the origin, and values; of rows that are as they must be."""
+    wanted = {own: recorded.column or own for own, recorded in columns.items()}
+    types = {wanted[own]: Type(recorded.type) for own, recorded in columns.items()}
+    types |= {column: TYPES[type(value)] for column, value in trace.where.items()}
+    names = list(types)
+    declared = StreamDeclaration(
+        name,
+        (
+            ColumnDeclaration(trace.time, Type.INTEGER, nullable=False, is_timestamp=True),
+            *(ColumnDeclaration(column, type_, nullable=False) for column, type_ in types.items()),
+        ),
+        ordered_by=trace.time,
+    )
+    picked = [names.index(column) for column in wanted.values()]
+    conditions = [(names.index(column), value) for column, value in trace.where.items()]
+    origin, before = trace.origin, None
+    if not trace.path.is_file():
+        raise InputFileError(
+            f"stream {name}: {trace.path}: found no such file, expected the recording that is replayed; "
+            "name the folder of recordings with --data, or in the environment variable MIDSTREAM_DATA",
+            path=trace.path,
+        )
+    with open_source(declared, TimeUnit.of(trace.unit), trace.path) as source:
+        for batch in source:
+            for start, payload in _raw(batch):
+                if any(payload[i] != value for i, value in conditions):
+                    continue
+                if before is not None and start < before:
+                    raise InputFileError(
+                        f"stream {name}: {trace.path}: found a row of {start} behind one of {before}, "
+                        f"expected rows in order of {trace.time}; sort the file",
+                        path=trace.path,
+                    )
+                before = start
+                origin = start if origin is None else origin
+                yield start - origin, tuple([payload[i] for i in picked])
+
+
+def _raw(batch: list[Element]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    return ((int(start), payload) for start, _, payload in batch)

@@ -1,0 +1,56 @@
+"""docs/simulator.md: its scenario runs, and it names everything that a scenario may have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from midstream.plans.errors import InputFileError
+from midstream.scenarios.simulator import stream_spec
+from midstream.scenarios.simulator.conditions import MEASURES
+from midstream.scenarios.simulator.scenario import parse_scenario
+from midstream.scenarios.simulator.scenario_spec import MigrationSpec, ScenarioSpec
+from midstream.scenarios.simulator.simulating import simulate
+
+
+@pytest.fixture
+def guide(root: Path) -> str:
+    """The text."""
+    file = root / "docs/simulator.md"
+    if not file.is_file():
+        pytest.skip("the documents are not next to the tests")
+    return file.read_text(encoding="utf-8")
+
+
+def test_the_scenario_runs(guide: str) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    found = simulate(parse_scenario("guide.yaml", text, Path()))
+    assert [(one.strategy, one.verdict) for one in found.compared if one.strategy in found.wished] == [
+        ("genmig", "equal"),
+        ("genmig-reference-point", "equal"),
+        ("parallel-track", "equal"),
+    ]
+    for one in found.runs:
+        if one.strategy in found.wished:
+            assert [move.asked for move in one.migrations] == [9000, 15_000]
+
+
+def test_the_fault_is_the_one_that_is_told(guide: str) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    (told,) = re.findall(r"```text\n(my\.yaml, line.*?)```", guide, re.DOTALL)
+    with pytest.raises(InputFileError) as caught:
+        parse_scenario("my.yaml", text.replace("item: {values: uniform", "item: {values: unifrom"), Path())
+    assert str(caught.value).split() == told.split()
+
+
+def test_every_key_is_named(guide: str) -> None:
+    specs = [getattr(stream_spec, name) for name in vars(stream_spec) if name[0].isupper()]
+    models = [one for one in specs if isinstance(one, type) and issubclass(one, stream_spec.Strict)]
+    assert len(models) > 10
+    for model in [*models, ScenarioSpec, MigrationSpec]:
+        for key in model.model_fields:
+            assert re.search(rf"`{key}`|\b{key}:", guide), f"{model.__name__}.{key}"
+    for measure in MEASURES:
+        assert f"`{measure}`" in guide

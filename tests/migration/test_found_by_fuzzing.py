@@ -1,0 +1,50 @@
+"""What fuzzing found, as small as it can be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from midstream.engine import Engine
+from midstream.migration.machine import Phase
+from midstream.plans.builder import relation, stream
+from midstream.plans.expressions import col
+from midstream.plans.streams import BEGINNING, Element
+from midstream.testing import equivalent
+
+A = stream("a", x="integer", intervals=True)
+B = stream("b", y="integer", intervals=True)
+POSITIVE = col("x") > 0
+
+
+def test_the_inputs_of_a_query_that_shares_what_is_made_of_a_relation() -> None:
+    table = relation("table", z="integer").distinct()
+    engine = Engine(A.join(table, on=[("x", "z")]).plan(), relations={"table": []})
+    engine.add(A.filter(POSITIVE).join(table, on=[("x", "z")]).plan(), name="other")
+    assert set(engine.input_max_ends()) == {BEGINNING}
+
+
+def test_a_queued_migration_begins_where_the_new_plan_runs_for_another_query() -> None:
+    """The operators of the new plan stay apart then; that is not a migration under way."""
+    one, two = A.distinct().filter(POSITIVE).plan(), A.filter(POSITIVE).distinct().plan()
+    engine = Engine(one)
+    engine.add(two, name="other")
+    engine.push("a", [(0, 3, (1,)), (1, 4, (2,))])
+    first = engine.migrate(two, whole=True)
+    second = engine.migrate(one, when_busy="queue", whole=True)
+    engine.push("a", [(20, 23, (1,))])
+    assert first.phase is Phase.DONE
+    assert second.phase is Phase.MOVING
+    engine.close()
+    assert second.phase is Phase.DONE
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_what_a_shared_operator_holds_is_given_by_the_old_plan(strategy: str) -> None:
+    """The old plan's own state tells nothing of it."""
+    results: list[Element] = []
+    engine = Engine(A.anti_join(B, on=[("x", "y")]).distinct().plan(), results.extend)
+    engine.add(engine.plan, name="other")
+    engine.push("a", [(0, 10, (0,))])
+    engine.migrate(A.distinct().anti_join(B, on=[("x", "y")]).plan(), strategy)
+    engine.close()
+    assert equivalent(results, [(0, 10, (0,))])

@@ -18,12 +18,11 @@ from typing import Any
 import networkx as nx
 
 from midstream.operators.planner import form, physical_plan
-from midstream.operators.queries import meant
 from midstream.plans.arrangements import Arrangement
-from midstream.plans.equivalence import same_meaning
+from midstream.plans.equivalence import Meanings
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends, input_nodes, logical, reads_stream
+from midstream.plans.properties import has_ordered_ends, input_nodes, logical, meant, reads_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +119,13 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
         # Signed streams are not forked, so what is made of them is exchanged together.
         stops = {n for n in common if form(n) == "intervals" or not logical(n).is_snapshot_reducible}
     kept = _with_all_below({*needed, *stops})
+    meanings = Meanings()
     while True:
         if whole:
             stays: dict[Node, Node] = {}
             pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
             break
-        stays, pairs, same = _compare(running, new, kept)
+        stays, pairs, same = _compare(running, new, kept, meanings)
         conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
         more = _with_all_below(conflicts | same) - kept
         if not more:
@@ -163,7 +163,7 @@ def _with_all_below(nodes: Iterable[Node]) -> set[Node]:
 
 
 def _compare(
-    running: Plan, new: Plan, kept: Set[Node]
+    running: Plan, new: Plan, kept: Set[Node], meanings: Meanings
 ) -> tuple[dict[Node, Node], set[tuple[Node, Node]], set[Node]]:
     """Which operators can stay over other inputs, which subplans differ, and which do not."""
     stays: dict[Node, Node] = {}
@@ -176,7 +176,7 @@ def _compare(
             continue
         if old == fresh:
             same.add(old)
-        elif old not in kept and old not in stays and _can_stay(old, fresh):
+        elif old not in kept and old not in stays and _can_stay(old, fresh, meanings):
             stays[old] = fresh
             stack.extend(zip(old.inputs, fresh.inputs, strict=True))
         else:
@@ -184,7 +184,7 @@ def _compare(
     return stays, pairs, same
 
 
-def _can_stay(old: Node, new: Node) -> bool:
+def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
     """Whether a running operator may be given the inputs of another one.
 
     They must be proved to mean the same; that what is made of them does is not enough, as where the sides of
@@ -202,7 +202,7 @@ def _can_stay(old: Node, new: Node) -> bool:
         or (
             form(old_input) == form(new_input) == "intervals"
             and reads_stream(old_input)
-            and same_meaning(old_input, new_input)
+            and meanings.are_same(old_input, new_input)
             and (operator.is_stateless or not has_ordered_ends(old_input))
         )
         for old_input, new_input in zip(old.inputs, new.inputs, strict=True)

@@ -36,6 +36,7 @@ from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import input_nodes
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, Batch, Time
 
@@ -181,7 +182,7 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        boxes.append(_Box(change, old, reached, strategy.split(old, ends, reached)))
+        boxes.append(_Box(change, old, reached, strategy.split(_all_of(change, old, engine), ends, reached)))
 
     def predict() -> Prediction:
         return Prediction.together(strategy.name, [_predict(box) for box in boxes])
@@ -197,6 +198,14 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         )
 
     return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
+
+
+def _all_of(change: Change, old: PlanBox, engine: Engine) -> PlanBox:
+    """The old box with all that it reads down to the windows, if it reads what other inputs go into: what is
+    kept there is still to come, and the new plan never gets it."""
+    if not any(one in other.walk() for one in change.inputs for other in change.inputs if one != other):
+        return old
+    return engine.old_part(change.old, input_nodes(old.plan))
 
 
 def _begin(

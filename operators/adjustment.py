@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from midstream.operators.plan_box import label
-from midstream.operators.queries import Query, meant
+from midstream.operators.queries import Query
 from midstream.operators.query_graph import QueryGraph
 from midstream.plans.errors import PlanError
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical, logical_plan
+from midstream.plans.properties import logical, logical_plan, meant
 from midstream.plans.windows import Granularity, TimeWindow
 
 

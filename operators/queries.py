@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from midstream.plans.logical import Relation, Source
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes, logical, logical_plan
+from midstream.plans.properties import input_nodes, logical, meant
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.plans.windows import (
     CountWindow,
@@ -56,11 +56,6 @@ class Query:
         """Whether a part of the plan is being exchanged."""
         numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
         return not numbers <= self.apart
-
-
-def meant(node: Node) -> Node:
-    """The logical node that a physical one carries out."""
-    return logical_plan(Plan(node)).root
 
 
 def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:

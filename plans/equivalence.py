@@ -25,8 +25,8 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import equal_columns, keys, logical, logical_plan
+from midstream.plans.plan import Node
+from midstream.plans.properties import equal_columns, keys, logical, meant
 from midstream.plans.schema import Schema, Type
 from midstream.plans.terms import Terms
 
@@ -54,16 +54,27 @@ def same_meaning(one: Node, other: Node) -> bool:
     >>> same_meaning(one.node, other.select("c", "b", "a").node)
     False
     """
-    if one == other:
-        return True
-    if one.schema != other.schema:
-        return False
-    terms = Terms()
-    meant, other_meant = (logical_plan(Plan(node)).root for node in (one, other))
-    return _Meanings(terms).of(meant) == _Meanings(terms).of(other_meant)
+    return Meanings().are_same(one, other)
 
 
-class _Meanings:
+class Meanings:
+    """As `same_meaning`, for many questions about the same plans: what was read is not read again."""
+
+    def __init__(self) -> None:
+        terms = Terms()
+        self._sides = _Side(terms), _Side(terms)
+
+    def are_same(self, one: Node, other: Node) -> bool:
+        """Whether it is certain that two subplans mean the same."""
+        if one == other:
+            return True
+        if one.schema != other.schema:
+            return False
+        first, second = (side.of(meant(node)) for side, node in zip(self._sides, (one, other), strict=True))
+        return first == second
+
+
+class _Side:
     """The forms of one plan's nodes. Those over the same terms can be compared."""
 
     def __init__(self, terms: Terms) -> None:

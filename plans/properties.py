@@ -58,6 +58,12 @@ def logical_plan(plan: Plan) -> Plan:
 
 
 @lru_cache(maxsize=4096)
+def meant(node: Node) -> Node:
+    """The logical node that a physical one carries out."""
+    return logical_plan(Plan(node)).root
+
+
+@lru_cache(maxsize=4096)
 def is_chronon_stream(node: Node) -> bool:
     """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
     inputs = [is_chronon_stream(child) for child in node.inputs]

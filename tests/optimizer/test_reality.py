@@ -11,13 +11,13 @@ import pytest
 
 from midstream.operators.engine import Engine, interleave
 from midstream.operators.plan_box import PlanBox
-from midstream.operators.queries import meant
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.builder import Stream, stream
 from midstream.plans.expressions import col
 from midstream.plans.logical import Join
 from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import meant
 from midstream.plans.streams import Element
 
 UNTIL = 12_000

@@ -9,6 +9,7 @@ from midstream.engine import Engine
 from midstream.migration.machine import Migration
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box
+from midstream.migration.transition import Transition
 from midstream.operators.box import Box, StateSize, max_end, settled, state_size
 from midstream.operators.engine import interleave, run
 from midstream.operators.input_manager import DeadLetter
@@ -112,6 +113,7 @@ __all__ = [
     "StreamOrderError",
     "StreamStatistics",
     "TieError",
+    "Transition",
     "Type",
     "UnknownStreamError",
     "UserAggregate",

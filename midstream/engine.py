@@ -48,6 +48,10 @@ class Engine(engine.Engine):
             parallel-track            to compare with: joins only, longer, and results come late
             auto                      the one with the smallest predicted overhead; `reason` tells why
 
+        Only what differs is exchanged, or with `whole` all that is above the windows. While another migration
+        of the query is under way, `when_busy` tells whether to begin beside it ("chain"), to wait for its end
+        ("queue"), or to raise ("refuse"). See docs/migration.md.
+
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
         return migrate(self, plan, strategy, query, when_busy=when_busy, whole=whole)

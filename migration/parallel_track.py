@@ -13,7 +13,6 @@ from heapq import merge
 from itertools import chain
 from operator import itemgetter
 
-from midstream.migration.fork import everything
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
 from midstream.migration.split_time import split_time
@@ -202,39 +201,15 @@ class ParallelTrack(Migration):
         return BEGINNING
 
 
-def parallel_track(
-    old: Box,
-    new: Box,
-    max_ends: Sequence[Time],
-    reached: Sequence[Time],
-    *,
-    windows: int = 2,
-    is_ordered: bool = True,
-) -> tuple[ParallelTrack, list[Batch]]:
-    """Set up a migration between two boxes; the results that are ready at once come with it.
-
-    `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. That
-    both boxes are join trees is the caller's to see to (`require_join_tree`).
+def behind_windows(old: Box, max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:
+    """When the old box goes: when all that it was given has ended, and as many windows less one later, by the
+    longest of them.
 
     With intervals, one window is enough: what is made of an old element ends with it, in the old box's state
     as well. Where state is kept for a window after it was made, as in the original, it takes two, and that is
     what is compared with (thesis, chapter 30); `windows=1` ends as soon as it is right.
 
     Raises   MigrationRefused where something is valid for ever, or where GenMig is under way in the old box.
-    """
-    split = behind_windows(old, max_ends, reached, windows)
-    last = split_time(max_ends)
-    forks = [everything(split) for _ in new.inputs]
-    joiners = [Tracks(last, is_ordered=is_ordered) for _ in new.outputs]
-    migration = ParallelTrack(old, new, split, reached, forks, joiners)
-    return migration, migration.begin()
-
-
-def behind_windows(old: Box, max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:
-    """When the old box goes: when all that it was given has ended, and as many windows less one later, by the
-    longest of them.
-
-    Raises   As `parallel_track`.
     """
     if not all(isinstance(one, ParallelTrack) for one in under_way(old)):
         raise MigrationRefused(

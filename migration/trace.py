@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, TextIO
@@ -41,17 +41,17 @@ class Entry:
         return asdict(self)
 
 
-def write_jsonl(entries: Iterable[Entry], file: TextIO) -> None:
-    """Write each entry as a line of JSON.
+def write_jsonl(entries: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+    """Write each entry, as a transition's trace has it, as a line of JSON.
 
     >>> import sys
-    >>> write_jsonl([Entry("moving", 4, 0.5, 9, 0, 0, 7, 0, 0, 0)], sys.stdout)
+    >>> write_jsonl([Entry("moving", 4, 0.5, 9, 0, 0, 7, 0, 0, 0).as_dict()], sys.stdout)
     ... # doctest: +NORMALIZE_WHITESPACE
     {"phase": "moving", "time": 4, "wall_time": 0.5, "old_state": 9, "new_state": 0, "held": 0,
      "results_old": 7, "results_new": 0, "results_fused": 0, "unmatched": 0, "note": ""}
     """
     for entry in entries:
-        file.write(json.dumps(entry.as_dict(), ensure_ascii=False) + "\n")
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
 class Sampling:

@@ -9,10 +9,10 @@ from operator import itemgetter
 from midstream.operators import adjustment
 from midstream.operators.box import Box
 from midstream.operators.entrance import Entrance, Entrances
+from midstream.operators.exchangeable import ExchangeableGraph
 from midstream.operators.input_manager import DeadLetter
 from midstream.operators.meter import RECENT
 from midstream.operators.queries import Sink
-from midstream.operators.query_graph import QueryGraph
 from midstream.operators.relations import Relations
 from midstream.plans.errors import UnknownStreamError
 from midstream.plans.plan import Node, Plan
@@ -23,7 +23,7 @@ from midstream.plans.streams import Element, Time
 __all__ = ["RECENT", "Engine", "interleave", "run"]
 
 
-class Engine(QueryGraph):
+class Engine(ExchangeableGraph):
     """Runs queries over streams.
 
     Elements are checked where they enter: order, validity and schema. Then they run through the graph of all

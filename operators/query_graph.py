@@ -3,16 +3,14 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from types import MappingProxyType
 from typing import cast
 
-from midstream.operators.box import settled
 from midstream.operators.entrance import Entrances
 from midstream.operators.guest import Guest, Host
-from midstream.operators.hosting import Incoming, given, no_rows
 from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.metadata import Gauge, Metadata
 from midstream.operators.meter import RECENT, Meter
@@ -26,7 +24,7 @@ from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, has_ordered_ends, logical_plan
+from midstream.plans.properties import has_ordered_ends
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -57,6 +55,7 @@ class QueryGraph:
         self._hosts: list[Host] = []
         """Those of the guests' Boxes."""
         self._numbers = count(1)
+        """Of Boxes to come."""
         self._meters: dict[Node, Meter] = {}
         self._watched: list[str] = []
         """The queries that are watched, each as often as it is."""
@@ -126,6 +125,9 @@ class QueryGraph:
         chosen.sinks[names[0] if output is None else output].append(sink)
         self._open_inlets()
 
+    def settle(self) -> None:
+        """Once a guest's Box has become a plan, do what is to be done then."""
+
     def process(self, port: int, batch: Batch, progress: Time) -> None:
         """Elements of a stream, possibly none, and the progress behind them."""
         base = self._base
@@ -138,93 +140,6 @@ class QueryGraph:
                     sink(found)
         if self._hosts:
             self._settle()
-
-    # What a migration needs
-
-    def forks(self, query: str | None = None) -> dict[Node, Node]:
-        """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
-        the logical node the physical one that runs."""
-        chosen = self.query(query)
-        return carried_out(chosen.physical, self.shared(chosen.name))
-
-    def shared(self, query: str | None = None) -> set[Node]:
-        """The nodes that run for other queries."""
-        chosen = self.query(query)
-        return {node for one in self.queries.values() if one is not chosen for node in one.physical.nodes}
-
-    def part(self, query: str | None = None) -> PlanBox:
-        """The exchangeable part of a query, as a Box to be looked at."""
-        return self._view(self.query(query))
-
-    def old_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
-        """What runs between some nodes and others above them, as a Box: for whoever takes it over."""
-        base = self.base()
-        plan = _numbered(roots)
-        return PlanBox(
-            plan,
-            inputs,
-            relations=no_rows(plan),
-            running=base.operators(),
-            reached=[base.progress_of(node) for node in inputs],
-        )
-
-    def new_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
-        """Operators with empty state between some running nodes and new ones above them, as a Box."""
-        plan = _numbered(roots)
-        self._check_relations(plan)
-        return PlanBox(plan, inputs, relations=self._relations)
-
-    def seats(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
-        """Nodes for the outputs of a Box that is to become a plan with some roots."""
-        number = next(self._numbers)
-        return [
-            Node(Boxed(number, output, len(inputs), root.schema, root), tuple(inputs))
-            for output, root in enumerate(roots)
-        ]
-
-    def exchange(
-        self,
-        query: str,
-        plan: Plan,
-        physical: Plan,
-        moved: Mapping[Node, Node],
-        more: Mapping[Node, Operator],
-    ) -> None:
-        """Give a query another plan, and a physical plan with some other operators, guests among them.
-        `moved` tells under which nodes operators that stay go on. The caller answers for its being right."""
-        chosen = self.query(query)
-        gone = set(carried_out(chosen.physical).values()) - set(carried_out(physical).values())
-        chosen.lasting = max([chosen.lasting, *map(self.max_end, gone)])
-        self.rename(moved, {chosen.name: (plan, physical)}, more)
-
-    def give(self, node: Node, ready: Batch) -> None:
-        """Pass on what a Box has ready, in the place of a node, outside of any event."""
-        if ready:
-            base = self.base()
-            found = given(base, node, ready)
-            for name, (_, sinks) in zip(base.outputs, self._direct, strict=True):
-                if found.get(name):
-                    for sink in sinks:
-                        sink(found[name])
-
-    def input_progress(self, query: str | None = None) -> list[Time]:
-        """The progress of each input of a query's exchangeable part."""
-        base = self.base()
-        return [base.progress_of(node) for node in self.forks(query).values()]
-
-    def input_max_ends(self, query: str | None = None) -> list[Time]:
-        """The largest end timestamp seen on each input of a query's exchangeable part."""
-        return [self.max_end(node) for node in self.forks(query).values()]
-
-    def max_end(self, node: Node) -> Time:
-        """The largest end timestamp that a running node can have given."""
-        lasting = max(query.lasting for query in self.queries.values())
-        if node in self._meters:
-            return max(lasting, self._meters[node].max_end)
-        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
-        windows = carried_out(Plan(node)).values()
-        metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max([lasting, *(self._meters[below].max_end for below in metered)])
 
     # What is known
 
@@ -352,6 +267,12 @@ class QueryGraph:
         operators = {} if self._base is None else self._base.circuit.operators
         self._hosts = list(dict.fromkeys(cast(Guest, operators[node]).host for node in self._guests))
 
+    def _settle(self) -> None:
+        for host in self._hosts:
+            if host.is_plan:
+                return self.settle()
+        return None
+
     def _open_inlets(self) -> None:
         """Give the streams that can have one a short way for single elements."""
         self.inlets = {}
@@ -395,68 +316,10 @@ class QueryGraph:
             gauge=gauge,
         )
 
-    def settle(self) -> None:
-        """Once a Box has handed over to a plan, let its operators run with all others; and go on with what
-        waits for that."""
-        self._take_in()
-        for query in tuple(self.queries.values()):
-            while query.waiting and not query.is_exchanged:
-                query.waiting.popleft()()
-
-    def _settle(self) -> None:
-        for host in self._hosts:
-            if host.is_plan:
-                return self.settle()
-        return None
-
-    def _take_in(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others, where they do not run
-        already; else they stay apart until the queries change."""
-        operators = self.base().operators()
-        for guest in tuple(self._guests):
-            box = settled(cast(Guest, operators[guest]).host.box)
-            if not isinstance(box, PlanBox):
-                continue
-            number = cast(Boxed, guest.operator).number
-            seats = [node for node in self._guests if cast(Boxed, node.operator).number == number]
-            (query,) = (one for one in self.queries.values() if guest in one.physical.nodes)
-            coming = Incoming(seats, box, query.physical)
-            if coming.clashes(operators):
-                query.apart.add(number)
-                self._guests.remove(guest)
-                self._find_hosts()
-                continue
-            becomes = logical_plan(coming.physical)
-            plan = query.plan if becomes == logical_plan(query.plan) else becomes
-            self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
-            return self._take_in()
-        return None
-
-    def _view(self, query: Query) -> PlanBox:
-        """A Box of the running operators of a query's exchangeable part, while the base runs them."""
-        base = self.base()
-        running = base.operators()
-        inputs = tuple(self.forks(query.name).values())
-        view = self._views.get(query.name)
-        if view is None:
-            upper = above(query.physical, inputs)
-            view = self._views[query.name] = PlanBox(
-                query.physical,
-                inputs,
-                relations=self._relations,
-                running={node: running[node] for node in upper if node in running},
-            )
-        view.is_at([base.progress_of(node) for node in inputs], [base.made(node) for node in inputs])
-        return view
-
     def _check_relations(self, plan: Plan) -> None:
         """Check the relations that a plan reads and no query did so far."""
         known = {operator for query in self.queries.values() for operator in query.plan.relations}
         check_relations([o for o in plan.relations if o not in known], self._relations)
-
-
-def _numbered(roots: Sequence[Node]) -> Plan:
-    return Plan({str(i): root for i, root in enumerate(roots)})
 
 
 def _made(box: PlanBox, query: Query) -> int:

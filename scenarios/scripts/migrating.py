@@ -5,7 +5,6 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any, TextIO
 
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
+from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
@@ -350,7 +350,7 @@ def _opened(path: Path) -> TextIO:
 
 
 def _write(file: TextIO, entry: dict[str, Any]) -> None:
-    file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    write_jsonl([entry], file)
     file.flush()
 
 

@@ -19,12 +19,11 @@ from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
     behind_windows,
-    parallel_track,
     require_join_tree,
 )
 from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
+from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box, prepare
 from midstream.migration.transition import Transition
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox
@@ -53,14 +52,18 @@ from midstream.testing import (
 )
 
 
-def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
-    """Migrate a query of an engine as a whole, with everything checked."""
-    strategy = replace(
+def tracks(*, windows: int = 2, is_ordered: bool = True) -> Strategy:
+    """Parallel track of another length, or without order."""
+    return replace(
         STRATEGIES["parallel-track"],
         joiner=lambda split: Tracks(split, is_ordered=is_ordered),
         split=partial(behind_windows, windows=windows),
     )
-    return prepare(engine, plan, strategy, whole=True).begin()
+
+
+def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
+    """Migrate a query of an engine as a whole, with everything checked."""
+    return prepare(engine, plan, tracks(windows=windows, is_ordered=is_ordered), whole=True).begin()
 
 
 # The law
@@ -253,7 +256,7 @@ def test_example_28_1_without_the_precondition_gives_a_twice(is_ordered: bool) -
         out += old.push(port, EXAMPLE[name][:1])[0]
     for port in range(2):
         out += old.advance(port, 40)[0]
-    migration, ready = parallel_track(old, new, [111, 121], [40, 40], is_ordered=is_ordered)
+    migration, ready = migrate_box(old, new, tracks(windows=1, is_ordered=is_ordered), [111, 121], [40, 40])
     out += ready[0]
     for port, name in enumerate(migration.inputs):
         out += migration.push(port, EXAMPLE[name][1:])[0]

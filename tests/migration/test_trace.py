@@ -96,7 +96,7 @@ def test_entries_are_lines_of_json() -> None:
     one.begin()
     drive(one, 60, 300)
     file = StringIO()
-    write_jsonl(seen, file)
+    write_jsonl([entry.as_dict() for entry in seen], file)
     assert [json.loads(line) for line in file.getvalue().splitlines()] == [entry.as_dict() for entry in seen]
 
 

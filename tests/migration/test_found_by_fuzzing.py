@@ -48,3 +48,16 @@ def test_what_a_shared_operator_holds_is_given_by_the_old_plan(strategy: str) ->
     engine.migrate(A.distinct().anti_join(B, on=[("x", "y")]).plan(), strategy)
     engine.close()
     assert equivalent(results, [(0, 10, (0,))])
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_plan_that_ends_in_a_window_while_it_is_exchanged_as_a_whole(whole: bool) -> None:
+    """A Box stands above the window and means the same."""
+    results: list[Element] = []
+    plan = A.window(1).plan()
+    engine = Engine(plan, results.extend)
+    engine.push("a", [(0, 10, (1,))])
+    migrations = [engine.migrate(plan, whole=True), engine.migrate(plan, whole=whole)]
+    engine.close()
+    assert [one.phase for one in migrations] == [Phase.DONE] * 2
+    assert equivalent(results, [(0, 10, (1,))])

@@ -94,6 +94,8 @@ class Fuse:
         self._split = split
         self._balance: dict[tuple[Time, Payload], int] = {}
         """By end and payload: fragments less promises, as long as the old plan has not ended."""
+        self._open = 0
+        """How many they are."""
         self._promises = Promises(split)
         self._beyond: Batch = []
         """Old results from beyond the split time."""
@@ -141,12 +143,14 @@ class Fuse:
             if end > split:
                 self.bound += 1
                 count = balance.pop((end, payload), 0) - 1
+                self._open += 1 if count < 0 else -1
                 if count:
                     balance[end, payload] = count
         for element in new:
             start, end, payload = element
             if start == split:
                 count = balance.pop((end, payload), 0) + 1
+                self._open += 1 if count > 0 else -1
                 if count:
                     balance[end, payload] = count
             else:
@@ -161,6 +165,7 @@ class Fuse:
         for (end, payload), count in self._balance.items():
             self._promises.add(payload, end, count)
         self._balance.clear()
+        self._open = 0
         for start, end, payload in rest:
             if end < self._split:
                 self._counts.old += 1
@@ -205,6 +210,7 @@ class Fuse:
         """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
         out, self._beyond, self._later = self._beyond, [], []
         self._balance.clear()
+        self._open = 0
         self._counts.old += len(out)
         return out
 
@@ -215,8 +221,8 @@ class Fuse:
         return chronon_end(min(old_progress, max(new_progress, self._split)))
 
     def __len__(self) -> int:
-        counted = sum(map(abs, self._balance.values())) + len(self._promises)
-        return counted + len(self._beyond) + len(self._later) + len(self._slots)
+        undecided = self._open + len(self._promises)
+        return undecided + len(self._beyond) + len(self._later) + len(self._slots)
 
     def __iter__(self) -> Iterator[Element]:
         for start, end, payload in self._slots:

@@ -117,7 +117,6 @@ class Migration:
         """Gets each entry of the trace as it occurs."""
         self._clock = clock
         self._sampling = Sampling(split)
-        self._silence = self._nothing()
         self._is_simple = type(self)._feed_new is Migration._feed_new
         """Whether the new plan's time stands still until an input has passed the split time."""
         self._pending: list[Batch] = [[] for _ in forks]
@@ -225,7 +224,7 @@ class Migration:
         """An event on an input that is before the split time, up to which the new plan has nothing to say:
         what it is given may wait, as it is faster with more at once."""
         self._reached[port] = progress
-        results = self._feed_old(port, batch, progress)
+        results = list(self._feed_old(port, batch, progress))
         for output, found in enumerate(results):
             if found:
                 results[output] = self._joiners[output].process(found, [], self.split)
@@ -326,7 +325,7 @@ class Migration:
 
     def _adopt(self, old: Box) -> None:
         self.old = old
-        self._feed_old = getattr(old, "process", None) or partial(_feed, old)
+        self._feed_old = old.process if isinstance(old, PlanBox | Migration) else partial(_feed, old)
         self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self

@@ -6,6 +6,10 @@ PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
 
+# For `make fuzz`: how often, and the first seed, another one each time unless it is given.
+RUNS    ?= 20000
+SEED    ?=
+
 ROOMS   := midstream plans operators optimizer migration scenarios
 EXTRAS  := dev,spark,plot
 BIN     := .venv/bin
@@ -28,7 +32,7 @@ unexport PYTHONPATH
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types links layers unit coverage wheel-test java test check clean FORCE
+.PHONY: help setup demo bench format lint types links layers unit coverage wheel-test java fuzz test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -106,6 +110,9 @@ $(CLEAN)/.ready: $(WHEEL)
 	fi
 	@$(CLEAN)/bin/python -m pip check
 	@touch $@
+
+fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
+	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED))
 
 # What the wheel may lack shows in any example; `unit` has drawn the many.
 wheel-test: export MIDSTREAM_PROFILE := few

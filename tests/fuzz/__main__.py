@@ -2,8 +2,8 @@
 
     python tests/fuzz --runs 20000 --workers 2 --seed 7
 
-The runs come in portions, and each portion has a seed of its own: the seed, the next number, and so on. So what
-is run does not depend on the number of processes, and the portion that failed can be run alone.
+The runs come in portions, and each portion has a seed of its own: the seed, the next number, and so on. So
+what is run does not depend on the number of processes, and the portion that failed can be run alone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _done: Any = None
 
 
 def _share(counter: Any) -> None:
-    global _done
+    global _done  # noqa: PLW0603 - how a counter reaches the processes of a pool
     _done = counter
 
 

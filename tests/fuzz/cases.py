@@ -1,4 +1,4 @@
-"""What the state machine draws: queries with plans that mean the same, and elements that meet the split time."""
+"""What the state machine draws: plans that mean the same, and elements that meet the split time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Faults that the fuzzing must find: each is a way to get migrations wrong that somebody has got, or might get,
-wrong, as a patch of the code."""
+"""Faults that fuzzing must find: ways to get migrations wrong, each as a patch of the code."""
 
 from __future__ import annotations
 
@@ -11,6 +10,8 @@ from typing import Any
 from unittest.mock import patch
 
 from cases import KINDS
+from hypothesis import strategies as st
+from migration_law import ONE_COLUMN, Scenario, dense, equations, scenarios
 
 from midstream.migration import changes, strategies
 from midstream.migration.fork import everything
@@ -20,7 +21,7 @@ from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.query_graph import QueryGraph
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.streams import BEGINNING, Batch, Element, Payload, Time
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,41 @@ class Mutant:
     """What is wrong."""
     patched: Callable[[], AbstractContextManager[Any]]
     """Makes it so for the time of a block."""
+    scenarios: st.SearchStrategy[Scenario] | None = None
+    """Where the law finds it; without, the state machine does."""
     strategies: Sequence[str] = ("genmig", "genmig-end-timestamp")
     kinds: Sequence[str] = tuple(KINDS)
-    """The plans to draw from."""
+    """What the state machine is to draw from."""
     seed: int = 0
     """With which it is found soon."""
 
     def __str__(self) -> str:
         return self.name
+
+
+@st.composite
+def meeting(
+    draw: st.DrawFn, strategy: str = "genmig", moves: int = 1, aborts: bool = False, fails: bool = False
+) -> Scenario:
+    """Early migrations amid elements that meet often; some are aborted soon, or their new plan fails."""
+    scenario = draw(st.integers(0, len(equations(*ONE_COLUMN)) - 1).flatmap(dense))
+    ((at, plan, _),) = scenario.moves
+    plans = [plan, scenario.workload.plan, plan][:moves]
+    found = [(at + 2 * i, one, strategy) for i, one in enumerate(plans)]
+    return replace(
+        scenario,
+        moves=found,
+        whole=strategy == "genmig",
+        aborts=[(at + draw(st.integers(1, 6)), 0)] if aborts else (),
+        stands=[draw(st.integers(1, 5))] if fails else (),
+    )
+
+
+@st.composite
+def otherwise(draw: st.DrawFn, strategy: str) -> Scenario:
+    """Any plans, of which the strategy may not be right."""
+    scenario = draw(scenarios("genmig"))
+    return replace(scenario, moves=[(at, plan, strategy) for at, plan, _ in scenario.moves], whole=False)
 
 
 def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -59,21 +87,12 @@ def _nothing(*_: Any) -> None:
     """Requires nothing."""
 
 
-def _counting(self: Migration, port: int, batch: Batch, progress: Time, *, are_all_told: bool = True) -> Any:
+def _counting(self: Migration, port: int, batch: Batch, progress: Time, is_last: bool) -> Any:
     """Every element from behind the split time counts as an input that has passed it."""
-    self._reached[port] = progress
-    if self.phase is Phase.ABORTED:
-        return _event(self, port, batch, progress)
-    if self.phase is Phase.MOVING:
-        late = sum(start > self.split for start, _, _ in batch) or int(progress >= self.split)
-        left = self.__dict__.get("left", len(self._reached)) - late
-        self.__dict__["left"] = left
-        results = self._move(port, batch, progress, are_all_told and left <= 0)
-    else:
-        results = self._join(self._nothing(), self._from_new(port, batch, progress))
-    if self.phase is Phase.DRAINING and self._is_over():
-        self._enter(Phase.DONE)
-    return results
+    late = sum(start > self.split for start, _, _ in batch) or int(progress >= self.split)
+    left = self.__dict__.get("left", len(self._reached)) - late
+    self.__dict__["left"] = left
+    return _move(self, port, batch, progress, left <= 0)
 
 
 def _waiting(self: Migration, port: int, batch: Batch, progress: Time, is_last: bool) -> Any:
@@ -108,14 +127,14 @@ def _deaf(self: Migration, port: int, batch: Batch, progress: Time) -> list[Batc
     return self.new.push(port, given) if given else self._nothing()
 
 
-def _once(self: Promises, payload: Payload, end: Time) -> None:
-    if self._balance.get(payload, {}).get(end, 0) >= 0:
-        self._add(payload, end, -1)
+def _once(self: Promises, payload: Payload, end: Time, by: int) -> None:
+    """Negative numbers are promises."""
+    if by > 0 or self._balance.get(payload, {}).get(end, 0) >= 0:
+        _add(self, payload, end, by)
 
 
-def _shortened(self: Promises, payload: Payload, end: Time) -> None:
-    if end != FOREVER and end - 1 > self._split:
-        self._add(payload, end - 1, -1)
+def _shortened(self: Promises, payload: Payload, end: Time, by: int) -> None:
+    _add(self, payload, end - 1 if by < 0 and end - 1 > self._split else end, by)
 
 
 def _forgetful(self: Fuse) -> list[Element]:
@@ -146,61 +165,62 @@ def _losing(self: Migration, from_old: list[Batch], failure: Exception) -> list[
     return _give_way(self, self._nothing(), failure)
 
 
-_event, _move, _give_way = Migration._event, Migration._move, Migration._give_way
-_abandon, _take, _rename = Fuse.abandon, ReferencePoint.process, QueryGraph.rename
-
-REFERENCE_POINT, TRACK = ("genmig-reference-point",), ("parallel-track",)
+_move, _give_way = Migration._move, Migration._give_way
+_add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rename
 
 MUTANTS = (
     Mutant(
         "reference-point-below-aggregation",
         "The reference-point method is used whatever the operators are.",
         _changed("genmig-reference-point", require=_nothing),
-        REFERENCE_POINT,
-        ("plain", "pairs"),
+        meeting("genmig-reference-point"),
     ),
     Mutant(
         "parallel-track-over-distinct",
         "Parallel track is used whatever the operators are.",
         _changed("parallel-track", require=_nothing),
-        TRACK,
-        ("plain", "pairs"),
+        meeting("parallel-track"),
     ),
     Mutant(
         "relations-alone",
         "Results that relations give alone are not looked for.",
         _function(strategies, "require_bounded", _nothing),
-        kinds=("whole", "pairs"),
+        otherwise("genmig"),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
-        _method(Migration, "_event", _counting),
+        _method(Migration, "_move", _counting),
+        meeting(),
     ),
     Mutant(
         "waiting-for-a-result",
-        "The old plan is ended when it gives a result from behind the split time, not when the inputs pass that.",
+        "The old plan is ended when it gives a result from behind the split time, not when all inputs are.",
         _method(Migration, "_move", _waiting),
     ),
     Mutant(
         "fragments-dropped",
         "Fragments of the new plan that match no promise of the same end are dropped.",
         _method(Promises, "start", _dropping),
+        meeting(),
     ),
     Mutant(
         "no-finer-instant",
         "The split time is the largest end timestamp itself.",
         _function(strategies, "split_time", _in_one_chronon),
+        meeting(),
     ),
     Mutant(
         "split-too-early",
         "The split time lies in the last chronon at which something is still valid.",
         _function(strategies, "split_time", _too_early),
+        meeting(),
     ),
     Mutant(
         "no-horizon",
         "The split time does not heed that of a migration under way.",
         _function(strategies, "_horizon", lambda old: []),
+        meeting(moves=2),
     ),
     Mutant(
         "deaf-fork",
@@ -211,7 +231,7 @@ MUTANTS = (
         "uncut-fork",
         "The new plan gets elements that start before the split time as they are.",
         _changed("genmig", fork=everything),
-        ("genmig",),
+        meeting(),
     ),
     Mutant(
         "unknown-progress",
@@ -221,19 +241,20 @@ MUTANTS = (
     Mutant(
         "promised-once",
         "Several equal results count as one promise.",
-        _method(Promises, "promise", _once),
+        _method(Promises, "add", _once),
+        meeting(),
     ),
     Mutant(
         "promised-too-little",
         "A promise is remembered as one chronon shorter than it is.",
-        _method(Promises, "promise", _shortened),
+        _method(Promises, "add", _shortened),
+        meeting(),
     ),
     Mutant(
         "results-at-the-split-time",
         "The reference-point method takes new results that start at the split time, too.",
         _method(ReferencePoint, "process", _generous),
-        REFERENCE_POINT,
-        ("preserving",),
+        scenarios("genmig-reference-point"),
     ),
     Mutant(
         "forgetful-abort",
@@ -245,16 +266,19 @@ MUTANTS = (
         "lost-by-failure",
         "When the new plan fails, what the old one gives in that event is lost.",
         _method(Migration, "_give_way", _losing),
+        meeting(fails=True),
     ),
     Mutant(
         "unproved-inputs",
         "An operator goes on over other inputs, though nothing shows that they mean the same.",
         _function(changes, "same_meaning", lambda one, other: True),
+        otherwise("genmig"),
     ),
     Mutant(
         "lost-state",
         "An operator that goes on over other inputs begins anew.",
         _method(QueryGraph, "rename", _stateless),
+        otherwise("genmig"),
     ),
     Mutant(
         "hasty-guest",

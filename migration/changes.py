@@ -90,9 +90,12 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     becomes: dict[Node, Node] = {}
     for node in running.nodes:
         is_boxed = any(isinstance(below.operator, Boxed) for below in node.walk())
-        if isinstance(node.operator, Boxed) and not whole:
+        # A Box may become what runs already, as where two plans differ in a window's place.
+        if isinstance(node.operator, Boxed) and not whole and node.operator.means not in running.nodes:
             becomes[node.operator.means] = node
-        if not isinstance(logical(node), Arrangement) and not (is_boxed and whole):
+        if is_boxed and not whole:
+            known.setdefault(meant(node), node)
+        elif not is_boxed and not isinstance(logical(node), Arrangement):
             known[meant(node)] = node
     changed: dict[Node, Node] = {}
     for node in plan.nodes:

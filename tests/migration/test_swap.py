@@ -300,7 +300,7 @@ def test_refused_while_a_migration_is_under_way() -> None:
     with pytest.raises(
         MigrationRefused, match="of the same part is under way, which keeps two plans; swap when"
     ):
-        engine.migrate(WINDOW.distinct().plan(), "swap")
+        engine.migrate(WINDOW.distinct().plan(), "swap", whole=True)
 
 
 def test_refused_where_a_window_was_resized() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, around, find_changes
 from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Migration, under_way
+from midstream.migration.moving_states import Known, behind_progress, from_log, from_state, nothing
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
@@ -25,6 +26,7 @@ from midstream.migration.preconditions import (
     require_same_windows,
     require_start_preserving,
     require_stateless,
+    require_told_by_starts,
 )
 from midstream.migration.split_time import last_instant, split_time
 from midstream.migration.swap import Handover, Swap, require_private
@@ -66,6 +68,11 @@ def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -
     return min(reached, default=BEGINNING)
 
 
+def split_behind_progress(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
+    """Behind the inputs, wherever they are."""
+    return max(behind_progress(max_ends, reached), split_time(_horizon(old)))
+
+
 def _horizon(old: Box) -> list[Time]:
     """Up to where migrations that are under way in the old plan need it."""
     return [migration.horizon() for migration in under_way(old)]
@@ -82,7 +89,9 @@ class Strategy:
     name: str
     fork: Callable[[Time], Fork]
     """Makes the fork of an input, for a split time."""
-    joiner: Callable[[Time], Joiner]
+    joiner: Callable[..., Joiner]
+    """Makes the joiner of an output, for a split time; and for the results that were given out before, where
+    they are known."""
     require: Callable[[Iterable[Node], str], None] = _anything
     """Of the operators that go, and of those that come."""
     split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
@@ -97,6 +106,8 @@ class Strategy:
     """Of both plans as a whole."""
     permit: Callable[[Engine, str, Change], None] = _anything
     """Of what is to be exchanged in an engine's query."""
+    known: Callable[[Engine, str, Change, PlanBox, Time], Known] = nothing
+    """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
     prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
     """How it is checked and begun in an engine, where others do that."""
 
@@ -165,6 +176,7 @@ class _Box:
     old: PlanBox
     reached: Sequence[Time]
     split: Time
+    known: Known
 
 
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
@@ -182,7 +194,9 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        boxes.append(_Box(change, old, reached, strategy.split(old, ends, reached)))
+        split = strategy.split(old, ends, reached)
+        known = strategy.known(engine, chosen.name, change, old, split)
+        boxes.append(_Box(change, old, reached, split, known))
 
     def predict() -> Prediction:
         return Prediction.together(strategy.name, [_predict(box) for box in boxes])
@@ -193,8 +207,10 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
             split=box.split,
             now=min((time for time in box.reached if time != BEGINNING), default=BEGINNING),
             rate=_rate(engine, query),
-            kept=box.old.size(),
+            # Where the new plan has its state from the beginning, the old one's is not kept.
+            kept=box.old.size() if strategy.known is nothing else 0,
             steps=strategy.steps,
+            copied=box.known.copied,
         )
 
     return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
@@ -219,7 +235,7 @@ def _begin(
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)
-        migration = _migration(box.old, new, strategy, box.split, reached)
+        migration = _migration(box.old, new, strategy, box.split, reached, box.known)
         seats = engine.seats(box.change.old, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
         placed |= zip(box.change.pairs, seats, strict=True)
@@ -231,6 +247,18 @@ def _begin(
         engine.give(seat, batch)
     engine.settle()
     return Transition(engine, query, parts)
+
+
+def _prepare_moved(
+    strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool
+) -> Prepared:
+    """By the log where there is one, which is kept of windows and outputs; else by the old plan's state."""
+    if engine.query(query).is_logged:
+        return _prepare(strategy, engine, plan, query, whole=True)
+    by_state = replace(
+        strategy, joiner=ReferencePoint, require=require_told_by_starts, known=from_state, steps=1
+    )
+    return _prepare(by_state, engine, plan, query, whole)
 
 
 def _prepare_cheapest(
@@ -285,6 +313,9 @@ STRATEGIES: Mapping[str, Strategy] = {
             split=behind_windows,
             machine=ParallelTrack,
         ),
+        Strategy(
+            "moving-states", fork, Fuse, split=split_behind_progress, known=from_log, prepare=_prepare_moved
+        ),
         # Of boxes there is nothing to compare: the earlier split time is never the worse.
         Strategy("auto", fork, Fuse, split=split_behind_state, prepare=_prepare_cheapest),
     )
@@ -302,15 +333,27 @@ def migrate_box(
     strategy requires of the plans cannot be checked here, and is the caller's claim: for `swap`, that the
     boxes are stateless but for the order of their results; for `genmig-end-timestamp` and `auto`, that the
     old box's `state()` leaves out nothing that matters to later results.
+
+    Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
     """
+    if strategy.known is not nothing:
+        raise MigrationRefused(
+            f"{strategy.name} needs what a query's log or its operators keep, and a box does not show it"
+        )
     migration = _migration(old, new, strategy, strategy.split(old, max_ends, reached), reached)
     return migration, migration.begin()
 
 
-def _migration(old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time]) -> Migration:
+def _migration(
+    old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time], known: Known | None = None
+) -> Migration:
+    known = known or Known()
     forks = [strategy.fork(split) for _ in new.inputs]
-    joiners = [strategy.joiner(split) for _ in new.outputs]
-    return strategy.machine(old, new, split, reached, forks, joiners)
+    if known.given is None:
+        joiners = [strategy.joiner(split) for _ in new.outputs]
+    else:
+        joiners = [strategy.joiner(split, given) for given in known.given]
+    return strategy.machine(old, new, split, reached, forks, joiners, initial=known.initial)
 
 
 def _rate(engine: Engine, query: str | None) -> float:

@@ -22,7 +22,7 @@ from midstream.operators.plan_box import PlanBox, label
 from midstream.operators.sweep_join import SweepJoin
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.properties import logical
-from midstream.plans.streams import FOREVER, Batch, Time
+from midstream.plans.streams import FOREVER, Batch, Time, chronon_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ def _valid_from(log: Log, split: Time) -> Batch:
     if log.complete_from > split:
         when = "never will be" if log.complete_from == FOREVER else f"will be from {log.complete_from} on"
         raise MigrationRefused(
-            f"the log of the query is not complete, and {when}, when all that came before it was asked for has "
-            f"expired; found {split // 1}"
+            f"the log of the query is not complete, and {when}, when all that came before it was asked for "
+            f"has expired; found {chronon_end(split) - 1}"
         )
     return log.valid_from(split)
 

@@ -17,8 +17,8 @@ class Prediction:
     `duration` is in chronons of application time, from the least progress of the inputs to the split time.
     `state` counts the elements that are kept longer or twice: those that the old plan keeps when it begins,
     and those that come within the duration. `work` counts what happens to the latter beyond what the new plan
-    does: once in the old plan, and once in the fuse where there is one. Elements that the new plan is given to
-    begin with are kept, and count as work, once.
+    does: once in the old plan, and once in the fuse where there is one. Elements that the new plan is given
+    to begin with count once in each.
 
     >>> Prediction.of("genmig", split=40.5, now=11, rate=2.0, kept=100, steps=2)
     Prediction(strategy='genmig', duration=30, state=160, work=120)

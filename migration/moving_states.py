@@ -1,4 +1,4 @@
-"""Moving states: the new plan begins with what is still valid on its inputs, so that it can take over at once.
+"""Moving states: the new plan begins with what is still valid on its inputs, and so can take over at once.
 
 GenMig waits until all that the old plan has been given has expired. Where the elements that are still valid
 are known, that need not be waited for: the split time is just behind what the inputs have let in, and the new

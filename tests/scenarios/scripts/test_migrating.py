@@ -106,6 +106,14 @@ def test_the_fifth_auction_query_moves_to_another_join_order(folder: Path) -> No
     assert_same(Path("out.jsonl").read_text(), *Q5)
 
 
+def test_moved_states_take_over_at_once(folder: Path) -> None:
+    """The log is kept from the beginning; nothing else knows what the aggregate has said."""
+    found = summary(*RUN, "--at", 60, "--to", "new.sql", "--strategy", "moving-states", "--verify")
+    assert (found["verified"], found["phase"], found["unmatched"]) == (True, "done", 0)
+    genmig = summary(*RUN, "--at", 60, "--to", "new.sql")
+    assert found["split_time"] - 60 <= 1 < genmig["split_time"] - 60
+
+
 def test_the_optimizer_chooses_where_no_plan_is_given(folder: Path) -> None:
     found = summary("migrate", *Q5, "--at", "1970-01-01T02:13:20", "--verify")
     assert (found["at"], found["verified"], found["changed"]) == (8000, True, True)

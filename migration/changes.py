@@ -85,15 +85,16 @@ class Changes:
 
 def around(plan: Plan, running: Plan) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
-    goes on as it does."""
+    goes on as it does, and so do windows, which a migration leaves alone."""
     known: dict[Node, Node] = {}
     for node in running.nodes:
         if not isinstance(logical(node), Arrangement):
             known[meant(node)] = node
+    windows = input_nodes(plan)
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
-        stays = known.get(node) if is_free else None
+        stays = known.get(node) if is_free else known.get(meant(node)) if node in windows else None
         changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
     return physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
 

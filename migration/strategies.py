@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, around, find_changes
@@ -28,6 +30,7 @@ from midstream.migration.preconditions import (
     require_stateless,
     require_told_by_starts,
 )
+from midstream.migration.signed import CutFuse, outstanding, require_known_ends, signed_fork
 from midstream.migration.split_time import last_instant, split_time
 from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
@@ -36,10 +39,11 @@ from midstream.operators.engine import Engine
 from midstream.operators.guest import Host
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import suggest
-from midstream.plans.streams import BEGINNING, Batch, Time
+from midstream.plans.streams import BEGINNING, Batch, Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,8 @@ class Strategy:
     """Of what is to be exchanged in an engine's query."""
     known: Callable[[Engine, str, Change, PlanBox, Time], Known] = nothing
     """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
+    takes_signs: bool = False
+    """Whether inputs may be signed; then the joiner must be a Fuse."""
     prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
     """How it is checked and begun in an engine, where others do that."""
 
@@ -177,6 +183,8 @@ class _Box:
     reached: Sequence[Time]
     split: Time
     known: Known
+    signed: Mapping[int, Counter[Payload]]
+    """By signed input, the copies of each payload that are valid."""
 
 
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
@@ -188,7 +196,10 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         for which, roots, nodes in change.parts:
             require_bounded(roots, set(change.inputs), which)
             strategy.require(nodes, which)
-        require_intervals(change.inputs)
+        if strategy.takes_signs:
+            require_known_ends(engine, change.inputs)
+        else:
+            require_intervals(change.inputs)
         strategy.permit(engine, chosen.name, change)
     boxes = []
     for change in changes.changes:
@@ -196,7 +207,12 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
         split = strategy.split(old, ends, reached)
         known = strategy.known(engine, chosen.name, change, old, split)
-        boxes.append(_Box(change, old, reached, split, known))
+        signed = {
+            port: outstanding(engine, node)
+            for port, node in enumerate(change.inputs)
+            if form(node) == "signs"
+        }
+        boxes.append(_Box(change, old, reached, split, known, signed))
 
     def predict() -> Prediction:
         return Prediction.together(strategy.name, [_predict(box) for box in boxes])
@@ -235,7 +251,7 @@ def _begin(
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)
-        migration = _migration(box.old, new, strategy, box.split, reached, box.known)
+        migration = _migration(box.old, new, strategy, box.split, reached, box.known, box.signed)
         seats = engine.seats(box.change.old, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
         placed |= zip(box.change.pairs, seats, strict=True)
@@ -304,7 +320,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
         Strategy("genmig-reference-point", fork, ReferencePoint, require_start_preserving, steps=1),
         Strategy("genmig-end-timestamp", fork, Fuse, split=split_behind_state),
-        Strategy("genmig", fork, Fuse),
+        Strategy("genmig", fork, Fuse, takes_signs=True),
         Strategy(
             "parallel-track",
             everything,
@@ -345,15 +361,25 @@ def migrate_box(
 
 
 def _migration(
-    old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time], known: Known | None = None
+    old: Box,
+    new: Box,
+    strategy: Strategy,
+    split: Time,
+    reached: Sequence[Time],
+    known: Known | None = None,
+    signed: Mapping[int, Counter[Payload]] = MappingProxyType({}),
 ) -> Migration:
     known = known or Known()
-    forks = [strategy.fork(split) for _ in new.inputs]
+    forks = [
+        signed_fork(signed[port]) if port in signed else strategy.fork(split)
+        for port in range(len(new.inputs))
+    ]
     if known.given is None:
-        joiners = [strategy.joiner(split) for _ in new.outputs]
+        joiner = CutFuse if signed else strategy.joiner
+        joiners = [joiner(split) for _ in new.outputs]
     else:
         joiners = [strategy.joiner(split, given) for given in known.given]
-    return strategy.machine(old, new, split, reached, forks, joiners, initial=known.initial)
+    return strategy.machine(old, new, split, reached, forks, joiners, initial=known.initial, whole=signed)
 
 
 def _rate(engine: Engine, query: str | None) -> float:

@@ -22,6 +22,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, has_boxes, missed_until
 from midstream.operators.relations import Relations, check_relations
+from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
@@ -244,12 +245,18 @@ class QueryGraph:
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
         lasting = max(query.lasting for query in self.queries.values())
+        if form(node) == "signs":
+            # A meter takes signs for ends.
+            operator = self.base().operators().get(node)
+            if isinstance(operator, IntervalsToSigns):
+                return max(lasting, operator.last_end)
+            return FOREVER if self.base().made(node) else lasting
         if node in self._meters:
             return max(lasting, self._meters[node].max_end)
         # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
         windows = carried_out(Plan(node)).values()
         metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max(lasting, *(self._meters[below].max_end for below in metered))
+        return max([lasting, *(self.max_end(below) for below in metered)])
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""

@@ -60,7 +60,7 @@ def require_intervals(forks: Iterable[Node]) -> None:
     for node in forks:
         if form(node) != "intervals":
             raise MigrationRefused(
-                f"{node.operator} gives positive and negative elements, which only genmig can fork; use that, "
+                f"{node.operator} gives positive and negative elements, which only genmig can fork; use it, "
                 "or give the query a physical plan with windows of intervals",
                 operator=str(node.operator),
             )

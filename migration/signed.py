@@ -1,8 +1,8 @@
 """GenMig where inputs are signed streams.
 
 Signed elements are not cut. The new plan gets those that begin from the migration's beginning on, with their
-negatives, at once; the split time is behind the ends of all that have begun before. So from then on it has what
-is valid, and what it says of earlier instants is left out:
+negatives, at once; the split time is behind the ends of all that have begun before. So from then on it has
+what is valid, and what it says of earlier instants is left out:
 
     out@t  =  old@t for t < split, new@t for t >= split
 
@@ -83,7 +83,7 @@ def signed_fork(valid: Counter[Payload]) -> Fork:
 
 
 class CutFuse(Fuse):
-    """A Fuse of results of a new plan that has been given whole elements: they are cut at the split time first.
+    """A Fuse with the results of a new plan that has been given whole elements: they are cut first.
 
     What the new plan says of earlier instants lacks what came before the migration, and is the old plan's to
     say.

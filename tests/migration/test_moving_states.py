@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from migration_law import Scenario, check, scenarios
+from migration_law import ONE_COLUMN, Scenario, check, dense, equations, scenarios
 
 from midstream.engine import Engine
 from midstream.migration.auto import Prediction
@@ -31,8 +31,19 @@ from midstream.testing import verdict, workloads
 def test_the_law_with_a_log(scenario: Scenario) -> None:
     """I45: any plan, at any moment."""
     for migration in check(replace(scenario, is_logged=True)):
+        assert migration.failure is None
         event(f"copied: {any(part.peak_new for part in migration.parts)}")
         event(f"fused: {migration.origins().fused > 0}")
+
+
+@given(st.integers(0, len(equations(*ONE_COLUMN)) - 1).flatmap(dense))
+def test_the_law_amid_many_with_a_log(scenario: Scenario) -> None:
+    """I45: where much is valid and much has been said."""
+    moves = [(at, plan, "moving-states") for at, plan, _ in scenario.moves]
+    for migration in check(replace(scenario, moves=moves, is_logged=True)):
+        assert migration.failure is None
+        event(f"both plans gave results: {min(migration.origins().old, migration.origins().new) > 0}")
+        event(f"fused: {min(migration.origins().fused, 3)}")
 
 
 @given(scenarios("genmig", moves=3), st.data())
@@ -43,7 +54,8 @@ def test_the_law_among_others_with_a_log(scenario: Scenario, data: st.DataObject
     last = len(scenario.workload.events)
     aborts = [(data.draw(st.integers(at, last)), i) for i, (at, _, _) in enumerate(scenario.moves)]
     wanted = aborts[: data.draw(st.integers(0, 2))]
-    check(replace(scenario, moves=moves, is_logged=True, aborts=wanted))
+    logged = replace(scenario, moves=moves, is_logged=True, aborts=wanted)
+    assert all(migration.failure is None for migration in check(logged))
 
 
 CONDITIONS = [
@@ -101,6 +113,7 @@ def test_the_law_by_the_state_of_joins(scenario: Scenario) -> None:
     migrations = check(scenario)
     event(f"moved: {bool(migrations)}")
     for migration in migrations:
+        assert migration.failure is None
         event(f"copied: {any(part.peak_new for part in migration.parts)}")
         event(f"both plans gave results: {min(migration.origins().old, migration.origins().new) > 0}")
 

@@ -45,6 +45,8 @@ class Engine(engine.Engine):
             genmig                    any two plans, until the last element so far has expired
             genmig-end-timestamp      the same, until what the running plan keeps has expired
             genmig-reference-point    as genmig, without a fuse; filters, maps, unions and joins only
+            moving-states             any two plans, at once, if a log was kept (see `keep_log`); without
+                                      one, what joins keep of their inputs must tell as much
             parallel-track            to compare with: joins only, longer, and results come late
             auto                      the one with the smallest predicted overhead; `reason` tells why
 

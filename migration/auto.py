@@ -17,7 +17,8 @@ class Prediction:
     `duration` is in chronons of application time, from the least progress of the inputs to the split time.
     `state` counts the elements that are kept longer or twice: those that the old plan keeps when it begins,
     and those that come within the duration. `work` counts what happens to the latter beyond what the new plan
-    does: once in the old plan, and once in the fuse where there is one.
+    does: once in the old plan, and once in the fuse where there is one. Elements that the new plan is given
+    to begin with count once in each.
 
     >>> Prediction.of("genmig", split=40.5, now=11, rate=2.0, kept=100, steps=2)
     Prediction(strategy='genmig', duration=30, state=160, work=120)
@@ -34,15 +35,17 @@ class Prediction:
         return self.state + self.work
 
     @classmethod
-    def of(cls, strategy: str, *, split: Time, now: Time, rate: float, kept: int, steps: int) -> Prediction:
-        """Of a strategy with that split time; `rate` is in elements per chronon, of all inputs, and `steps`
-        what happens to an element in vain."""
+    def of(
+        cls, strategy: str, *, split: Time, now: Time, rate: float, kept: int, steps: int, copied: int = 0
+    ) -> Prediction:
+        """Of a strategy with that split time; `rate` is in elements per chronon, of all inputs, `steps` what
+        happens to an element in vain, and `copied` how many elements the new plan is given to begin with."""
         until = chronon_end(split)
         if until <= now or BEGINNING in (until, now) or FOREVER in (until, now):
             return cls(strategy, 0, 0, 0)
         duration = int(until - now)
         doubled = round(rate * duration)
-        return cls(strategy, duration, kept + doubled, steps * doubled)
+        return cls(strategy, duration, kept + copied + doubled, steps * doubled + copied)
 
     @classmethod
     def together(cls, strategy: str, parts: Sequence[Prediction]) -> Prediction:

@@ -16,7 +16,7 @@ are kept; that is at once but for results that one plan cuts where the other doe
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from itertools import chain
@@ -63,8 +63,9 @@ class Migration:
     Source   thesis, Algorithm 25
 
     There is a fork for each input and a joiner for each output. `initial` is given to the new box before
-    anything else, a batch an input. `begin()` must be called once, before any event; what it returns is ready
-    then.
+    anything else, a batch an input. `whole` are the inputs whose elements are not cut: there the new box's
+    time runs with the input's from the beginning. `begin()` must be called once, before any event; what it
+    returns is ready then.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Migration:
         joiners: Sequence[Joiner],
         *,
         initial: Sequence[Batch] = (),
+        whole: Collection[int] = (),
         clock: Callable[[], float] = clock_time,
         listener: Listener | None = None,
     ) -> None:
@@ -94,6 +96,7 @@ class Migration:
         self._forks = forks
         self._joiners = joiners
         self._initial = initial
+        self._whole = whole
         self._reached = list(reached)
         self._new_progress: list[Time] = [BEGINNING] * len(self.outputs)
         self.phase = Phase.MOVING
@@ -306,7 +309,8 @@ class Migration:
         return results
 
     def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        return _feed(self.new, port, self._forks[port](batch, progress), max(progress, self.split))
+        told = progress if port in self._whole else max(progress, self.split)
+        return _feed(self.new, port, self._forks[port](batch, progress), told)
 
     def _give_way(self, from_old: list[Batch], failure: Exception) -> list[Batch]:
         """The new box has failed: the old one goes on."""

@@ -60,8 +60,8 @@ def require_intervals(forks: Iterable[Node]) -> None:
     for node in forks:
         if form(node) != "intervals":
             raise MigrationRefused(
-                f"{node.operator} gives positive and negative elements, which cannot be forked; give the "
-                "query a physical plan with windows of intervals",
+                f"{node.operator} gives positive and negative elements, which only genmig can fork; use it, "
+                "or give the query a physical plan with windows of intervals",
                 operator=str(node.operator),
             )
 
@@ -104,6 +104,16 @@ def _is_bounded(node: Node, inputs: Set[Node]) -> bool:
 
 
 def require_start_preserving(nodes: Iterable[Node], which: str) -> None:
+    """What the reference-point method needs."""
+    _require_starts(nodes, which, "the reference-point method", "use genmig")
+
+
+def require_told_by_starts(nodes: Iterable[Node], which: str) -> None:
+    """What moving states need where the results that were given out before are not known."""
+    _require_starts(nodes, which, "moving states without a log", "ask for a log by engine.keep_log()")
+
+
+def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str) -> None:
     """Refuse operators whose results may start later than all that they come from (erratum 13), and relations
     whose rows begin in the course of time: what has one of them need not start where an element of a stream
     does."""
@@ -111,16 +121,16 @@ def require_start_preserving(nodes: Iterable[Node], which: str) -> None:
         operator = logical(node)
         if isinstance(operator, Relation) and not operator.is_constant:
             raise MigrationRefused(
-                f"the reference-point method is unsound over {operator} of the {which} plan: its rows begin "
+                f"{method} is unsound over {operator} of the {which} plan: its rows begin "
                 "where no element of a stream need start, so a start does not tell which plan a result "
-                "belongs to; use genmig",
+                f"belongs to; {instead}",
                 operator=str(operator),
             )
         if not operator.is_start_preserving:
             raise MigrationRefused(
-                f"the reference-point method is unsound over {operator} of the {which} plan: its results "
+                f"{method} is unsound over {operator} of the {which} plan: its results "
                 "need not start where an element starts, so a start does not tell which plan a result "
-                "belongs to; use genmig",
+                f"belongs to; {instead}",
                 operator=str(operator),
             )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.fork import Fork, everything, fork
 from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
 from midstream.migration.machine import Migration, under_way
+from midstream.migration.moving_states import Known, behind_progress, from_log, from_state, nothing
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
@@ -25,7 +28,9 @@ from midstream.migration.preconditions import (
     require_same_windows,
     require_start_preserving,
     require_stateless,
+    require_told_by_starts,
 )
+from midstream.migration.signed import CutFuse, outstanding, require_known_ends, signed_fork
 from midstream.migration.split_time import last_instant, split_time
 from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
@@ -34,11 +39,12 @@ from midstream.operators.engine import Engine
 from midstream.operators.guest import Host
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes
 from midstream.plans.schema import suggest
-from midstream.plans.streams import BEGINNING, Batch, Time
+from midstream.plans.streams import BEGINNING, Batch, Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,11 @@ def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -
     return min(reached, default=BEGINNING)
 
 
+def split_behind_progress(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
+    """Behind the inputs, wherever they are."""
+    return max(behind_progress(max_ends, reached), split_time(_horizon(old)))
+
+
 def _horizon(old: Box) -> list[Time]:
     """Up to where migrations that are under way in the old plan need it."""
     return [migration.horizon() for migration in under_way(old)]
@@ -83,7 +94,9 @@ class Strategy:
     name: str
     fork: Callable[[Time], Fork]
     """Makes the fork of an input, for a split time."""
-    joiner: Callable[[Time], Joiner]
+    joiner: Callable[..., Joiner]
+    """Makes the joiner of an output, for a split time; and for the results that were given out before, where
+    they are known."""
     require: Callable[[Iterable[Node], str], None] = _anything
     """Of the operators that go, and of those that come."""
     split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
@@ -98,6 +111,10 @@ class Strategy:
     """Of both plans as a whole."""
     permit: Callable[[Engine, str, Change], None] = _anything
     """Of what is to be exchanged in an engine's query."""
+    known: Callable[[Engine, str, Change, PlanBox, Time], Known] = nothing
+    """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
+    takes_signs: bool = False
+    """Whether inputs may be signed; then the joiner must be a Fuse."""
     prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
     """How it is checked and begun in an engine, where others do that."""
 
@@ -166,6 +183,9 @@ class _Box:
     old: PlanBox
     reached: Sequence[Time]
     split: Time
+    known: Known
+    signed: Mapping[int, Counter[Payload]]
+    """By signed input, the copies of each payload that are valid."""
 
 
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
@@ -176,13 +196,23 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         for which, roots, nodes in change.parts:
             require_bounded(roots, set(change.inputs), which)
             strategy.require(nodes, which)
-        require_intervals(change.inputs)
+        if strategy.takes_signs:
+            require_known_ends(engine, change.inputs)
+        else:
+            require_intervals(change.inputs)
         strategy.permit(engine, chosen.name, change)
     boxes = []
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        boxes.append(_Box(change, old, reached, strategy.split(_all_of(change, old, engine), ends, reached)))
+        split = strategy.split(_all_of(change, old, engine), ends, reached)
+        known = strategy.known(engine, chosen.name, change, old, split)
+        signed = {
+            port: outstanding(engine, node)
+            for port, node in enumerate(change.inputs)
+            if form(node) == "signs"
+        }
+        boxes.append(_Box(change, old, reached, split, known, signed))
 
     def predict() -> Prediction:
         return Prediction.together(strategy.name, [_predict(box) for box in boxes])
@@ -193,8 +223,10 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
             split=box.split,
             now=min((time for time in box.reached if time != BEGINNING), default=BEGINNING),
             rate=_rate(engine, query),
-            kept=box.old.size(),
+            # Where the new plan has its state from the beginning, the old one's is not kept.
+            kept=box.old.size() if strategy.known is nothing else 0,
             steps=strategy.steps,
+            copied=box.known.copied,
         )
 
     return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
@@ -227,7 +259,7 @@ def _begin(
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)
-        migration = _migration(box.old, new, strategy, box.split, reached)
+        migration = _migration(box.old, new, strategy, box.split, reached, box.known, box.signed)
         seats = engine.seats(box.change.new, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
         placed |= zip(box.change.pairs, seats, strict=True)
@@ -239,6 +271,18 @@ def _begin(
         engine.give(seat, batch)
     engine.settle()
     return Transition(engine, query, parts)
+
+
+def _prepare_moved(
+    strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool
+) -> Prepared:
+    """By the log where there is one, which is kept of windows and outputs; else by the old plan's state."""
+    if engine.query(query).is_logged:
+        return _prepare(strategy, engine, plan, query, whole=True)
+    by_state = replace(
+        strategy, joiner=ReferencePoint, require=require_told_by_starts, known=from_state, steps=1
+    )
+    return _prepare(by_state, engine, plan, query, whole)
 
 
 def _prepare_cheapest(
@@ -284,7 +328,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         ),
         Strategy("genmig-reference-point", fork, ReferencePoint, require_start_preserving, steps=1),
         Strategy("genmig-end-timestamp", fork, Fuse, split=split_behind_state),
-        Strategy("genmig", fork, Fuse),
+        Strategy("genmig", fork, Fuse, takes_signs=True),
         Strategy(
             "parallel-track",
             everything,
@@ -292,6 +336,9 @@ STRATEGIES: Mapping[str, Strategy] = {
             require_join_tree,
             split=behind_windows,
             machine=ParallelTrack,
+        ),
+        Strategy(
+            "moving-states", fork, Fuse, split=split_behind_progress, known=from_log, prepare=_prepare_moved
         ),
         # Of boxes there is nothing to compare: the earlier split time is never the worse.
         Strategy("auto", fork, Fuse, split=split_behind_state, prepare=_prepare_cheapest),
@@ -310,15 +357,37 @@ def migrate_box(
     strategy requires of the plans cannot be checked here, and is the caller's claim: for `swap`, that the
     boxes are stateless but for the order of their results; for `genmig-end-timestamp` and `auto`, that the
     old box's `state()` leaves out nothing that matters to later results.
+
+    Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
     """
+    if strategy.known is not nothing:
+        raise MigrationRefused(
+            f"{strategy.name} needs what a query's log or its operators keep, and a box does not show it"
+        )
     migration = _migration(old, new, strategy, strategy.split(old, max_ends, reached), reached)
     return migration, migration.begin()
 
 
-def _migration(old: Box, new: Box, strategy: Strategy, split: Time, reached: Sequence[Time]) -> Migration:
-    forks = [strategy.fork(split) for _ in new.inputs]
-    joiners = [strategy.joiner(split) for _ in new.outputs]
-    return strategy.machine(old, new, split, reached, forks, joiners)
+def _migration(
+    old: Box,
+    new: Box,
+    strategy: Strategy,
+    split: Time,
+    reached: Sequence[Time],
+    known: Known | None = None,
+    signed: Mapping[int, Counter[Payload]] = MappingProxyType({}),
+) -> Migration:
+    known = known or Known()
+    forks = [
+        signed_fork(signed[port]) if port in signed else strategy.fork(split)
+        for port in range(len(new.inputs))
+    ]
+    if known.given is None:
+        joiner = CutFuse if signed else strategy.joiner
+        joiners = [joiner(split) for _ in new.outputs]
+    else:
+        joiners = [strategy.joiner(split, given) for given in known.given]
+    return strategy.machine(old, new, split, reached, forks, joiners, initial=known.initial, whole=signed)
 
 
 def _rate(engine: Engine, query: str | None) -> float:

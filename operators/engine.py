@@ -143,8 +143,8 @@ class Engine(ExchangeableGraph):
         }
 
     def size(self) -> int:
-        """How many elements are kept: by operators, and where streams enter."""
-        return self.base().size() + self._waiting()
+        """How many elements are kept: by operators, where streams enter, and in logs."""
+        return self.base().size() + self._waiting() + self._logged()
 
     def _waiting(self) -> int:
         """How many elements wait where streams enter."""

@@ -85,7 +85,7 @@ class ExchangeableGraph(QueryGraph):
         """Pass on what a Box has ready, in the place of a node, outside of any event."""
         if ready:
             base = self.base()
-            found = given(base, node, ready)
+            found = given(base, node, ready, self._meters)
             for name, (_, sinks) in zip(base.outputs, self._direct, strict=True):
                 if found.get(name):
                     for sink in sinks:
@@ -99,16 +99,6 @@ class ExchangeableGraph(QueryGraph):
     def input_max_ends(self, query: str | None = None) -> list[Time]:
         """The largest end timestamp seen on each input of a query's exchangeable part."""
         return [self.max_end(node) for node in self.forks(query).values()]
-
-    def max_end(self, node: Node) -> Time:
-        """The largest end timestamp that a running node can have given."""
-        lasting = max(query.lasting for query in self.queries.values())
-        if node in self._meters:
-            return max(lasting, self._meters[node].max_end)
-        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
-        windows = carried_out(Plan(node)).values()
-        metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max([lasting, *(self._meters[below].max_end for below in metered)])
 
     def settle(self) -> None:
         """Once a Box has handed over to a plan, let its operators run with all others; and go on with what

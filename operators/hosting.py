@@ -7,6 +7,7 @@ from typing import cast
 
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
+from midstream.operators.routes import Tap
 from midstream.plans.logical import Relation
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
@@ -19,7 +20,7 @@ def no_rows(plan: Plan) -> Mapping[str, Batch]:
     return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
 
 
-def given(base: PlanBox, node: Node, ready: Batch) -> dict[str, Batch]:
+def given(base: PlanBox, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
     """What comes out, by output, when a node gives some elements outside of any event."""
     operators = base.operators()
     operators[node].emitted += len(ready)
@@ -36,6 +37,7 @@ def given(base: PlanBox, node: Node, ready: Batch) -> dict[str, Batch]:
         relations=no_rows(plan),
         running=operators,
         reached=[base.progress_of(one) for one in inputs],
+        taps=taps,
     )
     results = view.process(0, ready, base.progress_of(node))
     view.operators()  # which tells them what was counted for all of a chain at once

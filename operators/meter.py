@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from operator import itemgetter
 
+from midstream.operators.log import Log
 from midstream.plans.streams import BEGINNING, Batch, Element, Time
 
 RECENT = 4096
@@ -13,27 +14,34 @@ RECENT = 4096
 
 
 class Meter:
-    """The last elements that a node gave, and the largest end of all.
+    """The last elements that a node gave, and the largest end of all; and a log, for who asked for it.
 
-    Cost     O(1) per element, in C loops.
+    Cost     O(1) per element, in C loops, besides the log.
     """
 
-    __slots__ = ("_has_ordered_ends", "_max_end", "recent")
+    __slots__ = ("_has_ordered_ends", "_max_end", "log", "recent")
 
     def __init__(self, has_ordered_ends: bool) -> None:
         self._has_ordered_ends = has_ordered_ends
         self._max_end: Time = BEGINNING
         self.recent: deque[Element] = deque(maxlen=RECENT)
+        self.log: Log | None = None
+        """What is still valid; None where nobody asked for it."""
 
     @property
     def see(self) -> Callable[[Batch], object]:
         """What is to see every batch."""
+        if self.log is not None:
+            return self._see_and_keep
         return self.recent.extend if self._has_ordered_ends else self._see
 
     @property
     def see_one(self) -> Callable[[Element], object]:
         """What is to see every single element."""
-        return self.recent.append if self._has_ordered_ends else lambda element: self._see([element])
+        if self._has_ordered_ends and self.log is None:
+            return self.recent.append
+        see = self.see
+        return lambda element: see([element])
 
     def expect_any_order(self) -> None:
         """Ends may decrease from now on, as those of a window that is made smaller."""
@@ -43,6 +51,11 @@ class Meter:
     def _see(self, batch: Batch) -> None:
         self.recent.extend(batch)
         self._max_end = max(self._max_end, *map(itemgetter(1), batch))
+
+    def _see_and_keep(self, batch: Batch) -> None:
+        assert self.log is not None
+        self._see(batch)
+        self.log.see(batch)
 
     @property
     def max_end(self) -> Time:

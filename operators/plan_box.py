@@ -7,7 +7,7 @@ from functools import partial
 
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
-from midstream.operators.planner import physical_plan, running_operator
+from midstream.operators.planner import physical_node, physical_plan, running_operator
 from midstream.operators.routes import Circuit, Tap, chains, compile_event
 from midstream.plans.errors import EndedError, PlanError, UnknownStreamError
 from midstream.plans.logical import Relation
@@ -60,9 +60,7 @@ class PlanBox:
         self.plan = physical
         """The physical plan."""
         sources = tuple(node for node in physical.nodes if not node.inputs and not _is_relation(node))
-        self.nodes: tuple[Node, ...] = (
-            sources if inputs is None else tuple(physical_plan(Plan(node)).root for node in inputs)
-        )
+        self.nodes: tuple[Node, ...] = sources if inputs is None else tuple(map(physical_node, inputs))
         """The nodes of the physical plan that are its inputs."""
         upper = above(physical, self.nodes)
         _require_all_above(upper, self.nodes)

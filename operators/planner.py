@@ -71,6 +71,11 @@ def physical_plan(plan: Plan) -> Plan:
     return Plan({name: _in_form(root, "intervals") for name, root in chosen.outputs.items()})
 
 
+def physical_node(node: Node) -> Node:
+    """The same of a node within a plan, whatever the form of what it gives."""
+    return Plan(node).map(_choose).root
+
+
 def running_operator(node: Node) -> Operator:
     """A new running operator, with empty state, for a node of a physical plan."""
     return implementation_of(node).make(node)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
+from midstream.operators.log import Log
 from midstream.plans.logical import Relation, Source
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
@@ -48,8 +49,16 @@ class Query:
     made: int = 0
     """How many elements its outputs' operators had given when results were last counted."""
 
+    logs: dict[str, Log] = field(default_factory=dict)
+    """By output, the results that are still valid; empty where nobody asked for a log."""
+
     def __post_init__(self) -> None:
         self.sinks = {output: [] for output in self.plan.outputs}
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether a log is kept, of its windows and its outputs."""
+        return bool(self.logs)
 
     @property
     def is_exchanged(self) -> bool:

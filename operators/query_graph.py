@@ -12,6 +12,7 @@ from typing import cast
 from midstream.operators.entrance import Entrances
 from midstream.operators.guest import Guest, Host
 from midstream.operators.inlets import Inlet, compile_inlet
+from midstream.operators.log import Log
 from midstream.operators.metadata import Gauge, Metadata
 from midstream.operators.meter import RECENT, Meter
 from midstream.operators.operator import Operator
@@ -19,6 +20,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
+from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
@@ -125,6 +127,32 @@ class QueryGraph:
         chosen.sinks[names[0] if output is None else output].append(sink)
         self._open_inlets()
 
+    def keep_log(self, query: str | None = None) -> Time:
+        """From now on keep what is still valid of a query's windows, and of its results: a migration that
+        moves states begins with it.
+
+        Gives the instant from which on the log is complete: when all that came before has expired.
+
+        Cost     O(log n) per element and result, and their memory, until the query is removed.
+        Raises   PlanError where a window gives positive and negative elements.
+        """
+        chosen = self.query(query)
+        windows = carried_out(chosen.physical).values()
+        for node in windows:
+            if form(node) != "intervals":
+                raise PlanError(
+                    f"{node.operator} gives positive and negative elements, of which there is no log; choose "
+                    "windows of intervals"
+                )
+        if not chosen.is_logged:
+            complete_from = max(map(self.max_end, windows))
+            for output, sinks in chosen.sinks.items():
+                chosen.logs[output] = Log(complete_from)
+                sinks.append(chosen.logs[output].see)
+            self._rebuild()
+        logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
+        return max(log.complete_from for log in logs)
+
     def settle(self) -> None:
         """Once a guest's Box has become a plan, do what is to be done then."""
 
@@ -140,6 +168,32 @@ class QueryGraph:
                     sink(found)
         if self._hosts:
             self._settle()
+
+    def max_end(self, node: Node) -> Time:
+        """The largest end timestamp that a running node can have given."""
+        lasting = max(query.lasting for query in self.queries.values())
+        if form(node) == "signs":
+            # A meter takes signs for ends.
+            operator = self.base().operators().get(node)
+            if isinstance(operator, IntervalsToSigns):
+                return max(lasting, operator.last_end)
+            return FOREVER if self.base().made(node) else lasting
+        if node in self._meters:
+            return max(lasting, self._meters[node].max_end)
+        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
+        windows = carried_out(Plan(node)).values()
+        metered = windows if all(below in self._meters for below in windows) else self._meters
+        return max([lasting, *(self.max_end(below) for below in metered)])
+
+    def log(self, node: Node) -> Log | None:
+        """The log of a window, where one is kept."""
+        return self._meters[node].log if node in self._meters else None
+
+    def _logged(self) -> int:
+        """How many elements all logs keep."""
+        inputs = [meter.log for meter in self._meters.values() if meter.log is not None]
+        outputs = [log for query in self.queries.values() for log in query.logs.values()]
+        return sum(map(len, [*inputs, *outputs]))
 
     # What is known
 
@@ -251,6 +305,7 @@ class QueryGraph:
             for output, root in query.physical.outputs.items():
                 direct.append((len(outputs), query.sinks[output]))
                 outputs[f"{query.name}: {output}"] = root
+        self._keep_logs(meters)
         gauges: dict[Node, Gauge] = {}
         base = self._new_base(Plan(outputs), running, meters, gauges) if outputs else None
         self._base, self._meters, self._direct, self._gauges = base, meters, direct, gauges
@@ -272,6 +327,16 @@ class QueryGraph:
             if host.is_plan:
                 return self.settle()
         return None
+
+    def _keep_logs(self, meters: Mapping[Node, Meter]) -> None:
+        """Let those windows have a log of which somebody asked for one."""
+        asked = (query.physical for query in self.queries.values() if query.is_logged)
+        logged = {node for physical in asked for node in carried_out(physical).values()}
+        for node, meter in meters.items():
+            if node not in logged or form(node) != "intervals":
+                meter.log = None
+            elif meter.log is None:
+                meter.log = Log(self.max_end(node))
 
     def _open_inlets(self) -> None:
         """Give the streams that can have one a short way for single elements."""

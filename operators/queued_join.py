@@ -62,6 +62,10 @@ class QueuedJoin(SweepJoin):
             self._areas[1 - side].purge(since[side])
         return out
 
+    def kept(self, port: int) -> Iterable[Element]:
+        """As of any join; also those that wait to be joined."""
+        return chain(self._areas[port], self._queues[port])
+
     def size(self) -> int:
         """Elements that wait, and elements kept on both sides."""
         return sum(map(len, self._queues)) + len(self._areas[0]) + len(self._areas[1])

@@ -61,6 +61,11 @@ class SweepJoin(Operator):
     def _process(self, port: int, batch: Batch) -> Batch:
         return self._work[port](batch)
 
+    def kept(self, port: int) -> Iterable[Element]:
+        """The elements of a port, as they came, that end after the other port's progress; but for those that
+        no condition can be true of, as their key is not known."""
+        return self._areas[port]
+
     def size(self) -> int:
         """Elements kept on both sides, and pairs that wait for their turn."""
         return len(self._areas[0]) + len(self._areas[1]) + len(self._output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from midstream.operators.expiry import Expiry
@@ -15,7 +16,7 @@ from midstream.plans.arrangements import Convert
 from midstream.plans.errors import IntervalError
 from midstream.plans.plan import Node
 from midstream.plans.properties import logical as logical_operator
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 
 class IntervalsToSigns(Operator):
@@ -38,9 +39,12 @@ class IntervalsToSigns(Operator):
     def __init__(self) -> None:
         super().__init__()
         self._negatives: Expiry[Payload] = Expiry()
+        self.last_end: Time = BEGINNING
+        """The largest end of all that has begun."""
 
     def _process(self, port: int, batch: Batch) -> Batch:
         negatives = self._negatives
+        self.last_end = max([self.last_end, *map(itemgetter(1), batch)])
         out: Batch = []
         for start, end, payload in batch:
             if negatives.next is not None and negatives.next <= start:
@@ -50,6 +54,10 @@ class IntervalsToSigns(Operator):
                 negatives.add(end, payload)
         out += [(time, -1, gone) for time, gone in negatives.expired(self.reached[0])]
         return out
+
+    def outstanding(self) -> Iterable[Payload]:
+        """What has begun and is going to end."""
+        return (payload for _, payload in self._negatives)
 
     def size(self) -> int:
         """The negatives that wait."""

@@ -181,7 +181,9 @@ def migrate_query(
     with ExitStack() as stack:
         relations = load_relations(catalog, (query.plan, move.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
-        migrate(Engine(query.plan, relations=relations), move.to or query.plan, move.strategy)
+        trial = Engine(query.plan, relations=relations)
+        _keep_log(trial, move)
+        migrate(trial, move.to or query.plan, move.strategy)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         output = stack.enter_context(_output(wishes, query))
@@ -191,11 +193,18 @@ def migrate_query(
         )
         stack.callback(run.close_trace)
         engine.add(query.plan, output.take, name=query.name)
+        _keep_log(engine, move)
         if move.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with ties_placed([query]):
             run.feed(inputs, output, progress)
         return run.outcome(query, output.count, bad_rows.count)
+
+
+def _keep_log(engine: Engine, move: Move) -> None:
+    """Let a query that is to be moved with its state know from the beginning what is valid."""
+    if move.strategy == "moving-states":
+        engine.keep_log()
 
 
 class _Run:

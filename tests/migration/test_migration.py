@@ -170,6 +170,7 @@ def test_the_strategies_are_those_listed() -> None:
         "genmig",
         "genmig-reference-point",
         "genmig-end-timestamp",
+        "moving-states",
         "parallel-track",
         "auto",
     }

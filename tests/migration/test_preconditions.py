@@ -191,9 +191,8 @@ def test_what_comes_for_ever_during_a_migration_is_cut_like_anything() -> None:
     assert results == [(0, 10, (1,)), (5, FOREVER, (2,)), (20, FOREVER, (3,))]
 
 
-def test_signed_windows_cannot_be_forked() -> None:
-    engine = Engine(signed_plan(bids().distinct().plan()))
-    with pytest.raises(
-        MigrationRefused, match="gives positive and negative elements, which cannot be forked"
-    ):
-        engine.migrate(bids().distinct().plan(), whole=True)
+@pytest.mark.parametrize("strategy", ["genmig-end-timestamp", "genmig-reference-point", "moving-states"])
+def test_signed_windows_cannot_be_forked_by_others_than_genmig(strategy: str) -> None:
+    engine = Engine(signed_plan(bids().plan()))
+    with pytest.raises(MigrationRefused, match=r"positive and negative elements, which only genmig|unsound"):
+        engine.migrate(bids().filter(col("item") > 1).plan(), strategy, whole=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from midstream.engine import Engine
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import physical_plan
 from midstream.operators.signs import signed_plan
@@ -118,6 +119,32 @@ def test_a_query_gives_the_same_by_intervals_and_by_signs(query: str) -> None:
     assert by_intervals, "the workload is too small to have results"
     outcome = compare(normal_form(by_intervals), normal_form(by_signs))
     assert outcome, str(outcome)
+
+
+@pytest.mark.parametrize("begins_signed", [True, False])
+@pytest.mark.parametrize("query", SCALED)
+def test_a_query_is_migrated_to_the_other_form_and_back(query: str, begins_signed: bool) -> None:
+    """By GenMig, each time after a third of the events; old results and new ones fit together."""
+    plan = SCALED[query]
+    forms = [signed_plan(plan), physical_plan(plan)]
+    forms = [*forms, forms[0]] if begins_signed else [forms[1], *forms]
+    results: list[Element] = []
+    engine = Engine(forms[0], results.extend)
+    arriving = [event for event in take(generate(SMALL), 120) if event[0] in engine.streams]
+    third = len(arriving) // 3
+    migrations = []
+    for i, (name, time, row) in enumerate(arriving):
+        if i in (third, 2 * third):
+            migrations.append(engine.migrate(forms[i // third], whole=True))
+        engine.push(name, list(chronons([(time, row)])))
+    engine.close()
+    assert [(len(one.parts), one.phase.value, one.origins().unmatched) for one in migrations] == [
+        (1, "done", 0)
+    ] * 2
+    outcome = compare(meaning(plan, SMALL, 120), normal_form(results))
+    assert outcome, str(outcome)
+    running = {node.operator for node in engine.query().physical.nodes if _is_signed(node)}
+    assert any("signed" in one.implementation for one in running) == begins_signed
 
 
 @pytest.mark.parametrize("query", FULL)

@@ -31,7 +31,7 @@ from midstream.plans.expressions import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type
-from midstream.plans.streams import FOREVER, Batch, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.testing import (
     WHOLE,
     Event,
@@ -55,6 +55,7 @@ class Scenario:
     whole: bool = False
     aborts: Sequence[tuple[int, int]] = ()
     stands: Sequence[int] = ()
+    is_logged: bool = False
 
 
 SLOW = "it is too slow"
@@ -194,6 +195,8 @@ def migrated(scenario: Scenario) -> tuple[list, list[Transition], Engine]:
     """Run a scenario to the end of all streams."""
     results: list = []
     engine = engine_for(scenario.workload, results.extend)
+    if scenario.is_logged:
+        assert engine.keep_log() == BEGINNING
     migrations: list[Transition] = []
     events: list[Event] = list(scenario.workload.events)
 
@@ -240,6 +243,8 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     must = {"swap": False, "parallel-track": False, "genmig-reference-point": is_allowed and preserves}.get(
         strategy, is_allowed
     )
+    if strategy == "moving-states":
+        must &= engine.query().is_logged
     may = not whole or strategy not in ("genmig", "genmig-reference-point") or must
     box, meant = engine.box, engine.plan
     try:
@@ -247,7 +252,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     except MigrationRefused as refusal:
         assert not must, refusal
         assert re.search(
-            r"valid for ever|reference-point|rows of a relation|differ below|swap|parallel track",
+            r"valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|a log",
             str(refusal),
         )
         assert engine.box is box

@@ -121,6 +121,14 @@ def test_a_trace_tells_of_every_phase(folder: Path) -> None:
     assert_refused(refused, "midstream: none/trace.jsonl: cannot be written: No such file or directory")
 
 
+def test_moved_states_take_over_at_once(folder: Path) -> None:
+    """The log is kept from the beginning; nothing else knows what the aggregate has said."""
+    found = summary(*RUN, "--at", 60, "--to", "new.sql", "--strategy", "moving-states", "--verify")
+    assert (found["verified"], found["phase"], found["unmatched"]) == (True, "done", 0)
+    genmig = summary(*RUN, "--at", 60, "--to", "new.sql")
+    assert found["split_time"] - 60 <= 1 < genmig["split_time"] - 60
+
+
 def test_the_optimizer_chooses_where_no_plan_is_given(folder: Path) -> None:
     found = summary("migrate", *Q5, "--at", "1970-01-01T02:13:20", "--verify")
     assert (found["at"], found["verified"], found["changed"]) == (8000, True, True)
@@ -273,7 +281,7 @@ FOR_EVER = f"SET unbounded_state = 'allow'; {DECLARED}SELECT x FROM a WINDOW(RAN
             "midstream: the new plan's output has the columns (x integer null, m integer)",
         ),
         (("--to", "streams.sql"), "midstream: the plans have different inputs"),
-        (("--strategy", "genmig-reference-point"), "midstream: the reference-point method is unsound over"),
+        (("--to", "new.sql", "--strategy", "swap"), "midstream: swap would lose the state of join"),
         (("--strategy", "genmi"), "midstream: there is no strategy genmi; did you mean genmig?"),
         (("--at", "120"), "midstream: time 120 was not reached: the last element starts at 119"),
         (("--at", "120", "--rows", "0"), "midstream: time 120 was not reached: no element came"),

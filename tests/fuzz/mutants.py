@@ -21,7 +21,10 @@ from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.query_graph import QueryGraph
+from midstream.plans.builder import relation, stream
+from midstream.plans.expressions import col
 from midstream.plans.streams import BEGINNING, Batch, Element, Payload, Time
+from midstream.testing import workloads
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,18 @@ def otherwise(draw: st.DrawFn, strategy: str) -> Scenario:
     """Any plans, of which the strategy may not be right."""
     scenario = draw(scenarios("genmig"))
     return replace(scenario, moves=[(at, plan, strategy) for at, plan, _ in scenario.moves], whole=False)
+
+
+@st.composite
+def beside_a_relation(draw: st.DrawFn) -> Scenario:
+    """Rows of a relation are valid where no element of the stream need be."""
+    rows = relation("temporal", temporal=True, x="integer", y="integer")
+    both = stream("a", x="integer", y="integer", intervals=True).union(rows)
+    old, new = (
+        one.plan() for one in (both.distinct().filter(col("x") > 0), both.filter(col("x") > 0).distinct())
+    )
+    workload = draw(workloads(st.just(old), forever=False))
+    return Scenario(workload, [(draw(st.integers(0, len(workload.events))), new, "genmig")])
 
 
 def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -128,9 +143,8 @@ def _deaf(self: Migration, port: int, batch: Batch, progress: Time) -> list[Batc
 
 
 def _once(self: Promises, payload: Payload, end: Time, by: int) -> None:
-    """Negative numbers are promises."""
-    if by > 0 or self._balance.get(payload, {}).get(end, 0) >= 0:
-        _add(self, payload, end, by)
+    """A negative number is one of promises."""
+    _add(self, payload, end, max(by, -1))
 
 
 def _shortened(self: Promises, payload: Payload, end: Time, by: int) -> None:
@@ -185,13 +199,13 @@ MUTANTS = (
         "relations-alone",
         "Results that relations give alone are not looked for.",
         _function(strategies, "require_bounded", _nothing),
-        otherwise("genmig"),
+        beside_a_relation(),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
         _method(Migration, "_move", _counting),
-        meeting(),
+        otherwise("genmig"),
     ),
     Mutant(
         "waiting-for-a-result",
@@ -220,7 +234,7 @@ MUTANTS = (
         "no-horizon",
         "The split time does not heed that of a migration under way.",
         _function(strategies, "_horizon", lambda old: []),
-        meeting(moves=2),
+        meeting("genmig-end-timestamp", moves=3),
     ),
     Mutant(
         "deaf-fork",
@@ -254,7 +268,9 @@ MUTANTS = (
         "results-at-the-split-time",
         "The reference-point method takes new results that start at the split time, too.",
         _method(ReferencePoint, "process", _generous),
-        scenarios("genmig-reference-point"),
+        strategies=("genmig-reference-point",),
+        kinds=("preserving",),
+        seed=11,
     ),
     Mutant(
         "forgetful-abort",

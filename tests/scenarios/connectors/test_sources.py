@@ -62,11 +62,11 @@ def all_of(batches: Iterator[Batch]) -> Batch:
     ("name", "content", "kind"),
     [
         ("b.csv", CSV, "csv"),
-        ("b.CSV.gz", gzip.compress(CSV), "csv"),
+        ("b.CSV.gz", gzip.compress(CSV, mtime=0), "csv"),
         ("b.jsonl", JSON, "jsonl"),
         ("b.ndjson", JSON, "ndjson"),
         ("b.json", JSON, "JSON"),
-        ("b.jsonl.gz", gzip.compress(JSON), "jsonl"),
+        ("b.jsonl.gz", gzip.compress(JSON, mtime=0), "jsonl"),
     ],
 )
 def test_files_of_text(name: str, content: bytes, kind: str, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ("none.parquet", None, r"none\.parquet: found no readable Parquet file: .*No such file"),
         ("b.parquet", b"PAR", "found no readable Parquet file"),
         ("b.csv.gz", CSV, r"b\.csv\.gz: Not a gzipped file"),
-        ("b.csv.gz", gzip.compress(CSV)[:-9], r"b\.csv\.gz: Compressed file ended"),
+        ("b.csv.gz", gzip.compress(CSV, mtime=0)[:-9], r"b\.csv\.gz: Compressed file ended"),
     ],
 )
 def test_files_that_cannot_be_read(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:

@@ -22,7 +22,18 @@ from midstream.scenarios.simulator.simulating import simulate
 needs_matplotlib = pytest.mark.skipif(
     find_spec("matplotlib") is None, reason="needs matplotlib: pip install 'midstream[plot]'"
 )
-CLOCKS = {"cpu": 1.0, "cpu_moving": 0.5, "cpu_window_old_alone": 0.2, "cpu_window_new_alone": 0.3}
+CLOCKS = {
+    "cpu": 1.0,
+    "cpu_beginning": 0.1,
+    "cpu_moving": 0.5,
+    "cpu_window_old_alone": 0.2,
+    "cpu_window_new_alone": 0.3,
+    "cpu_ratio": 1.0,
+    "speed": 10.0,
+    "speed_before": 5.0,
+    "speed_moving": 2.0,
+    "speed_after": 20.0,
+}
 VOID = {"meta", "br"}
 
 

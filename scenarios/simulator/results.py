@@ -119,7 +119,9 @@ class Totals:
     latency_mean, latency_max       of all results; None without any
     cpu                     seconds of processing
     cpu_beginning           the part of it that preparing and beginning migrations took; None without one
-    cpu_moving              the part of it for what arrived while migrations were under way
+    cpu_ending              the part of it for the arrivals with which they were over, until the operators of
+                            the new plan are connected with the others
+    cpu_moving              the part of it for all that arrived in between
     cpu_window_old_alone    what the first plan needs for the same time without migration
     cpu_window_new_alone    what the new plans need for the same time, each if it ran from the beginning
     cpu_ratio               cpu_moving / (cpu_window_old_alone + cpu_window_new_alone)
@@ -142,6 +144,7 @@ class Totals:
     latency_max: int | None
     cpu: float
     cpu_beginning: float | None = None
+    cpu_ending: float | None = None
     cpu_moving: float | None = None
     cpu_window_old_alone: float | None = None
     cpu_window_new_alone: float | None = None
@@ -213,6 +216,7 @@ FIGURES: Mapping[str, str] = {
     "intermediate": "intermediate results",
     "cpu": "processing, in CPU seconds",
     "cpu_beginning": "preparing and beginning migrations, in CPU seconds",
+    "cpu_ending": "ending migrations, in CPU seconds",
     "cpu_moving": "processing during migrations, in CPU seconds",
     "cpu_window_old_alone": "processing of the old plan alone in that time, in CPU seconds",
     "cpu_window_new_alone": "processing of the new plans alone in that time, in CPU seconds",

@@ -57,11 +57,16 @@ class MigrationSpec(Strict):
 
 
 class MeasuresSpec(Strict):
-    """What is measured: `every` so many chronons; by default a hundredth of the duration. `bytes` asks for an
-    estimate of memory, which takes time."""
+    """What is measured.
+
+    every   the grid, in chronons; by default a hundredth of the duration
+    bytes   an estimate of memory, which takes time
+    runs    each run is made so often, and of the processing of each arrival the least counts
+    """
 
     every: Span | None = None
     bytes: bool = False
+    runs: PositiveInt = 1
 
 
 class StrategySpec(Strict):

@@ -27,7 +27,7 @@ from midstream.scenarios.simulator.results import (
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
 from midstream.scenarios.simulator.ways import Way
-from midstream.scenarios.simulator.windows import with_windows
+from midstream.scenarios.simulator.windows import cheapest, with_windows
 
 SHOWN_DIFFERENCES = 10
 """How many differences between results are spelled out."""
@@ -59,7 +59,7 @@ def simulate(
             share = portions / max(1, len(given.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, given, repetition, tell).runs()
+        runs += _Repetition(scenario, given, repetition, tell, is_quick=is_quick).runs()
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -83,13 +83,20 @@ class _Repetition:
     """All runs over the same input."""
 
     def __init__(
-        self, scenario: Scenario, given: Input, repetition: int, tell: Callable[[int, int], object]
+        self,
+        scenario: Scenario,
+        given: Input,
+        repetition: int,
+        tell: Callable[[int, int], object],
+        *,
+        is_quick: bool,
     ) -> None:
         self._scenario = scenario
         self._given = given
         self._repetition = repetition
         self._tell = tell
         self._done = 0
+        self._runs = 1 if is_quick else scenario.spec.measures.runs
 
     def runs(self) -> list[Run]:
         """Without migration, each new plan alone, and each strategy, in this order."""
@@ -125,7 +132,10 @@ class _Repetition:
     def _run(self, plan: Plan, way: Way | None) -> Outcome:
         step = self._done
         self._done += 1
-        return run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
+        return cheapest(
+            run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
+            for _ in range(self._runs)
+        )
 
     def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
         """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""

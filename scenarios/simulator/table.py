@@ -20,6 +20,7 @@ ROWS = {
     "peak_output": "peak output",
     "cpu": "CPU, in all",
     "cpu_beginning": "CPU, beginning",
+    "cpu_ending": "CPU, ending",
     "cpu_moving": "CPU, moving",
     "cpu_window_old_alone": "CPU, old alone",
     "cpu_window_new_alone": "CPU, new alone",

@@ -25,6 +25,7 @@ needs_matplotlib = pytest.mark.skipif(
 CLOCKS = {
     "cpu": 1.0,
     "cpu_beginning": 0.1,
+    "cpu_ending": 0.1,
     "cpu_moving": 0.5,
     "cpu_window_old_alone": 0.2,
     "cpu_window_new_alone": 0.3,

@@ -276,6 +276,22 @@ def test_what_is_cut_off_is_told(simulation: Simulation) -> None:
 
 
 @needs_matplotlib
+def test_charts_have_the_scenario_s_titles_and_claims_are_told() -> None:
+    found = simulate(
+        scenario(
+            captions={"output": "Figure 1 <as it was>", "costs": "Figure 3"},
+            claims=["duration(genmig) = 2 s", "duration(genmig) < 1 s", "duration(none) < 1 s"],
+        )
+    )
+    page = Page(report_html(found))
+    assert "Figure 1 <as it was>" in page.text and "Figure 3" in page.text
+    assert "Output" not in page.texts and "State" in page.texts
+    assert "duration(genmig) = 2 s 2 s = 2 s ✓ holds" in page.text
+    assert "duration(genmig) < 1 s 2 s but 1 s ✗ does not hold" in page.text
+    assert "duration(none) < 1 s – not measured" in page.text
+
+
+@needs_matplotlib
 def test_written_to_a_file(simulation: Simulation, page: str, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     write_report(simulation, file)

@@ -33,12 +33,18 @@ def simulate(
     report: Annotated[
         Path | None, typer.Option(help="A file for the report, an HTML page. Needs matplotlib.")
     ] = None,
+    charts: Annotated[
+        Path | None,
+        typer.Option(help="A folder for the report's charts, an SVG file each. Needs matplotlib."),
+    ] = None,
     json_: Annotated[
         Path | None, typer.Option("--json", help="A file for everything that was measured, as JSON.")
     ] = None,
     strategy: Annotated[
         list[str] | None,
-        typer.Option(help="A strategy to run, instead of the scenario's; may be given several times."),
+        typer.Option(
+            help="A strategy to run, one of the scenario's or any other; may be given several times."
+        ),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="How often, instead of the scenario's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the streams, instead of the scenario's.")] = None,
@@ -54,7 +60,8 @@ def simulate(
     """Run a scenario without migration, with each strategy, and with the new plans alone; compare what they
     give and what they take.
 
-    Exit status: 0 if all results mean the same, snapshot by snapshot, 1 if not, 2 for bad input.
+    Exit status: 0 if all results mean the same, snapshot by snapshot, and all claims hold, 1 if not, 2 for
+    bad input.
     """
     _require_libraries()
     from midstream.scenarios.simulator.scenario import load_scenario, packaged
@@ -69,9 +76,9 @@ def simulate(
         raise typer.BadParameter(
             "found nothing, expected a file or a name; --list names those that are ready"
         )
-    for file in filter(None, (report, json_)):
+    for file in filter(None, (report, charts, json_)):
         checked_folder(file)  # what takes long should not fail at its end
-    if report is not None:
+    if report is not None or charts is not None:
         from midstream.scenarios.simulator.pictures import require_matplotlib
 
         require_matplotlib()
@@ -90,8 +97,12 @@ def simulate(
         from midstream.scenarios.simulator.report import write_report
 
         write_report(simulation, report)
+    if charts is not None:
+        from midstream.scenarios.simulator.report import write_charts
+
+        write_charts(simulation, charts)
     show(simulation, Console())
-    if not simulation.is_equal:
+    if not (simulation.is_equal and simulation.holds):
         raise typer.Exit(1)
 
 
@@ -109,21 +120,25 @@ def _as_wished(
     scenario: Scenario, strategies: list[str] | None, repetitions: int | None, seed: int | None
 ) -> Scenario:
     from midstream.migration.strategies import STRATEGIES
+    from midstream.scenarios.simulator.ways import Way
 
-    changes: dict[str, object] = {}
+    own = {way.name: way for way in scenario.ways}
+    ways = {} if strategies else own
     for name in strategies or ():
-        if name not in STRATEGIES:
-            known = f"{', '.join(STRATEGIES)}{suggest(name, STRATEGIES)}"
-            raise InputFileError(f"--strategy: found {name!r}, expected one of {known}")
-    if strategies:
-        changes["strategies"] = list(dict.fromkeys(strategies))
+        known = list(dict.fromkeys((*own, *STRATEGIES)))
+        if name not in known:
+            raise InputFileError(
+                f"--strategy: found {name!r}, expected one of {', '.join(known)}{suggest(name, known)}"
+            )
+        ways[name] = own.get(name) or Way.of(name)
+    changes: dict[str, object] = {}
     if repetitions is not None:
         if repetitions < 1:
             raise InputFileError(f"--repetitions: found {repetitions}, expected 1 or more")
         changes["repetitions"] = repetitions
     if seed is not None:
         changes["seed"] = seed
-    return replace(scenario, spec=scenario.spec.model_copy(update=changes))
+    return replace(scenario, spec=scenario.spec.model_copy(update=changes), ways=tuple(ways.values()))
 
 
 def _write(file: Path, text: str) -> None:

@@ -48,7 +48,7 @@ class Meter:
         self._elements: Counter[str] = Counter()
         self._latencies: list[int] = []
         self._latency_sum, self._latency_max = 0, 0
-        self._giving: list[int] = []
+        self.giving: list[int] = []
         """The instants at which results came out."""
         self._counted = 0
         """Intermediate results up to the last bucket."""
@@ -65,8 +65,8 @@ class Meter:
         if results:
             # A result may begin in the future, at the end of the streams; then nobody waits for it.
             self._latencies.extend(max(0, at - start) for start, _, _ in results)  # type: ignore[misc]
-            if not self._giving or self._giving[-1] != at:
-                self._giving.append(at)
+            if not self.giving or self.giving[-1] != at:
+                self.giving.append(at)
 
     def close(self, migration: Transition | None, is_moved: bool) -> Bucket:
         """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
@@ -112,19 +112,24 @@ class Meter:
         """The mean and the largest of all results' latencies."""
         return (self._latency_sum / results, self._latency_max) if results else (None, None)
 
-    def longest_pause(self, spans: Sequence[Span] | None = None) -> int | None:
-        """Between consecutive instants at which results came out; only of those that have a part in one of
-        the spans, where these are given."""
-        return max(
-            (
-                after - before
-                for before, after in pairwise(self._giving)
-                if spans is None
-                or any(after > since and (until is None or before < until) for since, until in spans)
-            ),
-            default=None,
-        )
-
     def _bytes(self) -> int:
         """Of operators; what waits where streams enter is not looked into."""
         return state_size(self._engine.base()).bytes
+
+
+def longest_pause(giving: Sequence[int], spans: Sequence[Span] | None = None) -> int | None:
+    """Between consecutive instants at which results came out; only of those that have a part in one of the
+    spans, where these are given.
+
+    >>> longest_pause([0, 5, 6, 9]), longest_pause([0, 5, 6, 9], [(6, None)]), longest_pause([4])
+    (5, 3, None)
+    """
+    return max(
+        (
+            after - before
+            for before, after in pairwise(giving)
+            if spans is None
+            or any(after > since and (until is None or before < until) for since, until in spans)
+        ),
+        default=None,
+    )

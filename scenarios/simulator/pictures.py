@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midstream.plans.errors import MissingExtra
 
@@ -64,15 +64,7 @@ def inline_svg(draw: Callable[[], Figure], name: str, description: str) -> str:
     `name` keeps its ids apart from those of other figures on the page; `description` is for those who cannot
     see it. What somebody has set for matplotlib has no effect, and texts are no formulas.
     """
-    import matplotlib as mpl
-
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    file = io.StringIO()
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update({"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False})
-        draw().savefig(file, format="svg", transparent=True, metadata=nothing)
-    svg = file.getvalue()
+    svg = _drawn(draw, name, texts="none", transparent=True)
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
@@ -87,6 +79,23 @@ def inline_svg(draw: Callable[[], Figure], name: str, description: str) -> str:
     return re.sub(r'<svg\b(.*?) width="[^"]*"', rf"{_literal(opening)}\1", svg, count=1, flags=re.S).replace(
         ' height="', ' data-height="', 1
     )
+
+
+def plain_svg(draw: Callable[[], Figure], name: str) -> str:
+    """What `draw` gives as an SVG file of its own, on a light ground; the same bytes for the same figure."""
+    return re.sub(r"[ \t]+$", "", _drawn(draw, name, texts="path", facecolor=GROUND), flags=re.M)
+
+
+def _drawn(draw: Callable[[], Figure], name: str, *, texts: str, **look: Any) -> str:
+    import matplotlib as mpl
+
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    file = io.StringIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"svg.hashsalt": name, "svg.fonttype": texts, "text.parse_math": False})
+        draw().savefig(file, format="svg", metadata=nothing, **look)
+    return file.getvalue()
 
 
 def _literal(text: str) -> str:

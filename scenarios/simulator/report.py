@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from midstream.plans.errors import InputFileError
-from midstream.scenarios.simulator.pictures import inline_svg, page_colors, require_matplotlib
-from midstream.scenarios.simulator.report_tables import comparison, migrations
+from midstream.scenarios.simulator.pictures import (
+    inline_svg,
+    page_colors,
+    plain_svg,
+    require_matplotlib,
+)
+from midstream.scenarios.simulator.report_tables import claims, comparison, migrations
 from midstream.scenarios.simulator.results import Run, Simulation
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_time
 
@@ -41,6 +46,7 @@ def report_html(simulation: Simulation) -> str:
         (
             _head(simulation),
             _section("Comparison", comparison(simulation)),
+            *([_section("Claims", claims(simulation))] if simulation.claims else []),
             _section("Migrations", migrations(simulation)),
             *(_section(title, figure) for title, figure in _figures(simulation)),
             _section("Plans", _plans(simulation)),
@@ -88,10 +94,11 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
 
     runs = charts.drawn_runs(simulation)
     first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
-    for chart in _CHARTS if runs else ():
+    for name, chart in _CHARTS.items() if runs else ():
         told = [chart.tell(simulation, run) for run in runs]
-        draw = partial(getattr(charts, chart.name), simulation)
-        yield chart.title, _figure(draw, chart.title, f"{chart.caption} {PERIOD}{first}", told)
+        draw = partial(getattr(charts, chart.function), simulation)
+        title = simulation.captions.get(name, chart.title)
+        yield title, _figure(draw, name, title, f"{chart.caption} {PERIOD}{first}", told)
     told = [
         f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
         for run in first_runs(simulation)
@@ -101,17 +108,38 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
         "Left: processing so far, while application time goes on. Right: results so far over processing so "
         "far; steeper is cheaper. CPU time is that of this machine and differs from run to run."
     )
-    yield "Costs", _figure(partial(charts.costs, simulation), "Costs", caption + first, told)
+    title = simulation.captions.get("costs", "Costs")
+    yield title, _figure(partial(charts.costs, simulation), "costs", title, caption + first, told)
 
 
-def _figure(draw: Callable[[], Figure], title: str, caption: str, told: Sequence[str]) -> str:
+def _figure(draw: Callable[[], Figure], name: str, title: str, caption: str, told: Sequence[str]) -> str:
     """A picture, and what is said of it; `told` has what it shows in words."""
-    svg = inline_svg(draw, title.lower().replace(" ", "-"), f"{title}. {' '.join(told)}")
+    svg = inline_svg(draw, name, f"{title}. {' '.join(told)}")
     words = "".join(f"<li>{escape(line)}</li>" for line in told)
     return (
         f"<figure>\n{svg}\n<figcaption>{escape(caption)}"
         f"<details><summary>In words</summary><ul>{words}</ul></details></figcaption>\n</figure>"
     )
+
+
+def write_charts(simulation: Simulation, folder: Path) -> None:
+    """Write the charts of a simulation into a folder, an SVG file each.
+
+    Raises   MissingExtra without matplotlib; InputFileError where a file cannot be written.
+    """
+    require_matplotlib()
+    from midstream.scenarios.simulator import charts
+
+    functions = (
+        {name: chart.function for name, chart in _CHARTS.items()} if charts.drawn_runs(simulation) else {}
+    )
+    for name, function in {**functions, "costs": "costs"}.items():
+        file = folder / f"{name}.svg"
+        try:
+            folder.mkdir(exist_ok=True)
+            file.write_text(plain_svg(partial(getattr(charts, function), simulation), name), encoding="utf-8")
+        except OSError as error:
+            raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
 
 
 def _tell_output(simulation: Simulation, run: Run) -> str:
@@ -150,39 +178,40 @@ def _tell_intermediate(simulation: Simulation, run: Run) -> str:
 class _Chart(NamedTuple):
     """A function of `charts`, and what is said of its picture."""
 
-    name: str
+    function: str
     title: str
     caption: str
     tell: Callable[[Simulation, Run], str]
 
 
-_CHARTS = (
-    _Chart(
+_CHARTS = {
+    "output": _Chart(
         "output_rate",
         "Output",
         "Results that come out, for each strategy, before those without migration.",
         _tell_output,
     ),
-    _Chart(
+    "state": _Chart(
         "state",
         "State",
         "Elements kept by the old plan, by the new one, and between them, above each other; before and after "
         "a migration, by the plan that runs.",
         _tell_state,
     ),
-    _Chart(
+    "latency": _Chart(
         "latency",
         "Latency",
         "From the start of a result to the arrival at which it came out.",
         _tell_latency,
     ),
-    _Chart(
+    "intermediate": _Chart(
         "intermediate_results",
         "Intermediate results",
         "What operators give to other operators, in both plans during a migration.",
         _tell_intermediate,
     ),
-)
+}
+"""By name; `costs` has other runs."""
 
 PERIOD = "The shaded time is that of the migration; the dotted line is the split time."
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from statistics import median
 
 from midstream.scenarios.simulator.results import FIGURES, Compared, Moved, Simulation, Spread
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_number, shown_time
 
 VERDICTS = {
     "equal": ("good", "✓ equal", "the same results as without migration, in order"),
+    "unordered": (
+        "off",
+        "✓ unordered",
+        "the same results as without migration; order is given up by the scenario",
+    ),
     "different": ("bad", "✗ different", "not the results without migration"),
     "refused": ("off", "– refused", "the migration was refused"),
 }
@@ -32,7 +36,6 @@ def comparison(simulation: Simulation) -> str:
             for one in simulation.compared
         )
         rows.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
-    rows += _overhead(simulation, several)
     note = (
         f"<p>Medians of {simulation.repetitions} repetitions, each with streams of its own; below them the "
         "least and the largest.</p>"
@@ -57,25 +60,6 @@ def comparison(simulation: Simulation) -> str:
     )
 
 
-def _overhead(simulation: Simulation, several: bool) -> list[str]:
-    """The row that compares a migration's processing with that of both plans alone."""
-    by_strategy = {
-        one.strategy: [
-            run.totals.cpu_moving / alone
-            for run in simulation.of(one.strategy)
-            if run.totals.cpu_moving is not None
-            and (alone := (run.totals.cpu_window_old_alone or 0) + (run.totals.cpu_window_new_alone or 0))
-        ]
-        for one in simulation.compared
-    }
-    if not any(by_strategy.values()):
-        return []
-    spreads = [Spread(median(some), min(some), max(some)) if some else None for some in by_strategy.values()]
-    cells = "".join(f"<td>{_spread(simulation, spread, False, several)}</td>" for spread in spreads)
-    label = "processing during migrations, relative to that of both plans alone"
-    return [f'<tr><th scope="row">{label}</th>{cells}</tr>']
-
-
 def _verdict(one: Compared) -> str:
     kind, mark, meaning = VERDICTS[one.verdict]
     return f'<span class="{kind}" title="{escape(meaning)}">{escape(mark)}</span>'
@@ -92,6 +76,29 @@ def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, severa
     if not several or spread.least == spread.largest:
         return middle
     return f'{middle}<br><span class="range">{show(spread.least)} … {show(spread.largest)}</span>'
+
+
+FINDINGS = {
+    "holds": ("good", "✓ holds"),
+    "does not hold": ("bad", "✗ does not hold"),
+    "not measured": ("off", "– not measured"),
+}
+"""A class and a mark."""
+
+
+def claims(simulation: Simulation) -> str:
+    rows = []
+    for one in simulation.claims:
+        kind, mark = FINDINGS[one.finding]
+        rows.append(
+            f'<tr><th scope="row">{escape(one.claim)}</th><td>{escape(one.measured)}</td>'
+            f'<td><span class="{kind}">{mark}</span></td></tr>'
+        )
+    return (
+        '<div class="wide"><table>\n<thead><tr><th scope="col">claim</th><th scope="col">measured</th>'
+        f"<th></th></tr></thead>\n<tbody>{''.join(rows)}</tbody>\n</table></div>\n"
+        "<p>What is measured is shown where it is closest to what would not hold; of CPU, medians.</p>"
+    )
 
 
 def migrations(simulation: Simulation) -> str:

@@ -11,7 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Verdict = Literal["equal", "different", "refused"]
+Verdict = Literal["equal", "unordered", "different", "refused"]
+"""`unordered` where results mean the same and overtook each other, as the scenario lets them."""
+
+Finding = Literal["holds", "does not hold", "not measured"]
 
 BASELINE = "none"
 """The name of the run without migration, beside the names of strategies."""
@@ -109,28 +112,47 @@ class Totals:
     """Figures of a whole run.
 
     peak_state              on the grid
+    peak_output             the most results in a bucket
     longest_pause           between consecutive arrivals that brought results; None with fewer than two
     longest_pause_moving    the longest that has a part in the migrations' time; None without one
+    longest_pause_stayed    the longest that has a part in the same time without migration
     latency_mean, latency_max       of all results; None without any
     cpu                     seconds of processing
-    cpu_moving              the part of it during migrations; None without one
+    cpu_beginning           the part of it that preparing and beginning migrations took; None without one
+    cpu_ending              the part of it for the arrivals with which they were over, until the operators of
+                            the new plan are connected with the others
+    cpu_moving              the part of it for all that arrived in between
     cpu_window_old_alone    what the first plan needs for the same time without migration
-    cpu_window_new_alone    what the new plans need for the same time, each if it ran from the beginning; both
-                            None where `cpu_moving` is
+    cpu_window_new_alone    what the new plans need for the same time, each if it ran from the beginning
+    cpu_ratio               cpu_moving / (cpu_window_old_alone + cpu_window_new_alone)
+    speed                   results per second of `cpu`
+    speed_before, speed_moving, speed_after     the same before migrations, during them, and afterwards;
+                            without what beginning them took
+
+    All from `cpu_beginning` to `cpu_ratio`, and the last three, are None without migration.
     """
 
     elements: int
     results: int
     intermediate: int
     peak_state: int
+    peak_output: int
     longest_pause: int | None
     longest_pause_moving: int | None
+    longest_pause_stayed: int | None
     latency_mean: float | None
     latency_max: int | None
     cpu: float
+    cpu_beginning: float | None = None
+    cpu_ending: float | None = None
     cpu_moving: float | None = None
     cpu_window_old_alone: float | None = None
     cpu_window_new_alone: float | None = None
+    cpu_ratio: float | None = None
+    speed: float | None = None
+    speed_before: float | None = None
+    speed_moving: float | None = None
+    speed_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +163,8 @@ class Run:
     seed            of the streams of this repetition
     refused         why a migration was refused; the run went on with the plan that it had
     verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order,
-                    with nothing unmatched
+                    with nothing unmatched; `unordered` where only the order is missing, and given up by the
+                    scenario
     is_ordered      whether the results came in order of start
     differences     the first ones as text: the results of this run are on the left, those of `none` on the
                     right
@@ -175,7 +198,7 @@ class Compared:
     strategy: str
     runs: int
     verdict: Verdict
-    """`different` if any run is, else `refused` if any was."""
+    """`different` if any run is, else `refused` if any was, else `unordered` if any is."""
     refused: str | None
     figures: Mapping[str, Spread]
 
@@ -185,16 +208,43 @@ FIGURES: Mapping[str, str] = {
     "duration": "migration, from its beginning until it was over, in chronons",
     "longest_pause": "longest pause between results, in chronons",
     "longest_pause_moving": "longest pause between results during migrations, in chronons",
+    "longest_pause_stayed": "longest pause in that time without migration, in chronons",
     "latency_mean": "mean latency of results, in chronons",
     "latency_max": "largest latency of results, in chronons",
     "peak_state": "largest state, in elements",
+    "peak_output": "most results in a bucket",
     "intermediate": "intermediate results",
     "cpu": "processing, in CPU seconds",
+    "cpu_beginning": "preparing and beginning migrations, in CPU seconds",
+    "cpu_ending": "ending migrations, in CPU seconds",
     "cpu_moving": "processing during migrations, in CPU seconds",
     "cpu_window_old_alone": "processing of the old plan alone in that time, in CPU seconds",
     "cpu_window_new_alone": "processing of the new plans alone in that time, in CPU seconds",
+    "cpu_ratio": "processing during migrations, relative to that of both plans alone in CPU",
+    "speed": "results per CPU second",
+    "speed_before": "results per CPU second, before migrations",
+    "speed_moving": "results per CPU second, during migrations",
+    "speed_after": "results per CPU second, after migrations",
 }
-"""What is compared between strategies, and what it means."""
+"""What is compared between strategies, and what it means; those of CPU differ from run to run."""
+
+
+def figure_of(run: Run, name: str) -> float | None:
+    """A figure of a run; None where it has none."""
+    if name != "duration":
+        found: float | None = getattr(run.totals, name)
+        return found
+    ended = [move.ended - move.asked for move in run.migrations if move.ended is not None]
+    return sum(ended) if ended else None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A claim of the scenario, what was found, and the numbers where they are closest to each other."""
+
+    claim: str
+    finding: Finding
+    measured: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +255,8 @@ class Simulation:
     every       the grid of the series, in chronons
     plans       the named plans as trees
     text        the scenario as it was written
+    captions    titles of charts, by the chart's name
+    claims      what the scenario says of its figures, and whether it holds
     versions    of Midstream and Python
     """
 
@@ -220,6 +272,8 @@ class Simulation:
     text: str
     runs: tuple[Run, ...]
     compared: tuple[Compared, ...]
+    captions: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Checked, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -241,6 +295,17 @@ class Simulation:
         """Whether no run's results differ from those without migration."""
         return all(run.verdict != "different" for run in self.runs)
 
+    @property
+    def holds(self) -> bool:
+        """Whether no claim was found not to hold."""
+        return all(one.finding != "does not hold" for one in self.claims)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {"format": "midstream-simulation", "version": 1, "equal": self.is_equal, **asdict(self)}
+        return {
+            "format": "midstream-simulation",
+            "version": 1,
+            "equal": self.is_equal,
+            "holds": self.holds,
+            **asdict(self),
+        }

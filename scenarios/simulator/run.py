@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from time import perf_counter, process_time
 
 from midstream.migration.report import report
-from midstream.migration.strategies import migrate
 from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
@@ -20,10 +19,11 @@ from midstream.plans.streams import BEGINNING, Element, Time, chronon_end
 from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
-from midstream.scenarios.simulator.meter import Meter
+from midstream.scenarios.simulator.meter import Meter, Span, longest_pause
 from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, Step
+from midstream.scenarios.simulator.ways import Way
 
 
 @dataclass(slots=True)
@@ -74,7 +74,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run. `cpu` holds the seconds of processing by portion."""
+    """What became of a run.
+
+    cpu, counts     the seconds of processing, and the number of results, by portion
+    giving          the instants at which results came out
+    """
 
     results: list[Element]
     moves: tuple[Move, ...]
@@ -82,6 +86,13 @@ class Outcome:
     series: Series
     totals: Totals
     cpu: Sequence[float]
+    counts: Sequence[int]
+    giving: Sequence[int]
+
+    @property
+    def spans(self) -> list[Span]:
+        """When migrations were under way."""
+        return [(move.asked, move.ended) for move in self.moves]
 
 
 @contextmanager
@@ -100,18 +111,18 @@ def without_garbage_collector() -> Iterator[None]:
 def run(
     scenario: Scenario,
     plan: Plan,
-    strategy: str | None,
+    way: Way | None,
     given: Input,
     progress: Callable[[int], object] = lambda portions: None,
 ) -> Outcome:
-    """Run a plan over all that arrives; with a strategy, carry out the scenario's migrations.
+    """Run a plan over all that arrives; in a way to migrate, carry out the scenario's migrations.
 
     `progress` is told, now and then, how many portions were taken.
 
     Raises   What the engine raises.
     """
     with without_garbage_collector():
-        one = _Run(scenario, plan, strategy, given)
+        one = _Run(scenario, plan, way, given)
         one.feed(progress)
         return one.outcome()
 
@@ -119,23 +130,24 @@ def run(
 class _Run:
     """A run under way."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, strategy: str | None, given: Input) -> None:
+    def __init__(self, scenario: Scenario, plan: Plan, way: Way | None, given: Input) -> None:
         spec = scenario.spec
         read = {source.stream for source in plan.sources}
         slack: dict[str, Time] = {
             name: one.slack for name, one in spec.streams.items() if name in read and one.slack is not None
         }
         self._every = scenario.every
-        self._strategy = strategy
+        self._way = way
         self._given = given
         self._results: list[Element] = []
         self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
         self._streams = frozenset(self._engine.streams)
-        self._steps = list(scenario.steps) if strategy is not None else []
+        self._steps = list(scenario.steps) if way is not None else []
         self._plans = scenario.plans
         self._moves: list[Move] = []
         self._refused: str | None = None
         self._cpu = array("d")
+        self._counts = array("q")
         self._meter = Meter(self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes)
 
     def feed(self, progress: Callable[[int], object]) -> None:
@@ -158,7 +170,6 @@ class _Run:
         """What became of it."""
         series = self._meter.series()
         latency_mean, latency_max = self._meter.latency(len(self._results))
-        spans = [(move.asked, move.ended) for move in self._moves]
         return Outcome(
             results=self._results,
             moves=tuple(self._moves),
@@ -169,19 +180,25 @@ class _Run:
                 results=len(self._results),
                 intermediate=sum(series.intermediate),
                 peak_state=max(series.state),
-                longest_pause=self._meter.longest_pause(),
-                longest_pause_moving=self._meter.longest_pause(spans),
+                peak_output=max(series.results),
+                longest_pause=longest_pause(self._meter.giving),
+                longest_pause_moving=None,
+                longest_pause_stayed=None,
                 latency_mean=latency_mean,
                 latency_max=latency_max,
                 cpu=self._meter.cpu,
+                speed=len(self._results) / self._meter.cpu if self._meter.cpu else None,
             ),
             cpu=self._cpu,
+            counts=self._counts,
+            giving=self._meter.giving,
         )
 
     def _take(self, portion: Portion) -> None:
         known, began = len(self._results), process_time()
         if portion.stream not in self._streams:
             self._cpu.append(0.0)
+            self._counts.append(0)
             return
         if portion.batch is not None:
             self._engine.push(portion.stream, portion.batch)
@@ -191,6 +208,7 @@ class _Run:
             self._engine.end(portion.stream)
         seconds = process_time() - began
         self._cpu.append(seconds)
+        self._counts.append(len(self._results) - known)
         self._meter.cpu += seconds
         self._meter.take(portion, self._results[known:])
 
@@ -211,7 +229,7 @@ class _Run:
         return bucket is not None and step.condition.is_met(bucket)
 
     def _begin(self, step: Step, time: int, taken: int) -> None:
-        assert self._strategy is not None
+        assert self._way is not None
         known = len(self._results)
         self._meter.intermediate.total()  # which takes note of the operators that will go
         cpu, wall = process_time(), perf_counter()
@@ -221,7 +239,7 @@ class _Run:
                 plan = optimize(self._engine.query().plan, seen, limit=LIMIT).plan
             else:
                 plan = self._plans[step.to]
-            migration = migrate(self._engine, plan, self._strategy)
+            migration = self._way.begin(self._engine, plan)
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
             return

@@ -17,7 +17,7 @@ docs/simulator.md says what each key means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -33,11 +33,14 @@ from midstream.plans.plan import Plan
 from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.sql import Catalog, TimeUnit
 from midstream.plans.streams import Element
+from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
 from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, plan_of, require_sources
+from midstream.scenarios.simulator.results import BASELINE, alone
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
-from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace
+from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
+from midstream.scenarios.simulator.ways import Way
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 
 OPTIMIZER = "optimizer"
@@ -61,7 +64,9 @@ class Scenario:
     """A scenario that has been checked and may run. Times are in chronons.
 
     plans       by name; `start` is the one that runs first
+    ways        the strategies
     every       the grid of what is measured
+    claims      what is said of the figures
     text        the file's
     """
 
@@ -70,8 +75,10 @@ class Scenario:
     plans: Mapping[str, Plan]
     start: str
     steps: tuple[Step, ...]
+    ways: tuple[Way, ...]
     relations: Mapping[str, list[Element]]
     every: int
+    claims: tuple[Claim, ...]
     text: str
 
     @cached_property
@@ -174,18 +181,18 @@ class _Checker:
         plans = {name: self._plan(name, one, relations) for name, one in spec.plans.items()}
         start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
         steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
-        for i, strategy in enumerate(spec.strategies):
-            self._known(strategy, STRATEGIES, ("strategies", i))
-            if strategy in spec.strategies[:i]:
-                raise self._document.error(("strategies", i), f"found {strategy} a second time")
+        ways = self._ways()
+        runs = [BASELINE, *(alone(step.to) for step in steps), *(way.name for way in ways)]
         return Scenario(
             spec=spec,
             unit=self._unit,
             plans=plans,
             start=start,
             steps=steps,
+            ways=ways,
             relations={name: constant(rows) for name, (_, rows) in relations.items()},
             every=spec.measures.every or max(1, spec.duration // 100),
+            claims=tuple(self._claim(i, one, dict.fromkeys(runs)) for i, one in enumerate(spec.claims)),
             text=text,
         )
 
@@ -242,6 +249,30 @@ class _Checker:
                     (*place, key), f"found {time}, expected less than the duration, {self._spec.duration}"
                 )
         return Step(spec.to, spec.at, condition, spec.abort_at)
+
+    def _ways(self) -> tuple[Way, ...]:
+        ways: dict[str, Way] = {}
+        for i, one in enumerate(self._spec.strategies):
+            place = ("strategies", i)
+            self._known(one.name, STRATEGIES, place)
+            try:
+                way = Way.of(one.name, one.called, ordered=one.ordered, whole=one.whole)
+            except ValueError as error:
+                raise self._document.error((*place, "ordered"), f"found false, expected {error}") from error
+            if way.name in ways:
+                raise self._document.error(place, f"found {way.name} a second time")
+            if way.name == BASELINE or way.name.endswith(alone("")):
+                raise self._document.error(
+                    (*place, "as"), f"found {way.name}, which is a run without migration"
+                )
+            ways[way.name] = way
+        return tuple(ways.values())
+
+    def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
+        try:
+            return Claim.of(text, runs, lambda time: chronons(time, self._unit))
+        except ValueError as error:
+            raise self._document.error(("claims", i), f"found {text!r}, expected {error}") from error
 
     def _known(self, name: str, known: Any, place: tuple[str | int, ...]) -> str:
         if name not in known:

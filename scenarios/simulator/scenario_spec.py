@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import BeforeValidator, Field, PositiveInt, model_validator
 
 from midstream.scenarios.simulator.stream_spec import Duration, Span, StreamSpec, Strict
 
@@ -57,11 +57,38 @@ class MigrationSpec(Strict):
 
 
 class MeasuresSpec(Strict):
-    """What is measured: `every` so many chronons; by default a hundredth of the duration. `bytes` asks for an
-    estimate of memory, which takes time."""
+    """What is measured.
+
+    every   the grid, in chronons; by default a hundredth of the duration
+    bytes   an estimate of memory, which takes time
+    runs    each run is made so often, and of the processing of each arrival the least counts
+    """
 
     every: Span | None = None
     bytes: bool = False
+    runs: PositiveInt = 1
+
+
+class StrategySpec(Strict):
+    """A strategy by its name, which may stand alone, or with options.
+
+    as          what its runs are called; by default as the strategy
+    ordered     false lets results overtake each other
+    whole       true exchanges all that is above the windows, also what both plans have in common
+    """
+
+    name: str
+    called: Annotated[str, Field(min_length=1)] | None = Field(default=None, alias="as")
+    ordered: bool = True
+    whole: bool = False
+
+
+def _with_options(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+Chart = Literal["output", "state", "latency", "intermediate", "costs"]
+"""The names of the charts of a report."""
 
 
 class ScenarioSpec(Strict):
@@ -79,5 +106,7 @@ class ScenarioSpec(Strict):
     plans: dict[str, PlanSpec] = Field(min_length=1)
     start: str | None = None
     migrations: list[MigrationSpec] = Field(default_factory=list)
-    strategies: list[str] = Field(min_length=1)
+    strategies: list[Annotated[StrategySpec, BeforeValidator(_with_options)]] = Field(min_length=1)
     measures: MeasuresSpec = MeasuresSpec()
+    captions: dict[Chart, str] = Field(default_factory=dict)
+    claims: list[str] = Field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from operator import le
@@ -11,6 +11,7 @@ from statistics import median
 
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import NormalForm, compare, normal_form
+from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.input import Input, input_of
 from midstream.scenarios.simulator.results import (
     BASELINE,
@@ -19,12 +20,14 @@ from midstream.scenarios.simulator.results import (
     Run,
     Simulation,
     Spread,
-    Totals,
     Verdict,
     alone,
+    figure_of,
 )
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
+from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.windows import cheapest, with_windows
 
 SHOWN_DIFFERENCES = 10
 """How many differences between results are spelled out."""
@@ -47,7 +50,7 @@ def simulate(
     spec = scenario.spec
     runs: list[Run] = []
     targets = {step.to for step in scenario.steps}
-    steps_of_one = 1 + len(spec.strategies) + len(targets)
+    steps_of_one = 1 + len(scenario.ways) + len(targets)
     for repetition in range(spec.repetitions):
         given = input_of(scenario, spec.seed + repetition, is_quick)
         done = repetition * steps_of_one
@@ -56,8 +59,8 @@ def simulate(
             share = portions / max(1, len(given.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, given, repetition, tell).runs()
-    return Simulation(
+        runs += _Repetition(scenario, given, repetition, tell, is_quick=is_quick).runs()
+    simulation = Simulation(
         name=spec.name,
         description=spec.description,
         seed=spec.seed,
@@ -70,21 +73,30 @@ def simulate(
         text=scenario.text,
         runs=tuple(runs),
         compared=compared(runs),
+        captions=dict(spec.captions.items()),
         versions={"midstream": version("midstream"), "python": platform.python_version()},
     )
+    return replace(simulation, claims=checked(scenario.claims, simulation, is_quick=is_quick))
 
 
 class _Repetition:
     """All runs over the same input."""
 
     def __init__(
-        self, scenario: Scenario, given: Input, repetition: int, tell: Callable[[int, int], object]
+        self,
+        scenario: Scenario,
+        given: Input,
+        repetition: int,
+        tell: Callable[[int, int], object],
+        *,
+        is_quick: bool,
     ) -> None:
         self._scenario = scenario
         self._given = given
         self._repetition = repetition
         self._tell = tell
         self._done = 0
+        self._runs = 1 if is_quick else scenario.spec.measures.runs
 
     def runs(self) -> list[Run]:
         """Without migration, each new plan alone, and each strategy, in this order."""
@@ -93,15 +105,15 @@ class _Repetition:
         stayed = self._run(start, None)
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
-        moved = [(strategy, self._run(start, strategy)) for strategy in scenario.spec.strategies]
+        moved = [(way, self._run(start, way)) for way in scenario.ways]
         alones = {start: stayed}
         for name, plan in self._targets([outcome for _, outcome in moved]).items():
             if plan not in alones:
                 alones[plan] = self._run(plan, None)
                 found.append(self._judged(alone(name), alones[plan], form))
-        for strategy, outcome in moved:
-            one = self._judged(strategy, outcome, form)
-            found.append(replace(one, totals=_with_windows(one.totals, outcome, stayed, alones)))
+        for way, outcome in moved:
+            one = self._judged(way.name, outcome, form, is_ordered=way.is_ordered)
+            found.append(replace(one, totals=with_windows(outcome, stayed, alones)))
         return found
 
     def _targets(self, moved: Sequence[Outcome]) -> dict[str, Plan]:
@@ -117,18 +129,24 @@ class _Repetition:
             named[OPTIMIZER if i == 0 else f"{OPTIMIZER} {i + 1}"] = plan
         return named
 
-    def _run(self, plan: Plan, strategy: str | None) -> Outcome:
+    def _run(self, plan: Plan, way: Way | None) -> Outcome:
         step = self._done
         self._done += 1
-        return run(self._scenario, plan, strategy, self._given, lambda portions: self._tell(step, portions))
+        return cheapest(
+            run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
+            for _ in range(self._runs)
+        )
 
-    def _judged(self, strategy: str, outcome: Outcome, form: NormalForm) -> Run:
+    def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
+        """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""
         equivalence = compare(normal_form(outcome.results), form)
         starts = [start for start, _, _ in outcome.results]
-        is_ordered = all(map(le, starts, starts[1:]))
+        has_order = all(map(le, starts, starts[1:]))
         moves = tuple(move.as_result() for move in outcome.moves)
-        is_same = bool(equivalence) and is_ordered and not any(move.unmatched for move in moves)
-        verdict: Verdict = "different" if not is_same else "refused" if outcome.refused else "equal"
+        is_same = bool(equivalence) and not any(move.unmatched for move in moves)
+        verdict: Verdict = "refused" if outcome.refused else "equal" if has_order else "unordered"
+        if not is_same or (is_ordered and not has_order):
+            verdict = "different"
         return Run(
             strategy=strategy,
             repetition=self._repetition,
@@ -138,27 +156,9 @@ class _Repetition:
             series=outcome.series,
             totals=outcome.totals,
             verdict=verdict,
-            is_ordered=is_ordered,
+            is_ordered=has_order,
             differences=tuple(map(str, equivalence.differences[:SHOWN_DIFFERENCES])),
         )
-
-
-def _with_windows(
-    totals: Totals, outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcome]
-) -> Totals:
-    """The totals with what was processed while migrations were under way, there and elsewhere."""
-    if not outcome.moves:
-        return totals
-    moving_to: dict[int, Plan] = {}
-    for move in outcome.moves:
-        # Of migrations under way at once, the last one has the newest plan.
-        moving_to |= dict.fromkeys(range(len(outcome.cpu))[move.first : move.beyond], move.plan)
-    return replace(
-        totals,
-        cpu_moving=sum(move.cpu for move in outcome.moves) + sum(outcome.cpu[i] for i in moving_to),
-        cpu_window_old_alone=sum(stayed.cpu[i] for i in moving_to),
-        cpu_window_new_alone=sum(alones[plan].cpu[i] for i, plan in moving_to.items()),
-    )
 
 
 def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
@@ -171,22 +171,14 @@ def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
 
 def _compared(strategy: str, runs: Sequence[Run]) -> Compared:
     verdicts = {one.verdict for one in runs}
-    worst: Sequence[Verdict] = ("different", "refused", "equal")
+    worst: Sequence[Verdict] = ("different", "refused", "unordered", "equal")
     return Compared(
         strategy=strategy,
         runs=len(runs),
         verdict=next(verdict for verdict in worst if verdict in verdicts),
         refused=next((one.refused for one in runs if one.refused), None),
-        figures={name: _spread([_figure(one, name) for one in runs]) for name in FIGURES},
+        figures={name: _spread([figure_of(one, name) for one in runs]) for name in FIGURES},
     )
-
-
-def _figure(one: Run, name: str) -> float | None:
-    if name != "duration":
-        found: float | None = getattr(one.totals, name)
-        return found
-    ended = [move.ended - move.asked for move in one.migrations if move.ended is not None]
-    return sum(ended) if ended else None
 
 
 def _spread(figures: Sequence[float | None]) -> Spread:

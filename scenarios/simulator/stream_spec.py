@@ -42,7 +42,7 @@ class Strict(BaseModel):
     @classmethod
     def _knows_its_keys(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            known = list(cls.model_fields)
+            known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
                 if key not in known:
                     raise PydanticCustomError("unknown_key", "no such key", {"key": key, "known": known})
@@ -55,13 +55,17 @@ def _chronons(value: Any, info: ValidationInfo) -> Any:
         raise ValueError("a whole number of chronons, or one with a unit, for example 2 s")
     if isinstance(value, int):
         return value
+    return chronons(value, (info.context or {})["unit"])
+
+
+def chronons(value: str, clock: TimeUnit) -> int:
+    """`"2 s"` in chronons. Raises ValueError, saying what was expected."""
     number, _, word = value.strip().partition(" ")
     unit = unit_name(word.strip())
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit() or unit is None:
         raise ValueError(
             f"a whole number with a unit behind a space, for example 2 s; units: {', '.join(NANOSECONDS)}"
         )
-    clock: TimeUnit = (info.context or {})["unit"]
     found = clock.chronons(int(number), unit)
     if found is None:
         raise ValueError(f"a whole number of {clock.name}, which are the scenario's unit")

@@ -17,9 +17,14 @@ ROWS = {
     "latency_mean": "mean latency",
     "latency_max": "largest latency",
     "peak_state": "peak state",
+    "peak_output": "peak output",
+    "cpu": "CPU, in all",
+    "cpu_beginning": "CPU, beginning",
+    "cpu_ending": "CPU, ending",
     "cpu_moving": "CPU, moving",
     "cpu_window_old_alone": "CPU, old alone",
     "cpu_window_new_alone": "CPU, new alone",
+    "cpu_ratio": "moving / alone",
 }
 """The figures that are shown, and what they are called."""
 
@@ -29,7 +34,15 @@ WIDE = 14
 LABELS, COLUMN = 16, 16
 """How wide the names of figures are, and a column where everything stands on one line."""
 
-STYLES = {"equal": "green", "different": "bold red", "refused": "yellow"}
+STYLES = {
+    "equal": "green",
+    "unordered": "yellow",
+    "different": "bold red",
+    "refused": "yellow",
+    "holds": "green",
+    "does not hold": "bold red",
+    "not measured": "dim",
+}
 
 
 def show(simulation: Simulation, console: Console) -> None:
@@ -52,9 +65,20 @@ def show(simulation: Simulation, console: Console) -> None:
             f"Times in {simulation.unit} of application time, state in elements, CPU in seconds.", style="dim"
         )
     )
+    if simulation.claims:
+        console.print(_claims(simulation))
     for run in simulation.runs:
         for note in _notes(run, is_asked=run.strategy in simulation.wished):
             console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
+
+
+def _claims(simulation: Simulation) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("claim", "measured", ""):
+        table.add_column(heading, overflow="fold")
+    for one in simulation.claims:
+        table.add_row(Text(one.claim), Text(one.measured), Text(one.finding, style=STYLES[one.finding]))
+    return table
 
 
 def _title(simulation: Simulation) -> str:
@@ -76,7 +100,8 @@ def _notes(run: Run, *, is_asked: bool) -> Iterator[str]:
         if move.reason:
             yield move.reason
     if not run.is_ordered:
-        yield "the results are not in order"
+        is_meant = run.verdict == "unordered"
+        yield "results overtake each other" + (", as the scenario lets them" if is_meant else "")
     if run.differences:
         differences = "\n  ".join(run.differences)
         yield f"not the results without migration, which are on the right:\n  {differences}"

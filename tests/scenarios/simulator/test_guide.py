@@ -11,7 +11,7 @@ from midstream.plans.errors import InputFileError
 from midstream.scenarios.simulator import stream_spec
 from midstream.scenarios.simulator.conditions import MEASURES
 from midstream.scenarios.simulator.scenario import parse_scenario
-from midstream.scenarios.simulator.scenario_spec import MigrationSpec, ScenarioSpec
+from midstream.scenarios.simulator.scenario_spec import MigrationSpec, ScenarioSpec, StrategySpec
 from midstream.scenarios.simulator.simulating import simulate
 
 
@@ -49,8 +49,8 @@ def test_every_key_is_named(guide: str) -> None:
     specs = [getattr(stream_spec, name) for name in vars(stream_spec) if name[0].isupper()]
     models = [one for one in specs if isinstance(one, type) and issubclass(one, stream_spec.Strict)]
     assert len(models) > 10
-    for model in [*models, ScenarioSpec, MigrationSpec]:
-        for key in model.model_fields:
+    for model in [*models, ScenarioSpec, MigrationSpec, StrategySpec]:
+        for key in (field.alias or name for name, field in model.model_fields.items()):
             assert re.search(rf"`{key}`|\b{key}:", guide), f"{model.__name__}.{key}"
     for measure in MEASURES:
         assert f"`{measure}`" in guide

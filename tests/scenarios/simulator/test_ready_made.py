@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from midstream.plans.errors import InputFileError
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
-from midstream.scenarios.simulator.scenario import load_scenario, packaged, parse_scenario
+from midstream.scenarios.simulator.scenario import load_scenario, packaged
 from midstream.scenarios.simulator.simulating import simulate
 
 OF_THE_THESIS = {"chapter-30", "example-28-1", "nexmark-q5"}
@@ -22,7 +21,9 @@ WITHOUT_JOIN_TREE = {"example-28-1", "nexmark-q5", "real-sales"}
 def run(name: str, data: Path | None = None, *, is_quick: bool = False) -> Simulation:
     """One repetition of a scenario."""
     scenario = load_scenario(name, data)
-    once = replace(scenario, spec=scenario.spec.model_copy(update={"repetitions": 1}))
+    measures = scenario.spec.measures.model_copy(update={"runs": 1})
+    changes = {"repetitions": 1, "measures": measures}
+    once = replace(scenario, spec=scenario.spec.model_copy(update=changes))
     return simulate(once, is_quick=is_quick)
 
 
@@ -36,10 +37,18 @@ def check(name: str, simulation: Simulation) -> None:
     """What holds of all: verdicts, and who is refused."""
     refused = {"genmig-reference-point", "parallel-track"} if name in WITHOUT_JOIN_TREE else set()
     verdicts = {one.strategy: one.verdict for one in simulation.compared}
-    assert verdicts == {name: "refused" if name in refused else "equal" for name in verdicts}
+    given_up = {one.name for one in load_scenario(name).ways if not one.is_ordered}
+    assert verdicts == {
+        name: "refused" if name in refused else "unordered" if name in given_up else "equal"
+        for name in verdicts
+    }
     assert only(simulation, BASELINE).totals.results > 0
     for one in simulation.runs:
         assert all(move.phase == "done" for move in one.migrations)
+    claims = [one for one in simulation.claims if "cpu" not in one.claim and "speed" not in one.claim]
+    assert len(claims) >= 5
+    findings = {"holds"} if any(one.migrations for one in simulation.runs) else {"not measured"}
+    assert {one.finding for one in claims} == findings, claims
 
 
 def test_these_are_ready() -> None:
@@ -57,27 +66,8 @@ def test_a_first_look(name: str) -> None:
     check(name, found)
     if not load_scenario(name).steps[0].condition:  # what is measured of a tenth may never meet it
         assert all(
-            one.migrations for one in found.runs if one.verdict == "equal" and one.strategy in found.wished
+            one.migrations for one in found.runs if one.verdict != "refused" and one.strategy in found.wished
         )
-
-
-def test_chapter_30() -> None:
-    """Figures 30.1 and 30.2, with a quarter of the elements and of their numbers: as many agree."""
-    folder = Path(str(resources.files("midstream.scenarios.simulator") / "scenarios"))
-    text = load_scenario("chapter-30").text
-    for number, quarter in (("500}", "125}"), ("1000}", "250}"), ("rate: 100", "rate: 25"), ("5000", "1250")):
-        assert number in text
-        text = text.replace(number, quarter)
-    found = simulate(parse_scenario("chapter-30.yaml", text, folder))
-    genmig, track = only(found, "genmig"), only(found, "parallel-track")
-    assert 29_900 < genmig.migrations[0].ended <= 30_000 + 200
-    assert 39_900 < track.migrations[0].ended <= 40_000 + 200
-    assert genmig.series.results == only(found, BASELINE).series.results, "no delay"
-    assert sum(track.series.results[25:40]) == 0, "silence"
-    assert track.series.results[40] > 5 * max(genmig.series.results), "and a burst"
-    assert track.totals.peak_state > genmig.totals.peak_state
-    assert track.totals.longest_pause_moving > 15_000
-    assert only(found, "right-deep alone").totals.intermediate < only(found, BASELINE).totals.intermediate
 
 
 def test_example_28_1() -> None:

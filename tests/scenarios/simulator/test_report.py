@@ -22,7 +22,19 @@ from midstream.scenarios.simulator.simulating import simulate
 needs_matplotlib = pytest.mark.skipif(
     find_spec("matplotlib") is None, reason="needs matplotlib: pip install 'midstream[plot]'"
 )
-CLOCKS = {"cpu": 1.0, "cpu_moving": 0.5, "cpu_window_old_alone": 0.2, "cpu_window_new_alone": 0.3}
+CLOCKS = {
+    "cpu": 1.0,
+    "cpu_beginning": 0.1,
+    "cpu_ending": 0.1,
+    "cpu_moving": 0.5,
+    "cpu_window_old_alone": 0.2,
+    "cpu_window_new_alone": 0.3,
+    "cpu_ratio": 1.0,
+    "speed": 10.0,
+    "speed_before": 5.0,
+    "speed_moving": 2.0,
+    "speed_after": 20.0,
+}
 VOID = {"meta", "br"}
 
 
@@ -261,6 +273,22 @@ def test_what_is_cut_off_is_told(simulation: Simulation) -> None:
     texts = [text.get_text() for axes in charts.output_rate(simulation).axes for text in axes.texts]
     largest = max(simulation.of("parallel-track")[0].series.results) / (simulation.every / simulation.second)
     assert f"▲ {largest:,.0f}" in texts
+
+
+@needs_matplotlib
+def test_charts_have_the_scenario_s_titles_and_claims_are_told() -> None:
+    found = simulate(
+        scenario(
+            captions={"output": "Figure 1 <as it was>", "costs": "Figure 3"},
+            claims=["duration(genmig) = 2 s", "duration(genmig) < 1 s", "duration(none) < 1 s"],
+        )
+    )
+    page = Page(report_html(found))
+    assert "Figure 1 <as it was>" in page.text and "Figure 3" in page.text
+    assert "Output" not in page.texts and "State" in page.texts
+    assert "duration(genmig) = 2 s 2 s = 2 s ✓ holds" in page.text
+    assert "duration(genmig) < 1 s 2 s but 1 s ✗ does not hold" in page.text
+    assert "duration(none) < 1 s – not measured" in page.text
 
 
 @needs_matplotlib

@@ -56,6 +56,45 @@ def test_different_results_are_status_1_and_are_told(wrong: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "status", "finding"),
+    [
+        ("duration(genmig) = 2 s", 0, "holds"),
+        ("duration(genmig) < 2 s", 1, "does not hold"),
+        ("peak_state(new alone) >= 0", 0, "holds"),
+    ],
+)
+def test_claims_are_told_and_decide_the_status(tmp_path: Path, claim: str, status: int, finding: str) -> None:
+    path, json_file = tmp_path / "claims.yaml", tmp_path / "all.json"
+    path.write_text(yaml.safe_dump(described(claims=[claim]), sort_keys=False))
+    done = simulate(path, "--json", json_file)
+    assert done.exit_code == status
+    (row,) = [line for line in done.stdout.splitlines() if line.strip().startswith(claim)]
+    assert row.strip().endswith(f" {finding}")
+    found = json.loads(json_file.read_text())
+    assert found["holds"] is (status == 0)
+    assert [(one["claim"], one["finding"]) for one in found["claims"]] == [(claim, finding)]
+
+
+def test_a_strategy_of_the_scenario_is_taken_by_its_name_there(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    own = [{"name": "parallel-track", "ordered": False, "as": "overtaking"}, "genmig"]
+    path.write_text(yaml.safe_dump(described(strategies=own), sort_keys=False))
+    done = simulate(path, "--strategy", "overtaking", "--strategy", "swap")
+    assert done.exit_code == 0
+    rows = [line.split() for line in done.stdout.splitlines() if line.strip()]
+    assert ["results", "equal", "equal", "unordered", "refused"] in rows
+    assert "overtaking, repetition 1: results overtake each other, as the scenario lets them" in done.stdout
+
+
+def test_charts_are_written(file: Path, tmp_path: Path) -> None:
+    assert simulate(file, "--quick", "--charts", tmp_path / "charts").exit_code == 0
+    names = {"output", "state", "latency", "intermediate", "costs"}
+    assert {one.stem for one in (tmp_path / "charts").iterdir()} == names
+    for one in (tmp_path / "charts").iterdir():
+        assert "<svg" in one.read_text() and "var(--" not in one.read_text()
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["FILE", "--strategy", "gnmig"], "--strategy: found 'gnmig', expected one of"),

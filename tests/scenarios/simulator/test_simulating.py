@@ -17,11 +17,12 @@ from midstream.plans.errors import EnumerationLimit
 from midstream.scenarios.simulator import run as run_module
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
+from midstream.scenarios.simulator.results import BASELINE, FIGURES, Run, Simulation
 from midstream.scenarios.simulator.run import run
 from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.simulator.ways import Way
 
-MEASURED = ("cpu", "cpu_moving", "cpu_window_old_alone", "cpu_window_new_alone", "seconds")
+MEASURED = ("seconds", "cpu", *(name for name, meaning in FIGURES.items() if "CPU" in meaning))
 """The keys of what depends on the machine."""
 
 
@@ -188,9 +189,9 @@ def test_a_plan_that_means_something_else_is_found_out() -> None:
 
 
 def test_results_out_of_order_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def backwards(scenario: Any, plan: Any, strategy: str | None, *rest: Any) -> Any:
-        found = run(scenario, plan, strategy, *rest)
-        return found if strategy is None else replace(found, results=found.results[::-1])
+    def backwards(scenario: Any, plan: Any, way: Way | None, *rest: Any) -> Any:
+        found = run(scenario, plan, way, *rest)
+        return found if way is None else replace(found, results=found.results[::-1])
 
     monkeypatch.setattr(simulating, "run", backwards)
     found = only(simulate(scenario()), "genmig")

@@ -1,0 +1,222 @@
+"""Claims: what a scenario says of its figures, such as `duration(genmig) = 10 s ± 1%`, and whether it holds.
+
+    claim   =  side {comparison side} [± number %] [throughout]
+    side    =  [number *] figure(run)  |  number  |  number unit
+
+A claim about CPU compares medians; each other one must hold in every repetition. With `throughout` the
+figures are series, compared at the end of each bucket in which all runs of the claim that migrate do.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from statistics import median
+
+from midstream.plans.schema import suggest
+from midstream.scenarios.simulator.results import FIGURES, Checked, Run, Simulation, figure_of
+from midstream.scenarios.simulator.words import shown_number, shown_time
+
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+
+SERIES: Mapping[str, Callable[[Run], Sequence[float]]] = {
+    "state": lambda run: run.series.state,
+    "results": lambda run: list(accumulate(run.series.results)),
+    "intermediate": lambda run: list(accumulate(run.series.intermediate)),
+}
+"""Figures that can be compared throughout: all state, and how many results, and intermediate results, there
+are so far."""
+
+_FIGURE = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?(?P<figure>\w+)\s*\(\s*(?P<run>[^()]+?)\s*\)")
+_TOLERANCE = re.compile(r"±\s*(\d+(?:\.\d+)?)\s*%\s*$")
+_COMPARISON = re.compile(r"\s*(<=|>=|<|>|=)\s*")
+_SYNTAX = "two sides or more with one of <=, >=, <, >, = between them, for example duration(genmig) <= 10 s"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A number, or a multiple of a figure of a run."""
+
+    number: float
+    figure: str | None = None
+    run: str | None = None
+
+    @property
+    def is_of_cpu(self) -> bool:
+        """Whether it differs from run to run of the same scenario."""
+        return self.figure is not None and "CPU" in FIGURES.get(self.figure, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Sides, and the comparisons between them; `tolerance` is what part of the right side = lets pass.
+
+    >>> claim = Claim.of("duration(genmig) = 10 ± 1%", ["genmig"], int)
+    >>> claim.sides
+    (Side(number=1.0, figure='duration', run='genmig'), Side(number=10, figure=None, run=None))
+    >>> claim.comparisons, claim.tolerance
+    (('=',), 0.01)
+    """
+
+    text: str
+    sides: tuple[Side, ...]
+    comparisons: tuple[str, ...]
+    tolerance: float = 0.0
+    is_throughout: bool = False
+
+    @classmethod
+    def of(cls, text: str, runs: Collection[str], chronons: Callable[[str], int]) -> Claim:
+        """Read a claim. `runs` are the names of the runs that there are; `chronons` reads a time with a unit.
+
+        Raises   ValueError, saying what was expected.
+        """
+        rest = text.strip()
+        is_throughout = rest.endswith("throughout")
+        rest = rest.removesuffix("throughout").rstrip()
+        tolerance = _TOLERANCE.search(rest)
+        parts = _COMPARISON.split(rest[: tolerance.start()].rstrip() if tolerance else rest)
+        comparisons = tuple(parts[1::2])
+        if not comparisons or not all(parts):
+            raise ValueError(_SYNTAX)
+        if tolerance and set(comparisons) != {"="}:
+            raise ValueError("± with = only")
+        known = SERIES if is_throughout else FIGURES
+        sides = tuple(_side(part, known, runs, chronons) for part in parts[::2])
+        if all(side.figure is None for side in sides):
+            raise ValueError("a figure of a run, for example duration(genmig)")
+        return cls(
+            text.strip(), sides, comparisons, float(tolerance[1]) / 100 if tolerance else 0.0, is_throughout
+        )
+
+    @property
+    def is_of_cpu(self) -> bool:
+        """Whether it depends on the machine."""
+        return any(side.is_of_cpu for side in self.sides)
+
+    def check(self, simulation: Simulation) -> Checked:
+        """Whether it holds. It is not measured where a run was not made, or has no such figure."""
+        rows = self._throughout(simulation) if self.is_throughout else self._totals(simulation)
+        if not rows or any(value is None for row in rows for value in row.values):
+            return Checked(self.text, "not measured", "")
+        worst = min(rows, key=self._margin)
+        return Checked(
+            self.text,
+            "holds" if self._margin(worst) >= 0 else "does not hold",
+            f"{self._shown(worst, simulation)}{worst.where}",
+        )
+
+    def _totals(self, simulation: Simulation) -> list[_Row]:
+        columns = [_column(side, simulation) for side in self.sides]
+        if not all(columns):
+            return []
+        if self.is_of_cpu:
+            return [_Row([_median(column) for column in columns])]
+        several = simulation.repetitions > 1
+        rows = zip(*columns, strict=True)
+        return [_Row(row, f", repetition {i + 1}" if several else "") for i, row in enumerate(rows)]
+
+    def _throughout(self, simulation: Simulation) -> list[_Row]:
+        rows = []
+        names = [side.run for side in self.sides if side.run is not None]
+        for repetition in range(simulation.repetitions):
+            runs = {name: run for name in names for run in simulation.of(name)[repetition : repetition + 1]}
+            moved = [run for run in runs.values() if run.migrations]
+            if len(runs) < len(set(names)) or not moved:
+                return []
+            series = [
+                None if side.figure is None else SERIES[side.figure](runs[side.run or ""])
+                for side in self.sides
+            ]
+            for i in range(min(len(one) for one in series if one is not None)):
+                end = (i + 1) * simulation.every
+                if all(_is_moving(run, end) for run in moved):
+                    values = [
+                        side.number if one is None else side.number * one[i]
+                        for side, one in zip(self.sides, series, strict=True)
+                    ]
+                    rows.append(_Row(values, f" at {shown_time(simulation, end)}"))
+        return rows
+
+    def _margin(self, row: _Row) -> float:
+        """The least distance from what would not hold, relative to the right side; negative where it does
+        not hold."""
+        found = []
+        for comparison, (left, right) in zip(self.comparisons, pairwise(row.values), strict=True):
+            assert left is not None and right is not None
+            scale = abs(right) or 1.0
+            distance = abs(right - left) / scale
+            if comparison == "=":
+                found.append(self.tolerance - distance)
+            else:
+                found.append(distance if COMPARISONS[comparison](left, right) else -distance or -1.0)
+        return min(found)
+
+    def _shown(self, row: _Row, simulation: Simulation) -> str:
+        figures = [FIGURES.get(side.figure, "") for side in self.sides if side.figure is not None]
+        are_times = not self.is_throughout and all(text.endswith(", in chronons") for text in figures)
+        shown = [
+            shown_time(simulation, value) if are_times else shown_number(value or 0) for value in row.values
+        ]
+        signs = (
+            [*self.comparisons, ""] if self._margin(row) >= 0 else [*("but" for _ in self.comparisons), ""]
+        )
+        return " ".join(f"{value} {sign}" for value, sign in zip(shown, signs, strict=True)).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is compared at once: a value of each side."""
+
+    values: Sequence[float | None]
+    where: str = ""
+
+
+def _column(side: Side, simulation: Simulation) -> list[float | None]:
+    """A value for each repetition; nothing where the run was not made."""
+    if side.figure is None:
+        return [side.number] * simulation.repetitions
+    found = [figure_of(run, side.figure) for run in simulation.of(side.run or "")]
+    return [None if value is None else side.number * value for value in found]
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _is_moving(run: Run, time: int) -> bool:
+    return any(move.asked < time and (move.ended is None or time <= move.ended) for move in run.migrations)
+
+
+def _side(text: str, known: Collection[str], runs: Collection[str], chronons: Callable[[str], int]) -> Side:
+    match = _FIGURE.fullmatch(text)
+    if match is None:
+        try:
+            return Side(float(text))
+        except ValueError:
+            return Side(chronons(text))
+    figure, run = match["figure"], match["run"]
+    if figure not in known:
+        raise ValueError(f"one of {', '.join(known)}, not {figure}{suggest(figure, known)}")
+    if run not in runs:
+        raise ValueError(f"one of the runs {', '.join(runs)}, not {run}{suggest(run, runs)}")
+    return Side(float(match["factor"] or 1), figure, run)
+
+
+def checked(
+    claims: Iterable[Claim], simulation: Simulation, *, is_quick: bool = False
+) -> tuple[Checked, ...]:
+    """All claims. In a first look nothing is said of CPU."""
+    return tuple(
+        Checked(claim.text, "not measured", "") if is_quick and claim.is_of_cpu else claim.check(simulation)
+        for claim in claims
+    )

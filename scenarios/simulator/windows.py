@@ -1,0 +1,69 @@
+"""What was measured while migrations were under way, and of the same time without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from midstream.plans.plan import Plan
+from midstream.scenarios.simulator.meter import longest_pause
+from midstream.scenarios.simulator.results import Totals
+from midstream.scenarios.simulator.run import Outcome
+
+
+def cheapest(outcomes: Iterable[Outcome]) -> Outcome:
+    """The one of runs of the same that took the least processing; of the processing of each arrival, and of
+    each beginning of a migration, the least of all."""
+    every = list(outcomes)
+    best = min(every, key=lambda one: one.totals.cpu)
+    for moves in zip(*(one.moves for one in every), strict=True):
+        least = min(move.cpu for move in moves)
+        for move in moves:
+            move.cpu = least
+    return replace(best, cpu=list(map(min, zip(*(one.cpu for one in every), strict=True))))
+
+
+def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcome]) -> Totals:
+    """A run's totals with those of the migrations' time.
+
+    stayed      the first plan without migration
+    alones      each plan from the beginning, without migration
+    """
+    if not outcome.moves:
+        return outcome.totals
+    moving_to: dict[int, Plan] = {}
+    ending = {
+        move.beyond - 1 for move in outcome.moves if move.beyond is not None and move.beyond > move.first
+    }
+    for move in outcome.moves:
+        # Of migrations under way at once, the last one has the newest plan.
+        moving_to |= dict.fromkeys(range(len(outcome.cpu))[move.first : move.beyond], move.plan)
+    ended = sum(outcome.cpu[i] for i in ending)
+    for i in ending:
+        del moving_to[i]
+    moving = sum(outcome.cpu[i] for i in moving_to)
+    old = sum(stayed.cpu[i] for i in moving_to)
+    new = sum(alones[plan].cpu[i] for i, plan in moving_to.items())
+    first = outcome.moves[0].first
+    beyond = max(len(outcome.cpu) if move.beyond is None else move.beyond for move in outcome.moves)
+    return replace(
+        outcome.totals,
+        longest_pause_moving=longest_pause(outcome.giving, outcome.spans),
+        longest_pause_stayed=longest_pause(stayed.giving, outcome.spans),
+        cpu_beginning=sum(move.cpu for move in outcome.moves),
+        cpu_ending=ended,
+        cpu_moving=moving,
+        cpu_window_old_alone=old,
+        cpu_window_new_alone=new,
+        cpu_ratio=moving / (old + new) if old + new else None,
+        speed_before=_speed(outcome, range(first)),
+        speed_moving=_speed(outcome, moving_to),
+        speed_after=_speed(outcome, range(beyond, len(outcome.cpu))),
+    )
+
+
+def _speed(outcome: Outcome, portions: Iterable[int]) -> float | None:
+    """Results per second of processing."""
+    some = list(portions)
+    seconds = sum(outcome.cpu[i] for i in some)
+    return sum(outcome.counts[i] for i in some) / seconds if seconds else None

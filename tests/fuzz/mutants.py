@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from heapq import heapify
 from typing import Any
 from unittest.mock import patch
 
-from cases import KINDS
+from directed import (
+    A_PLAN_THAT_FAILS,
+    ACROSS_THE_SPLIT_TIME,
+    BELOW_WHAT_STAYS,
+    BESIDE_A_RELATION,
+    CUT_OTHERWISE,
+    EQUALS_CUT_OTHERWISE,
+    INPUTS_THAT_DIFFER,
+    ONE_INPUT_IS_AHEAD,
+    ONE_OUTPUT_IS_AHEAD,
+    TWO_QUERIES,
+    Story,
+)
 from hypothesis import strategies as st
-from migration_law import ONE_COLUMN, Scenario, dense, equations, scenarios
+from migration_law import ONE_COLUMN, Scenario, dense, equations
 
-from midstream.migration import changes, strategies
+from midstream.migration import strategies
 from midstream.migration.fork import everything
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
+from midstream.operators.exchangeable import ExchangeableGraph
 from midstream.operators.query_graph import QueryGraph
-from midstream.plans.builder import relation, stream
-from midstream.plans.expressions import col
+from midstream.plans.equivalence import Meanings
 from midstream.plans.streams import BEGINNING, Batch, Element, Payload, Time
-from midstream.testing import workloads
 
 
 @dataclass(frozen=True)
@@ -38,9 +49,8 @@ class Mutant:
     """Makes it so for the time of a block."""
     scenarios: st.SearchStrategy[Scenario] | None = None
     """Where the law finds it; without, the state machine does."""
-    strategies: Sequence[str] = ("genmig", "genmig-end-timestamp")
-    kinds: Sequence[str] = tuple(KINDS)
-    """What the state machine is to draw from."""
+    story: Story | None = None
+    """Where it shows for sure, if it takes more than one query or output."""
     seed: int = 0
     """With which it is found soon."""
 
@@ -49,40 +59,11 @@ class Mutant:
 
 
 @st.composite
-def meeting(
-    draw: st.DrawFn, strategy: str = "genmig", moves: int = 1, aborts: bool = False, fails: bool = False
-) -> Scenario:
-    """Early migrations amid elements that meet often; some are aborted soon, or their new plan fails."""
+def meeting(draw: st.DrawFn, strategy: str = "genmig") -> Scenario:
+    """An early migration amid elements that meet often."""
     scenario = draw(st.integers(0, len(equations(*ONE_COLUMN)) - 1).flatmap(dense))
     ((at, plan, _),) = scenario.moves
-    plans = [plan, scenario.workload.plan, plan][:moves]
-    found = [(at + 2 * i, one, strategy) for i, one in enumerate(plans)]
-    return replace(
-        scenario,
-        moves=found,
-        whole=strategy == "genmig",
-        aborts=[(at + draw(st.integers(1, 6)), 0)] if aborts else (),
-        stands=[draw(st.integers(1, 5))] if fails else (),
-    )
-
-
-@st.composite
-def otherwise(draw: st.DrawFn, strategy: str) -> Scenario:
-    """Any plans, of which the strategy may not be right."""
-    scenario = draw(scenarios("genmig"))
-    return replace(scenario, moves=[(at, plan, strategy) for at, plan, _ in scenario.moves], whole=False)
-
-
-@st.composite
-def beside_a_relation(draw: st.DrawFn) -> Scenario:
-    """Rows of a relation are valid where no element of the stream need be."""
-    rows = relation("temporal", temporal=True, x="integer", y="integer")
-    both = stream("a", x="integer", y="integer", intervals=True).union(rows)
-    old, new = (
-        one.plan() for one in (both.distinct().filter(col("x") > 0), both.filter(col("x") > 0).distinct())
-    )
-    workload = draw(workloads(st.just(old), forever=False))
-    return Scenario(workload, [(draw(st.integers(0, len(workload.events))), new, "genmig")])
+    return replace(scenario, moves=[(at, plan, strategy)], whole=strategy == "genmig")
 
 
 def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[Any]]:
@@ -199,13 +180,13 @@ MUTANTS = (
         "relations-alone",
         "Results that relations give alone are not looked for.",
         _function(strategies, "require_bounded", _nothing),
-        beside_a_relation(),
+        st.just(BESIDE_A_RELATION),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
         _method(Migration, "_move", _counting),
-        otherwise("genmig"),
+        st.just(ONE_INPUT_IS_AHEAD),
     ),
     Mutant(
         "waiting-for-a-result",
@@ -231,12 +212,6 @@ MUTANTS = (
         meeting(),
     ),
     Mutant(
-        "no-horizon",
-        "The split time does not heed that of a migration under way.",
-        _function(strategies, "_horizon", lambda old: []),
-        meeting("genmig-end-timestamp", moves=3),
-    ),
-    Mutant(
         "deaf-fork",
         "The new plan is not told of heartbeats.",
         _method(Migration, "_feed_new", _deaf),
@@ -256,7 +231,7 @@ MUTANTS = (
         "promised-once",
         "Several equal results count as one promise.",
         _method(Promises, "add", _once),
-        meeting(),
+        st.just(EQUALS_CUT_OTHERWISE),
     ),
     Mutant(
         "promised-too-little",
@@ -268,43 +243,43 @@ MUTANTS = (
         "results-at-the-split-time",
         "The reference-point method takes new results that start at the split time, too.",
         _method(ReferencePoint, "process", _generous),
-        strategies=("genmig-reference-point",),
-        kinds=("preserving",),
-        seed=11,
+        st.just(ACROSS_THE_SPLIT_TIME),
     ),
     Mutant(
         "forgetful-abort",
         "What the old plan has given of the time behind the split time is lost when a migration is aborted.",
         _method(Fuse, "abandon", _forgetful),
-        kinds=("several",),
+        story=ONE_OUTPUT_IS_AHEAD,
     ),
     Mutant(
         "lost-by-failure",
         "When the new plan fails, what the old one gives in that event is lost.",
         _method(Migration, "_give_way", _losing),
-        meeting(fails=True),
+        st.just(A_PLAN_THAT_FAILS),
     ),
     Mutant(
         "unproved-inputs",
         "An operator goes on over other inputs, though nothing shows that they mean the same.",
-        _function(changes, "same_meaning", lambda one, other: True),
-        otherwise("genmig"),
+        _method(Meanings, "are_same", lambda self, one, other: True),
+        st.just(INPUTS_THAT_DIFFER),
     ),
     Mutant(
         "lost-state",
         "An operator that goes on over other inputs begins anew.",
         _method(QueryGraph, "rename", _stateless),
-        otherwise("genmig"),
+        st.just(BELOW_WHAT_STAYS),
     ),
     Mutant(
         "hasty-guest",
         "The new plan goes on alone when the old one is gone, though results are still held.",
         lambda: patch.object(Migration, "successor", property(_hasty)),
+        st.just(CUT_OTHERWISE),
     ),
     Mutant(
         "nothing-is-shared",
         "What another query needs is exchanged as well.",
-        _method(QueryGraph, "shared", lambda self, query=None: set()),
+        _method(ExchangeableGraph, "shared", lambda self, query=None: set()),
+        story=TWO_QUERIES,
     ),
 )
 """All of them, as docs/verification.md lists them."""

@@ -49,7 +49,7 @@ from midstream.testing import is_ordered, rows
 
 REASONS = (
     "valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|is under way|"
-    "positive and negative elements|runs for other queries"
+    "positive and negative elements|runs for other queries|ask for a log"
 )
 """What refusals may say."""
 
@@ -204,7 +204,7 @@ class Midstream(RuleBasedStateMachine):
         query = engine.query(name)
         if query.is_exchanged and when_busy != "chain":
             return when_busy == "queue"
-        if strategy in ("swap", "parallel-track"):
+        if strategy in ("swap", "parallel-track", "moving-states"):
             return False
         if strategy == "genmig-reference-point":
             # Signed implementations do not preserve starts, and nobody looks inside of Boxes.

@@ -51,7 +51,7 @@ class Mutant:
     """Where the law finds it; without, the state machine does."""
     story: Story | None = None
     """Where it shows for sure, if it takes more than one query or output."""
-    seed: int = 0
+    seed: int = 2
     """With which it is found soon."""
 
     def __str__(self) -> str:

@@ -124,6 +124,8 @@ class Migration:
         """Whether the new plan's time stands still until an input has passed the split time."""
         self._pending: list[Batch] = [[] for _ in forks]
         """What the new plan has yet to be given."""
+        self._is_behind = False
+        """Whether it has, or has yet to be told how far an input is."""
         self._events = 0
 
     @property
@@ -151,12 +153,18 @@ class Migration:
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """A batch, possibly empty, and the progress of its port behind it, in one event."""
-        if self._is_simple and progress < self.split and self.phase is Phase.MOVING:
+        if self._is_simple and self.phase is Phase.MOVING and not self._is_last(port, progress):
             return self._quick(port, batch, progress)
         results = self.push(port, batch)
         if not batch or batch[-1][0] < progress:
             _append(results, self.advance(port, progress))
         return results
+
+    def _is_last(self, port: int, progress: Time) -> bool:
+        """Whether no input is before the split time any more when this one has come so far."""
+        if progress < self.split:
+            return False
+        return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input."""
@@ -202,14 +210,15 @@ class Migration:
         return results if self._outer is None else self._outer._relay(results)
 
     def _event(self, port: int, batch: Batch, progress: Time, *, are_all_told: bool = True) -> list[Batch]:
+        if self.phase is Phase.MOVING and self._is_behind:
+            # Before it is told how far this input is now.
+            results = self._feed_pending()
+            _append(results, self._event(port, batch, progress, are_all_told=are_all_told))
+            return results
         self._reached[port] = progress
         if self.phase is Phase.ABORTED:
             # Until whoever runs this has taken the successor.
             return _feed(self.new, port, batch, progress)
-        if self.phase is Phase.MOVING and any(self._pending):
-            results = self._feed_pending()
-            _append(results, self._event(port, batch, progress, are_all_told=are_all_told))
-            return results
         if self.phase is Phase.MOVING:
             is_last = are_all_told and min(self._reached) >= self.split
             results = self._move(port, batch, progress, is_last)
@@ -224,9 +233,10 @@ class Migration:
         return results
 
     def _quick(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """An event on an input that is before the split time, up to which the new plan has nothing to say:
-        what it is given may wait, as it is faster with more at once."""
+        """An event while an input is before the split time, until when nobody waits for the new plan: what it
+        is given may wait, as it is faster with more at once."""
         self._reached[port] = progress
+        self._is_behind = True
         results = list(self._feed_old(port, batch, progress))
         for output, found in enumerate(results):
             if found:
@@ -249,13 +259,14 @@ class Migration:
     def _feed_pending(self) -> list[Batch]:
         """Give the new plan what has waited for it."""
         results = self._nothing()
+        self._is_behind = False
         try:
             for port, pending in enumerate(self._pending):
-                if pending:
-                    part = self._forks[port](pending, self._reached[port])
-                    self._pending[port] = []
-                    if part:
-                        _append(results, _feed(self.new, port, part, self.split))
+                progress = max(self._reached[port], self.split)
+                self._pending[port] = []
+                part = self._forks[port](pending, self._reached[port]) if pending else pending
+                if part or progress > self.split:
+                    _append(results, _feed(self.new, port, part, progress))
         except Exception as failure:
             return self._give_way(self._nothing(), failure)
         self._measure()

@@ -62,7 +62,7 @@ class Claim:
 
     >>> claim = Claim.of("duration(genmig) = 10 ± 1%", ["genmig"], int)
     >>> claim.sides
-    (Side(number=1.0, figure='duration', run='genmig'), Side(number=10, figure=None, run=None))
+    (Side(number=1.0, figure='duration', run='genmig'), Side(number=10.0, figure=None, run=None))
     >>> claim.comparisons, claim.tolerance
     (('=',), 0.01)
     """

@@ -56,7 +56,7 @@ class Boxed(Logical):
     output: int
     ports: int
     columns: Schema
-    means: Node = field(compare=False, repr=False)
+    means: Node = field(repr=False)
 
     @property
     def arity(self) -> int | None:  # type: ignore[override]

@@ -33,22 +33,23 @@ def only(simulation: Simulation, strategy: str) -> Run:
     return found
 
 
-def check(name: str, simulation: Simulation) -> None:
-    """What holds of all: verdicts, and who is refused."""
+def check(name: str, simulation: Simulation, *, is_quick: bool = False) -> None:
+    """What holds of all: verdicts, who is refused, and what is claimed but of CPU."""
     refused = {"genmig-reference-point", "parallel-track"} if name in WITHOUT_JOIN_TREE else set()
     verdicts = {one.strategy: one.verdict for one in simulation.compared}
     given_up = {one.name for one in load_scenario(name).ways if not one.is_ordered}
     for strategy, verdict in verdicts.items():
-        # Where order is given up, few results may still come in order.
-        others = {"unordered", "equal"} if strategy in given_up else {"equal"}
-        assert verdict in ({"refused"} if strategy in refused else others), strategy
+        # In a first look, results are so few that they may be in order where nobody sees to that.
+        others = {"unordered", "equal"} if is_quick else {"unordered"}
+        right = {"refused"} if strategy in refused else others if strategy in given_up else {"equal"}
+        assert verdict in right, strategy
     assert only(simulation, BASELINE).totals.results > 0
     for one in simulation.runs:
         assert all(move.phase == "done" for move in one.migrations)
     claims = [one for one in simulation.claims if "cpu" not in one.claim and "speed" not in one.claim]
     assert len(claims) >= 5
-    # A first look measures too little for some of them; those of chapter 30 have a test of their own.
-    assert name == "chapter-30" or {one.finding for one in claims} <= {"holds", "not measured"}, claims
+    findings = {"holds", "not measured"} if is_quick else {"holds"}
+    assert {one.finding for one in claims} <= findings, claims
 
 
 def test_these_are_ready() -> None:
@@ -63,7 +64,7 @@ def test_these_are_ready() -> None:
 @pytest.mark.parametrize("name", sorted(OF_THE_THESIS | OF_CHANGES))
 def test_a_first_look(name: str) -> None:
     found = run(name, is_quick=True)
-    check(name, found)
+    check(name, found, is_quick=True)
     if not load_scenario(name).steps[0].condition:  # what is measured of a tenth may never meet it
         assert all(
             one.migrations for one in found.runs if one.verdict != "refused" and one.strategy in found.wished
@@ -77,7 +78,7 @@ def test_example_28_1() -> None:
     assert refusal is not None and "unsound over distinct" in refusal
     (moved,) = only(found, "genmig").migrations
     assert (moved.asked, moved.split, moved.ended) == (40, 122, 122)
-    assert (moved.results_old, moved.results_fused) == (1, 1)
+    assert (moved.results_old, moved.results_new, moved.results_fused) == (2, 0, 0)
     assert moved.unmatched == 0
 
 

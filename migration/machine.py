@@ -262,11 +262,11 @@ class Migration:
         self._is_behind = False
         try:
             for port, pending in enumerate(self._pending):
-                progress = max(self._reached[port], self.split)
+                told = self._told(port, self._reached[port])
                 self._pending[port] = []
                 part = self._forks[port](pending, self._reached[port]) if pending else pending
-                if part or progress > self.split:
-                    _append(results, _feed(self.new, port, part, progress))
+                if part or told != self.split:
+                    _append(results, _feed(self.new, port, part, told))
         except Exception as failure:
             return self._give_way(self._nothing(), failure)
         self._measure()
@@ -320,8 +320,11 @@ class Migration:
         return results
 
     def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        told = progress if port in self._whole else max(progress, self.split)
-        return _feed(self.new, port, self._forks[port](batch, progress), told)
+        return _feed(self.new, port, self._forks[port](batch, progress), self._told(port, progress))
+
+    def _told(self, port: int, progress: Time) -> Time:
+        """How far an input is for the new box."""
+        return progress if port in self._whole else max(progress, self.split)
 
     def _give_way(self, from_old: list[Batch], failure: Exception) -> list[Batch]:
         """The new box has failed: the old one goes on."""

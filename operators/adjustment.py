@@ -67,7 +67,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
         if meant(node) != old or logical(node) != logical(old):
             moved[node] = node.with_inputs(inputs)
         elif isinstance(node.operator, Physical):
-            moved[node] = Node(Physical(node.operator.implementation, new), inputs)
+            moved[node] = Node(replace(node.operator, logical=new), inputs)
         else:
             moved[node] = Node(new, inputs)
     return Plan({name: moved[root] for name, root in plan.outputs.items()})

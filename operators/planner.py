@@ -102,15 +102,16 @@ def form(node: Node) -> Form:
 def _choose(node: Node) -> Node:
     if _is_leaf(node):
         return node
-    operator = logical_operator(node)
+    operator, copy = logical_operator(node), 0
     if isinstance(node.operator, Physical):
         candidates: tuple[Implementation, ...] = (implementation_of(node),)
+        copy = node.operator.copy
     else:
         candidates = _suitable(operator)
     obstacles = []
     for candidate in candidates:
         fitted = Node(
-            Physical(candidate.name, operator), tuple(_fit(child, candidate) for child in node.inputs)
+            Physical(candidate.name, operator, copy), tuple(_fit(child, candidate) for child in node.inputs)
         )
         obstacle = candidate.obstacle(fitted)
         if obstacle is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
 from typing import cast
@@ -24,7 +25,7 @@ from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
-from midstream.plans.physical import Boxed
+from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import has_ordered_ends
 from midstream.plans.schema import suggest
@@ -58,6 +59,8 @@ class QueryGraph:
         """Those of the guests' Boxes."""
         self._numbers = count(1)
         """Of Boxes to come."""
+        self._copies = count(1)
+        """Of operators to come that run beside equal ones."""
         self._meters: dict[Node, Meter] = {}
         self._watched: list[str] = []
         """The queries that are watched, each as often as it is."""
@@ -81,7 +84,7 @@ class QueryGraph:
         self._check_relations(plan)
         ends = self._entrances.max_end
         complete_from = max(missed_until(root, ends) for root in plan.outputs.values())
-        query = self.queries[name] = Query(name, plan, physical_plan(plan), complete_from)
+        query = self.queries[name] = Query(name, plan, self._beginning_now(plan), complete_from)
         query.made = 0 if self._base is None else _made(self._base, query)
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
@@ -289,6 +292,32 @@ class QueryGraph:
         for name, (plan, physical) in plans.items():
             self.queries[name].plan, self.queries[name].physical = plan, physical
         self._connect({**running, **more})
+
+    def _beginning_now(self, plan: Plan) -> Plan:
+        """The physical plan of a query that begins to run now.
+
+        Who begins to read signed elements later gets negatives without their positives; so where the query
+        would, it has windows and converters of its own, which begin with it.
+        """
+        physical = physical_plan(plan)
+        base = self._base
+        running = {} if base is None else base.operators()
+
+        def is_late(node: Node) -> bool:
+            signed = (child for child in node.inputs if child in running and form(child) == "signs")
+            return node not in running and any(base is not None and base.made(child) for child in signed)
+
+        if not any(map(is_late, physical.nodes)):
+            return physical
+        copy = next(self._copies)
+
+        def apart(node: Node) -> Node:
+            begins = form(node) == "signs" and all(form(child) != "signs" for child in node.inputs)
+            if not begins or not isinstance(node.operator, Physical):
+                return node
+            return Node(replace(node.operator, copy=copy), node.inputs)
+
+        return physical.map(apart)
 
     def _rebuild(self) -> None:
         """Connect the operators of all queries anew; they go on with their state."""

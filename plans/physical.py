@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Physical:
-    """How a logical operator is to run: the name of an implementation that the operators room knows."""
+    """How a logical operator is to run: the name of an implementation that the operators room knows.
+
+    Equal ones over equal inputs are run once; those of another `copy` run beside them.
+    """
 
     implementation: str
     logical: Logical
+    copy: int = 0
 
     @property
     def arity(self) -> int | None:

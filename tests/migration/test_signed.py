@@ -14,6 +14,7 @@ from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
 from midstream.operators.engine import interleave
+from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.builder import Stream, stream
@@ -139,6 +140,20 @@ def test_the_split_time_is_behind_the_ends_of_what_has_begun(is_signed: bool) ->
     assert verdict(normal_form(unmoved(JOINED)), results)
     running = [form(node) for node in engine.query().physical.nodes]
     assert running.count("signs") == (4 if is_signed else 2)
+
+
+def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached() -> None:
+    """Elements from before the split time are still to come there."""
+    engine = Engine(signed_plan(JOINED.plan()))
+    fed(engine, 0, 21)
+    (part,) = engine.migrate(signed_plan(OTHER.plan()), whole=True).parts
+    new = part.new
+    assert isinstance(new, PlanBox)
+    for t in range(21, 38):
+        fed(engine, t, t + 1)
+        pairs = zip(new.reached, engine.input_progress(), strict=True)
+        assert all(told <= reached < part.split for told, reached in pairs)
+    assert min(new.reached) > 21
 
 
 def test_windows_of_both_forms_side_by_side() -> None:

@@ -8,14 +8,26 @@ from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.operators.engine import run
+from midstream.operators.planner import form
+from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count
 from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import stream
+from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError, UnknownStreamError
 from midstream.plans.plan import Plan
+from midstream.plans.properties import logical_plan
 from midstream.plans.snapshots import equivalent, snapshot
 from midstream.plans.streams import BEGINNING, FOREVER, chronons
-from midstream.testing import Event, drive, interleavings, is_ordered, plans, streams_for, verdict
+from midstream.testing import (
+    Event,
+    drive,
+    implemented,
+    interleavings,
+    is_ordered,
+    plans,
+    streams_for,
+    verdict,
+)
 
 S = stream("s", x="integer", y="integer").window(10)
 T = stream("t", z="integer").window(10)
@@ -27,9 +39,19 @@ def joined_plan(one: Plan) -> list[str]:
 
 
 @st.composite
+def alike(draw: st.DrawFn) -> list[Plan]:
+    """Plans that have much in common, one of them run by signs."""
+    some = draw(plans(depth=2))
+    more = Plan({name: Stream(root).distinct().node for name, root in some.outputs.items()})
+    kinds = (signed_plan, lambda plan: draw(implemented(plan)), lambda plan: plan)
+    one, *others = (draw(st.sampled_from((some, more))) for _ in range(draw(st.integers(2, 3))))
+    return [signed_plan(one), *(draw(st.sampled_from(kinds))(plan) for plan in others)]
+
+
+@st.composite
 def sessions(draw: st.DrawFn) -> tuple[list[Plan], dict, list[tuple]]:
     """Plans over common streams, and an order of arrivals in which queries are added and removed."""
-    chosen = [draw(plans(depth=2)) for _ in range(draw(st.integers(1, 3)))]
+    chosen = draw(st.one_of(st.lists(plans(depth=2), min_size=1, max_size=3), alike()))
     streams: dict = {}
     for plan in chosen:
         streams |= {k: v for k, v in draw(streams_for(plan)).items() if k not in streams}
@@ -66,7 +88,7 @@ def test_every_query_gives_what_it_means(session: tuple[list[Plan], dict, list[t
     for i, plan in enumerate(chosen):
         assert is_ordered(results[i])
         if i in complete:
-            expected = snapshots(plan, {name: pushed[name] for name in joined_plan(plan)})
+            expected = snapshots(logical_plan(plan), {name: pushed[name] for name in joined_plan(plan)})
             for instant, content in expected.items():
                 if complete[i] <= instant < ends.get(i, FOREVER):
                     assert snapshot(results[i], instant) == content
@@ -127,6 +149,27 @@ def test_equal_subplans_run_once() -> None:
     engine.remove("more")
     with pytest.raises(UnknownStreamError, match="no query runs"):
         engine.base()
+
+
+def test_signed_operators_that_have_spoken_are_not_shared_with_later_queries() -> None:
+    """They would get negatives without their positives."""
+    window, results = signed_plan(S.plan()), []
+    engine = Engine(window)
+    engine.add(signed_plan(S.filter(S["x"] > 0).plan()), name="early")
+    assert [form(node) for node in engine.base().plan.nodes].count("signs") == 2
+    engine.push("s", chronons([(3, (7, 7))]))
+    engine.add(signed_plan(S.distinct().plan()), results.extend, name="late")
+    engine.add(window, name="the same again")
+    signed = [str(node.operator) for node in engine.base().plan.nodes if form(node) == "signs"]
+    assert signed == [
+        "signed-time-window 10",
+        "signed-filter x > 0",
+        "signed-time-window 10",
+        "signed-distinct",
+    ]
+    engine.push("s", chronons([(5, (7, 7)), (20, (8, 8))]))
+    engine.close()
+    assert results == [(5, 15, (7, 7)), (20, 30, (8, 8))]
 
 
 def test_a_query_that_goes_takes_its_state_along() -> None:

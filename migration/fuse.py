@@ -25,6 +25,12 @@ class Origins:
     fused: int = 0
     unmatched: int = 0
 
+    @classmethod
+    def together(cls, parts: Iterable[Origins]) -> Origins:
+        """Those of several outputs."""
+        counts = [(one.old, one.new, one.fused, one.unmatched) for one in parts]
+        return cls(*map(sum, zip(*counts, strict=True)))
+
 
 class Joiner(Protocol):
     """Puts together one output of the old and the new plan."""

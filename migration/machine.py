@@ -18,7 +18,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import partial
 from itertools import chain
 from operator import itemgetter
 from time import time as clock_time
@@ -26,7 +25,7 @@ from time import time as clock_time
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.trace import Entry, Listener, Sampling, finite
-from midstream.operators.box import Box, settled
+from midstream.operators.box import Box, event_of, settled
 from midstream.operators.guest import Guest
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.errors import MigrationRefused
@@ -218,7 +217,7 @@ class Migration:
         self._reached[port] = progress
         if self.phase is Phase.ABORTED:
             # Until whoever runs this has taken the successor.
-            return _feed(self.new, port, batch, progress)
+            return event_of(self.new)(port, batch, progress)
         if self.phase is Phase.MOVING:
             is_last = are_all_told and min(self._reached) >= self.split
             results = self._move(port, batch, progress, is_last)
@@ -266,7 +265,7 @@ class Migration:
                 self._pending[port] = []
                 part = self._forks[port](pending, self._reached[port]) if pending else pending
                 if part or told != self.split:
-                    _append(results, _feed(self.new, port, part, told))
+                    _append(results, event_of(self.new)(port, part, told))
         except Exception as failure:
             return self._give_way(self._nothing(), failure)
         self._measure()
@@ -285,12 +284,12 @@ class Migration:
         if is_last:
             from_old = old.push(port, batch[:reach]) if reach else self._nothing()
         else:
-            from_old = _feed(old, port, batch, progress)
+            from_old = self._feed_old(port, batch, progress)
         try:
             from_new = self._from_new(port, batch, progress)
         except Exception as failure:
             if is_last:
-                _append(from_old, _feed(old, port, batch[reach:], progress))
+                _append(from_old, self._feed_old(port, batch[reach:], progress))
             return self._give_way(from_old, failure)
         results = self._join(from_old, from_new)
         # The old box may itself be a migration that has just ended.
@@ -320,7 +319,7 @@ class Migration:
         return results
 
     def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        return _feed(self.new, port, self._forks[port](batch, progress), self._told(port, progress))
+        return event_of(self.new)(port, self._forks[port](batch, progress), self._told(port, progress))
 
     def _told(self, port: int, progress: Time) -> Time:
         """How far an input is for the new box."""
@@ -343,7 +342,7 @@ class Migration:
 
     def _adopt(self, old: Box) -> None:
         self.old = old
-        self._feed_old = old.process if isinstance(old, PlanBox | Migration) else partial(_feed, old)
+        self._feed_old = event_of(old)
         self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self
@@ -414,21 +413,7 @@ class Migration:
 
     def origins(self) -> Origins:
         """Where the results came from so far."""
-        parts = [joiner.origins for joiner in self._joiners]
-        return Origins(
-            old=sum(part.old for part in parts),
-            new=sum(part.new for part in parts),
-            fused=sum(part.fused for part in parts),
-            unmatched=sum(part.unmatched for part in parts),
-        )
-
-
-def _feed(box: Box, port: int, batch: Batch, progress: Time) -> list[Batch]:
-    """Give a box a batch, possibly empty, and the progress behind it."""
-    results = box.push(port, batch) if batch else [[] for _ in box.outputs]
-    if not batch or batch[-1][0] < progress:
-        _append(results, box.end(port) if progress == FOREVER else box.advance(port, progress))
-    return results
+        return Origins.together(joiner.origins for joiner in self._joiners)
 
 
 def _append(results: list[Batch], more: list[Batch]) -> None:

@@ -163,13 +163,7 @@ class Transition:
 
     def origins(self) -> Origins:
         """Where the results of its parts came from so far."""
-        found = [part.origins() for part in self.parts]
-        return Origins(
-            old=sum(one.old for one in found),
-            new=sum(one.new for one in found),
-            fused=sum(one.fused for one in found),
-            unmatched=sum(one.unmatched for one in found),
-        )
+        return Origins.together(part.origins() for part in self.parts)
 
     def _sum(self, number: Callable[[Migration], int]) -> int:
         return sum(map(number, self.parts))

@@ -8,11 +8,12 @@ made ready: one batch an output. Migration code knows this contract and nothing 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, runtime_checkable
 
-from midstream.plans.streams import BEGINNING, Batch, Element, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,25 @@ class Box(Protocol):
 
     def counters(self) -> Mapping[str, int]:
         """Counts since the start, by name."""
+
+
+Event = Callable[[int, Batch, Time], list[Batch]]
+"""Takes a port, a batch, possibly empty, and the progress of the port behind it."""
+
+
+def event_of(box: Box) -> Event:
+    """How a Box is given a batch and the progress behind it: by its `process`, where it has one for both in
+    one event."""
+    process: Event | None = getattr(box, "process", None)
+    return partial(_one_after_the_other, box) if process is None else process
+
+
+def _one_after_the_other(box: Box, port: int, batch: Batch, progress: Time) -> list[Batch]:
+    results = box.push(port, batch) if batch else [[] for _ in box.outputs]
+    if batch and batch[-1][0] >= progress:
+        return results
+    more = box.end(port) if progress == FOREVER else box.advance(port, progress)
+    return [first + second for first, second in zip(results, more, strict=True)]
 
 
 def settled(box: Box) -> Box:

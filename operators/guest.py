@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.box import Box, settled
+from midstream.operators.box import Box, event_of, settled
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.streams import Batch, Element, Time
@@ -16,6 +16,7 @@ class Host:
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
         self.box = settled(box)
         """The Box, or the one that goes on in its place."""
+        self._event = event_of(self.box)
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
@@ -27,15 +28,10 @@ class Host:
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""
-        box = self.box
-        process = getattr(box, "process", None)
-        if process is not None:
-            results: list[Batch] = process(port, batch, progress)
-        else:
-            results = box.push(port, batch) if batch else [[] for _ in self.guests]
-            results = [first + more for first, more in zip(results, box.advance(port, progress), strict=True)]
-        if getattr(box, "successor", None) is not None:
-            self.box = settled(box)
+        results = self._event(port, batch, progress)
+        box = settled(self.box)
+        if box is not self.box:
+            self.box, self._event = box, event_of(box)
         return results
 
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:

@@ -143,7 +143,9 @@ class PlanBox:
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """A batch, possibly empty, and the progress of its port behind it, in one event."""
         if self.reached[port] == FOREVER:
-            raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
+            if batch:
+                raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
+            return [[] for _ in self.outputs]
         return self.events[port](batch, progress)
 
     def progress(self, output: int = 0) -> Time:

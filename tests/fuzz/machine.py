@@ -39,7 +39,7 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
 from midstream.plans.algebra import specified
-from midstream.plans.errors import MidstreamError, MigrationRefused
+from midstream.plans.errors import MidstreamError, MigrationRefused, PlanError
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Plan
 from midstream.plans.properties import input_nodes, logical_plan, reads_stream
@@ -50,6 +50,7 @@ from midstream.testing import is_ordered, rows
 REASONS = (
     "valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|is under way|"
     "positive and negative elements|runs for other queries|ask for a log"
+    "|there is no log of|log of the query is not"
 )
 """What refusals may say."""
 
@@ -233,6 +234,16 @@ class Midstream(RuleBasedStateMachine):
             assert transition.phase is was
         else:
             assert was in (Phase.QUEUED, Phase.MOVING), was
+
+    @rule(which=st.integers(0, 1), is_sure=st.integers(0, 3))
+    def keep_log(self, which: int, is_sure: int) -> None:
+        if not is_sure:
+            name = self._name(which)
+            note(f"keep_log({name!r})")
+            try:
+                self.moved.engine.keep_log(name)
+            except PlanError as error:
+                assert "positive and negative" in str(error), error
 
     @precondition(lambda self: len(self.families) == 1)
     @rule(data=st.data())

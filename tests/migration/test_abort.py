@@ -44,6 +44,8 @@ class Raising:
     def __getattr__(self, name: str) -> Any:
         if name == self._on:
             raise ValueError(f"no {name}")
+        if name == "process":
+            raise AttributeError(name)  # so that it is asked for one event after the other
         return getattr(self._box, name)
 
 

@@ -17,7 +17,7 @@ from midstream.migration.preconditions import require_bounded, require_start_pre
 from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
-from midstream.operators.box import Box
+from midstream.operators.box import Box, event_of
 from midstream.operators.engine import interleave
 from midstream.operators.obstacles import is_relation
 from midstream.operators.plan_box import PlanBox
@@ -82,6 +82,10 @@ class Brittle:
     def advance(self, port: int, time: Time) -> list[Batch]:
         self._stand()
         return self._box.advance(port, time)
+
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        self._stand()
+        return event_of(self._box)(port, batch, progress)
 
     def _stand(self) -> None:
         if not self._left and self._migration.phase is Phase.MOVING:

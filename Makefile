@@ -23,6 +23,7 @@ CLEAN   := build/wheel-venv
 ALONE   := build/wheel-tests
 SOURCES := build/sources
 NO_JAVA := build/no-java
+COMMANDS := $(wildcard tests/test_*.py tests/midstream/test_cli.py tests/scenarios/*/test_*command*.py)
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -114,11 +115,12 @@ $(CLEAN)/.ready: $(WHEEL)
 fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
 	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED))
 
-# What the wheel may lack shows in any example; `unit` has drawn the many.
+# What the wheel may lack shows when every module is loaded, and every command and document is run; `unit` has
+# tested what they do.
 wheel-test: export MIDSTREAM_PROFILE := few
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
 	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE) && rm -rf $(ALONE)/tests/typing
-	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(ARGS)
+	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(COMMANDS) $(ARGS)
 
 java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed
 	@mkdir -p build; rm -f $(NO_JAVA); \

@@ -7,6 +7,7 @@ Environment     MIDSTREAM_PROFILE  hypothesis profile: default, ci, few or thoro
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import importlib.util
 import os
@@ -26,7 +27,7 @@ PYPROJECT = ROOT / "pyproject.toml"
 
 # A time limit per example would measure the machine, not the code.
 settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=50, derandomize=True)
 settings.register_profile("few", settings.get_profile("ci"), max_examples=15)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
@@ -112,12 +113,27 @@ def find_spark_obstacle() -> str | None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests marked `spark` in one worker, or skip them where Spark cannot run."""
+    """Keep tests in one worker that share what takes long to make: Spark, or what a module makes once. Skip
+    those marked `spark` where Spark cannot run."""
     has_groups = any(line.startswith("xdist_group") for line in config.getini("markers"))
     for item in items:
-        if item.get_closest_marker("spark") is None:
-            continue
-        if obstacle := find_spark_obstacle():
-            item.add_marker(pytest.mark.skip(reason=obstacle))
-        if has_groups:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        group = item.path.stem if _shares(item) else None
+        if item.get_closest_marker("spark") is not None:
+            group = "spark"
+            if obstacle := find_spark_obstacle():
+                item.add_marker(pytest.mark.skip(reason=obstacle))
+        if has_groups and group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _shares(item: pytest.Item) -> bool:
+    """Whether a test uses what its module makes once for all its tests."""
+    info = getattr(item, "_fixtureinfo", None)
+    made = {} if info is None else info.name2fixturedefs
+    return any(found[-1].scope == "module" for found in made.values())
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Spare the garbage collector all that collecting made: a simulation collects before every run."""
+    gc.collect()
+    gc.freeze()

@@ -1,80 +1,102 @@
-"""The work of a hash join's port, generated whole.
+"""The work of a hash join's port, as generated source.
 
 A single element has a way of its own: its key is looked at once for probing and for keeping, and nothing is
-called that has nothing to do.
+called that has nothing to do. The source is a function of its own, or stands in that of a whole route.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from textwrap import indent
+from typing import Any, NamedTuple
 
-from midstream.operators.output import OrderedOutput
+from midstream.operators.output import RELEASE, OrderedOutput
 from midstream.operators.probes import SIDES, Pairing, Probe, compiled, key_source, known_source
 from midstream.operators.sweepareas import Hashed
 from midstream.plans.streams import Batch, Time
 
 _WORK = """
-def work(batch):
-    here, there = reached[{port}], reached[{other}]
-    fresh = batch
-    if len(batch) == 1:
-        element, = batch
+here, there = {p}reached[{port}], {p}reached[{other}]
+{fresh} = []
+if {batch}:
+    if len({batch}) == 1:
+        element, = {batch}
         start, end, {mine} = element
         key = {key}
-        fresh = [
-            (start if start >= start2 else start2, end if end <= end2 else end2, {payload})
-            for start2, end2, {theirs} in {candidates}
-            if start2 < end and start < end2{condition}
-        ] if key in other_index else []
+        if key in {p}other_index:
+            for start2, end2, {theirs} in {candidates}:
+                if start2 < end and start < end2{condition}:
+                    {fresh}.append(
+                        (start if start >= start2 else start2, end if end <= end2 else end2, {payload})
+                    )
         if end > there and {known}:
             {keep}
-    elif batch:
-        fresh = probe(batch, other_index)
-        insert(batch, there)
-    {purge}
-    bound = here if here < there else there
-    if fresh or queue and queue[0][0] <= bound or runs and runs[0][0] <= bound:
-        return release(fresh, bound)
-    return []
+    else:
+        {fresh} = {p}probe({batch}, {p}other_index)
+        {p}insert({batch}, there)
+{purge}
+bound = here if here < there else there
+{release}
 """
 
 
-def hash_worker(
+class Inline(NamedTuple):
+    """Statements that do the work of a port, and the objects that they name."""
+
+    source: str
+    names: dict[str, Any]
+
+
+def hash_work(
     port: int,
     areas: tuple[Hashed, Hashed],
     pairing: Pairing,
     probe: Probe,
     output: OrderedOutput,
     reached: list[Time],
-) -> Callable[[Batch], Batch]:
-    """Probe the other side's area, keep in one's own, purge the other, and release what is due."""
+    *,
+    batch: str = "batch",
+    fresh: str = "fresh",
+    prefix: str = "",
+) -> Inline:
+    """Probe the other side's area, keep in one's own, purge the other, and release what is due: from a
+    variable with a batch to one with the results."""
     side = SIDES[port]
     mine, other = areas[port], areas[1 - port]
+    own_area, other_area = f"{prefix}own_", f"{prefix}other_"
     source = _WORK.format(
+        p=prefix,
         port=port,
         other=1 - port,
+        batch=batch,
+        fresh=fresh,
         mine=side.mine,
         theirs=side.other,
         key=key_source(side.mine, mine.columns),
         known=known_source(side.mine, mine.columns),
-        candidates=other.source(other.CANDIDATES, "other_", 0),
+        candidates=other.source(other.CANDIDATES, other_area, 0),
         condition="" if pairing.condition == "True" else f" and {pairing.condition}",
         payload=pairing.payload,
-        keep=mine.source(mine.KEEP, "own_", 12),
-        purge=other.source(other.PURGE, "other_", 4),
+        keep=mine.source(mine.KEEP, own_area, 12),
+        purge=other.source(other.PURGE, other_area, 0),
+        release=RELEASE.format(p=prefix, fresh=fresh).strip(),
     )
-    names: dict[str, Any] = {
+    names = {
         **pairing.names,
-        **mine.names("own_"),
-        **other.names("other_"),
-        "reached": reached,
-        "probe": probe,
-        "insert": mine.insert,
-        "release": output.release,
-        "queue": output.queue,
-        "runs": output.runs,
+        **mine.names(own_area),
+        **other.names(other_area),
+        f"{prefix}reached": reached,
+        f"{prefix}probe": probe,
+        f"{prefix}insert": mine.insert,
+        f"{prefix}release": output.release,
+        f"{prefix}queue": output.queue,
+        f"{prefix}runs": output.runs,
     }
-    exec(compiled(source), names)
-    work: Callable[[Batch], Batch] = names["work"]
-    return work
+    return Inline(source, names)
+
+
+def work_function(work: Inline) -> Callable[[Batch], Batch]:
+    """The same as a function."""
+    exec(compiled(f"def work(batch):\n{indent(work.source, '    ')}\n    return fresh"), work.names)
+    function: Callable[[Batch], Batch] = work.names["work"]
+    return function

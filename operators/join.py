@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from midstream.operators import band_join
-from midstream.operators.hash_worker import hash_worker
+from midstream.operators.hash_worker import Inline, hash_work, work_function
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.operator import Operator
@@ -67,7 +67,15 @@ class HashJoin(SweepJoin):
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """One generated function."""
-        return hash_worker(port, self._hashed, self._pairing, self._probes[port], self._output, self.reached)
+        return work_function(self._inline(port))
+
+    def inline(self, port: int, batch: str, fresh: str, prefix: str) -> Inline:
+        """The same as statements."""
+        return self._inline(port, batch=batch, fresh=fresh, prefix=prefix)
+
+    def _inline(self, port: int, **names: str) -> Inline:
+        probe = self._probes[port]
+        return hash_work(port, self._hashed, self._pairing, probe, self._output, self.reached, **names)
 
 
 class NestedLoopsJoin(SweepJoin):

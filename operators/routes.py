@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 from midstream.operators.adjustable import Adjustable
 from midstream.operators.chains import compile_chain, is_filter, is_link, link_source, single
+from midstream.operators.join import HashJoin
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.plans.plan import Node, Plan
@@ -138,6 +139,7 @@ class Route:
         source = circuit.inputs[port]
         self.names: dict[str, Any] = {"reached": circuit.reached, "received": circuit.received}
         self._circuit = circuit
+        self._is_single = is_single
         self._single = {source} if is_single else set()
         """The nodes known to give one element at most."""
         self._certain = {source} if is_single else set()
@@ -220,12 +222,22 @@ class Route:
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
             return [f"{target} = process{i}({port}, {b}, {p})"]
-        self.names[f"work{i}_{port}"] = operator.worker(port)
         return [
             f"reached{i}[{port}] = {p}",
-            f"{target} = work{i}_{port}({b})",
+            *self._work(operator, i, port, b, target),
             f"if {target}: operator{i}.emitted += len({target})",
         ]
+
+    def _work(self, operator: Operator, i: int, port: int, batch: str, target: str) -> list[str]:
+        """The statements of a hash join, where calls count; else a call of the operator's worker."""
+        if self._is_single and isinstance(operator, HashJoin):
+            work = operator.inline(port, batch, target, f"join{i}_{port}_")
+            if all(self.names.get(name, thing) is thing for name, thing in work.names.items()):
+                self.names |= work.names
+                self._is_unpacked = False
+                return work.source.strip().splitlines()
+        self.names[f"work{i}_{port}"] = operator.worker(port)
+        return [f"{target} = work{i}_{port}({batch})"]
 
     def _reached_by(self, operator: Operator, i: int) -> str:
         """The progress of an operator; where that is the least of its ports', without a call."""

@@ -70,7 +70,7 @@ def purge(here):
 class Hashed(ABC):
     """Elements in buckets by the columns of a key; those whose key is not known are not kept.
 
-    What it does is source, which a join puts into a function of its own (see hash_worker). In the source, an
+    What it does is source, which a join puts among its own (see hash_worker). In the source, an
     area's objects have the prefix `area_`.
     """
 

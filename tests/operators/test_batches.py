@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, run
+from midstream.operators.engine import Engine, interleave, run
 from midstream.operators.plan_box import PlanBox
+from midstream.plans.algebra import specified
 from midstream.plans.builder import stream
 from midstream.plans.expressions import col
 from midstream.plans.logical import Distinct
 from midstream.plans.plan import Plan
-from midstream.plans.snapshots import equivalent
+from midstream.plans.snapshots import equivalent, normal_form
 from midstream.plans.streams import Element
 from midstream.testing import Event, Workload, drive, interleavings, plans, workloads
 
@@ -67,6 +68,27 @@ def test_an_operator_gives_the_same_elements_whatever_the_batches(case: Any, dat
         expected = Counter(results(case, events))
     assert Counter(results(case, events)) == expected
     assert Counter(results(case, one_by_one(events))) == expected
+
+
+def test_conditions_of_several_joins_on_the_way_of_single_elements() -> None:
+    """The source of all joins that an element comes to is one function; each has constants of its own."""
+    a, b, c = (stream(name, {f"{name}x": "integer", f"{name}y": "float"}).window(9) for name in "abc")
+    first = a.join(b, col("ax").eq(col("bx")) & (col("ay") > 0.5) & (col("by") < 2.5))
+    plan = first.join(c, col("bx").eq(col("cx")) & (col("cy") < 3.5) & (col("ay") > -0.5)).plan()
+    streams = {
+        name: [(t, t + 1, (t % 3, (t + i) % 4 + 0.5)) for t in range(i, 60, 1 + i)]
+        for i, name in enumerate("abc")
+    }
+    batches = run(plan, streams)
+    assert len(batches) > 20
+    for single in (interleave(streams, batch_size=1), interleave(streams, batch_size=3)):
+        found: list[Element] = []
+        engine = Engine(plan, found.extend)
+        for name, batch in single:
+            engine.push(name, batch)
+        engine.close()
+        assert Counter(found) == Counter(batches)
+    assert specified(plan, streams) == normal_form(batches)
 
 
 def test_an_operator_leaves_its_input_alone(case: Any) -> None:

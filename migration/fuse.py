@@ -224,7 +224,11 @@ class Fuse:
         """No later result starts before this."""
         if self._slots:
             return self._slots[0][0]  # type: ignore[no-any-return]
-        return chronon_end(min(old_progress, max(new_progress, self._split)))
+        if self._is_old_done:
+            return chronon_end(max(new_progress, self._split))
+        if self._open:
+            return chronon_end(min(old_progress, self._split))
+        return _before_split(self._split, old_progress, new_progress, self._beyond, self._later)
 
     def __len__(self) -> int:
         undecided = self._open + len(self._promises)
@@ -299,10 +303,22 @@ class ReferencePoint:
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
-        return chronon_end(min(old_progress, max(new_progress, self._split)))
+        if self._is_old_done:
+            return chronon_end(max(new_progress, self._split))
+        return _before_split(self._split, old_progress, new_progress, self._beyond, self._later)
 
     def __len__(self) -> int:
         return len(self._beyond) + len(self._later)
 
     def __iter__(self) -> Iterator[Element]:
         return chain(self._beyond, self._later)
+
+
+def _before_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
+    """The progress of an output as long as the old plan has not ended: its own up to the split time, and from
+    there on as far as both plans are past it. What they have given of that is held, and one of them will give
+    it."""
+    if old_progress < split or new_progress <= split:
+        return chronon_end(min(old_progress, split))
+    held = (start for batch in (beyond, later) for start, _, _ in batch[:1])
+    return chronon_end(min(old_progress, new_progress, *held))

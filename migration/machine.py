@@ -385,7 +385,7 @@ class Migration:
         """No later result starts before this. The split time itself never shows."""
         if self.phase is Phase.ABORTED:
             return self.new.progress(output)
-        old = FOREVER if self.old is None else min(self.old.progress(output), self.split)
+        old = FOREVER if self.old is None else self.old.progress(output)
         return self._joiners[output].progress(old, self._new_progress[output])
 
     def size(self) -> int:

@@ -42,7 +42,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes
+from midstream.plans.properties import input_nodes, reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, Batch, Payload, Time
 
@@ -391,12 +391,13 @@ def _migration(
 
 
 def _rate(engine: Engine, query: str | None) -> float:
-    """Elements per chronon of a query's inputs; 0 where that is not known."""
+    """Elements per chronon of a query's inputs that elements arrive on; 0 where that is not known."""
     try:
         observed = engine.observe(query)
     except StatisticsError:
         return 0.0
-    return rate(one for node, one in observed.items() if node in engine.forks(query))
+    forks = engine.forks(query)
+    return rate(one for node, one in observed.items() if node in forks and reads_stream(node))
 
 
 def find_strategy(name: str) -> Strategy:

@@ -198,25 +198,28 @@ others up costs less."""
 
 class FifoHashSweepArea(Hashed):
     """The same for ends that never decrease: an element leaves from the front of its bucket, and the elements
-    themselves are the queue, so that nothing else is allocated.
+    themselves are the queue, so that nothing else is allocated. A bucket begins as a tuple, which is
+    smaller than a list, and nothing to the garbage collector.
 
     Cost     insert and purge O(1) per element; a bucket is found in O(1).
 
     >>> area = FifoHashSweepArea([0])
-    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2))], 0)
+    >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2)), (3, 9, ("b", 3))], 0)
     >>> area.index
-    {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))]}
+    {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))], 'b': ((3, 9, ('b', 3)),)}
     """
 
     __slots__ = ("_queue",)
 
-    index: dict[Hashable, list[Element] | deque[Element]]
+    index: dict[Hashable, tuple[Element] | list[Element] | deque[Element]]
 
     KEEP = """
-if key in area_index:
-    area_index[key].append(element)
+if key not in area_index:
+    area_index[key] = (element,)
+elif type(bucket := area_index[key]) is tuple:
+    area_index[key] = [*bucket, element]
 else:
-    area_index[key] = [element]
+    bucket.append(element)
 area_queue.append(element)
 """
     PURGE = """

@@ -8,7 +8,8 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.plans.builder import relation, stream
 from midstream.plans.expressions import col
-from midstream.plans.streams import BEGINNING, Element
+from midstream.plans.plan import Plan
+from midstream.plans.streams import BEGINNING, FOREVER, Element
 from midstream.testing import equivalent
 
 A = stream("a", x="integer", intervals=True)
@@ -61,3 +62,38 @@ def test_a_plan_that_ends_in_a_window_while_it_is_exchanged_as_a_whole(whole: bo
     engine.close()
     assert [one.phase for one in migrations] == [Phase.DONE] * 2
     assert equivalent(results, [(0, 10, (1,))])
+
+
+@pytest.mark.parametrize(
+    "strategy", ["genmig", "genmig-end-timestamp", "genmig-reference-point", "parallel-track"]
+)
+def test_an_output_that_has_promised_that_nothing_will_come_keeps_that(strategy: str) -> None:
+    """Its only stream has ended; the migration waits for that of the other output."""
+    kept = A.filter(POSITIVE)
+    plan = Plan({"one": kept.node, "more": kept.join(B, on=[("x", "y")]).node})
+    new = Plan({"one": kept.node, "more": A.join(B, on=[("x", "y")]).filter(POSITIVE).node})
+    engine = Engine(plan)
+    engine.push("a", [(0, 4, (1,)), (2, 9, (1,))])
+    engine.end("a")
+    assert engine.box.progress(0) == FOREVER
+    (part,) = engine.migrate(new, strategy, whole=True).parts
+    assert part.phase is Phase.MOVING
+    assert engine.box.progress(0) == FOREVER
+    engine.close()
+    assert part.phase is Phase.DONE
+
+
+def test_rows_of_a_relation_do_not_arrive_at_any_rate() -> None:
+    """What it costs to move is predicted by what elements arrive until then."""
+    table = relation("table", z="integer")
+    rows = [(BEGINNING, FOREVER, (z,)) for z in range(3)]
+    results: list[Element] = []
+    plan = A.anti_join(table.filter(col("z") > 1), on=[("x", "z")]).filter(POSITIVE).plan()
+    engine = Engine(plan, results.extend, relations={"table": rows})
+    engine.add(A.join(table, on=[("x", "z")]).plan(), name="other")
+    engine.push("a", [(0, 5, (1,)), (2, 5, (2,))])
+    new = A.filter(POSITIVE).anti_join(table.filter(col("z") > 1), on=[("x", "z")]).plan()
+    migration = engine.migrate(new, "auto")
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert equivalent(results, [(0, 5, (1,))])

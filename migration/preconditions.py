@@ -11,19 +11,13 @@ from midstream.operators.planner import form
 from midstream.plans.arrangements import Arrangement
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.logical import (
-    AntiJoin,
-    Difference,
-    Intersection,
-    Join,
     Logical,
     Relation,
-    SemiJoin,
     Source,
-    StrictDifference,
 )
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes, logical, logical_plan
+from midstream.plans.properties import input_nodes, is_bounded, logical, logical_plan
 from midstream.plans.streams import FOREVER, Time
 from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
 
@@ -74,32 +68,12 @@ def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> Non
     not cut: both plans have all their rows, and would both give what is made of them alone.
     """
     for root in roots:
-        if not _is_bounded(root, inputs):
+        if not is_bounded(root, inputs):
             raise MigrationRefused(
                 f"{logical(root)} of the {which} plan gives rows of a relation where no element of a stream "
                 "is valid, which both plans would give; join the relation to a stream, or read it as a "
                 "stream of intervals",
                 operator=str(logical(root)),
-            )
-
-
-def _is_bounded(node: Node, inputs: Set[Node]) -> bool:
-    """Whether whatever a part of a plan gives is valid only where some element of an input is."""
-    if node in inputs:
-        return True
-    operator = logical(node)
-    match operator:
-        case Relation():
-            return False
-        case Boxed(means=means):
-            return _is_bounded(means, inputs)
-        case Join() | Intersection():
-            return any(_is_bounded(child, inputs) for child in node.inputs)
-        case Difference() | StrictDifference() | SemiJoin() | AntiJoin():
-            return _is_bounded(node.inputs[0], inputs)
-        case _:
-            return not operator.is_snapshot_reducible or all(
-                _is_bounded(child, inputs) for child in node.inputs
             )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from midstream.operators.entrance import Entrance
+from midstream.operators.probes import compiled
 from midstream.operators.queries import Sink
 from midstream.operators.routes import Circuit, Route
 from midstream.plans.streams import Batch, Time
@@ -74,6 +75,6 @@ def compile_inlet(
     source = _INLET.format(
         unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)
     )
-    exec(source, names)
+    exec(compiled(source), names)
     inlet: Inlet = names["inlet"]
     return inlet

@@ -27,7 +27,7 @@ from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends
+from midstream.plans.properties import has_ordered_ends, is_bounded, reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -82,9 +82,16 @@ class QueryGraph:
             raise PlanError(f"query {name} reads no stream, expected at least one")
         self._entrances.enter(plan.sources, name)
         self._check_relations(plan)
-        ends = self._entrances.max_end
-        complete_from = max(missed_until(root, ends) for root in plan.outputs.values())
-        query = self.queries[name] = Query(name, plan, self._beginning_now(plan), complete_from)
+        physical = physical_plan(plan)
+        if any(form(node) == "signs" for node in self._read_late(physical)):
+            physical = self._apart(physical)
+        ends, roots = self._entrances.max_end, plan.outputs.values()
+        complete_from = max(missed_until(root, ends) for root in roots)
+        sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
+        has_begun = any(self._entrances[source.stream].progress != BEGINNING for source in plan.sources)
+        if (has_begun or self._read_late(physical)) and not all(is_bounded(root, sources) for root in roots):
+            complete_from = FOREVER  # rows of relations alone have been given before the streams began
+        query = self.queries[name] = Query(name, plan, physical, complete_from)
         query.made = 0 if self._base is None else _made(self._base, query)
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
@@ -293,22 +300,20 @@ class QueryGraph:
             self.queries[name].plan, self.queries[name].physical = plan, physical
         self._connect({**running, **more})
 
-    def _beginning_now(self, plan: Plan) -> Plan:
-        """The physical plan of a query that begins to run now.
-
-        Who begins to read signed elements later gets negatives without their positives; so where the query
-        would, it has windows and converters of its own, which begin with it.
-        """
-        physical = physical_plan(plan)
+    def _read_late(self, physical: Plan) -> list[Node]:
+        """The running nodes of which a query, if it were added now, would miss what they have given already,
+        streams taken together with relations."""
         base = self._base
-        running = {} if base is None else base.operators()
+        if base is None:
+            return []
+        running = base.operators()
+        new = {child for node in physical.nodes if node not in running for child in node.inputs}
+        read = new | set(physical.outputs.values())
+        return [node for node in running if node in read and reads_stream(node) and base.made(node)]
 
-        def is_late(node: Node) -> bool:
-            signed = (child for child in node.inputs if child in running and form(child) == "signs")
-            return node not in running and any(base is not None and base.made(child) for child in signed)
-
-        if not any(map(is_late, physical.nodes)):
-            return physical
+    def _apart(self, physical: Plan) -> Plan:
+        """The plan with windows and converters of its own where signs begin: who begins to read signed
+        elements later gets negatives without their positives."""
         copy = next(self._copies)
 
         def apart(node: Node) -> Node:

@@ -160,6 +160,27 @@ def reads_stream(node: Node) -> bool:
     return any(isinstance(logical(below), Source) for below in node.walk())
 
 
+def is_bounded(node: Node, inputs: Set[Node]) -> bool:
+    """Whether whatever a subplan gives, from some inputs up, is valid only where some element of an input is;
+    rows of a relation alone are not."""
+    if node in inputs:
+        return True
+    operator = logical(node)
+    match operator:
+        case Relation():
+            return False
+        case Boxed(means=means):
+            return is_bounded(means, inputs)
+        case Join() | Intersection():
+            return any(is_bounded(child, inputs) for child in node.inputs)
+        case Difference() | StrictDifference() | SemiJoin() | AntiJoin():
+            return is_bounded(node.inputs[0], inputs)
+        case _:
+            return not operator.is_snapshot_reducible or all(
+                is_bounded(child, inputs) for child in node.inputs
+            )
+
+
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
     """The nodes of a plan that are above its inputs, inputs before consumers."""
     stack = list(plan.outputs.values())

@@ -360,8 +360,6 @@ class Midstream(RuleBasedStateMachine):
         return [engine.max_end(node) for node in engine.forks(name).values() if reads_stream(node)]
 
     def _complete_from(self, name: str) -> Time:
-        if name in self.added and not is_bounded(self.families[name].plans[0]):
-            return FOREVER  # what a relation gives alone may have come before
         return max(runner.engine.query(name).complete_from for runner in (self.moved, self.unmoved))
 
 

@@ -94,6 +94,20 @@ def test_what_is_made_of_a_relation_is_there_for_a_later_query() -> None:
     assert second == [(3, 4, (1, 2, 2, 8))]
 
 
+def test_a_later_query_lacks_what_a_relation_gave_alone() -> None:
+    """That was when streams began, or the operator that it shares."""
+    bids, named = BIDS.window(5), ITEMS.rename({"id": "item", "kind": "price"})
+    both = bids.union(named)
+    engine = Engine(both.plan(), relations={"items": constant([(1, 7)])})
+    assert engine.query().complete_from == BEGINNING
+    engine.advance("bids", 3)
+    assert engine.add(bids.filter(col("item") > 0).union(named).plan(), name="new").complete_from == FOREVER
+    assert engine.add(both.distinct().plan(), name="shared").complete_from == FOREVER
+    assert engine.add(bids.difference(named).plan(), name="bounded").complete_from == BEGINNING
+    other = stream("other", item="integer", price="integer").window(5).union(named)
+    assert engine.add(other.plan(), name="before it begins").complete_from == BEGINNING
+
+
 def test_a_query_with_a_relation_can_be_migrated() -> None:
     """The new plan gets the relation's rows for itself; that they are valid for ever is no obstacle."""
     bids = BIDS.window(5)

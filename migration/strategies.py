@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, find_changes
-from midstream.migration.fork import Fork, everything, fork
-from midstream.migration.fuse import Fuse, Joiner, ReferencePoint
-from midstream.migration.machine import Migration, under_way
-from midstream.migration.moving_states import Known, behind_progress, from_log, from_state, nothing
+from midstream.migration.fork import everything, fork
+from midstream.migration.fuse import Fuse, ReferencePoint
+from midstream.migration.machine import Migration
+from midstream.migration.moving_states import Known, from_log, from_state, nothing
 from midstream.migration.parallel_track import (
     ParallelTrack,
     Tracks,
@@ -21,8 +21,6 @@ from midstream.migration.parallel_track import (
 )
 from midstream.migration.preconditions import (
     require_bounded,
-    require_exchangeable,
-    require_finite,
     require_intervals,
     require_same_answers,
     require_same_windows,
@@ -31,7 +29,13 @@ from midstream.migration.preconditions import (
     require_told_by_starts,
 )
 from midstream.migration.signed import CutFuse, outstanding, require_known_ends, signed_fork
-from midstream.migration.split_time import last_instant, split_time
+from midstream.migration.strategy import (
+    Prepared,
+    Strategy,
+    split_at_once,
+    split_behind_progress,
+    split_behind_state,
+)
 from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
 from midstream.operators.box import Box
@@ -45,78 +49,6 @@ from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, Batch, Payload, Time
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A migration that has been checked and may begin."""
-
-    predict: Callable[[], Prediction]
-    """What it is expected to cost."""
-    begin: Callable[[], Transition]
-
-
-def split_behind_inputs(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind all that the old plan has been given (thesis, 29.6)."""
-    return split_time([*max_ends, *_horizon(old)])
-
-
-def split_behind_state(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind all that the old plan still answers for (thesis, 29.4.2)."""
-    last = last_instant(old, max_ends)
-    require_finite(old, last)
-    return split_time([last, *_horizon(old)])
-
-
-def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Where the inputs are."""
-    return min(reached, default=BEGINNING)
-
-
-def split_behind_progress(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind the inputs, wherever they are."""
-    return max(behind_progress(max_ends, reached), split_time(_horizon(old)))
-
-
-def _horizon(old: Box) -> list[Time]:
-    """Up to where migrations that are under way in the old plan need it."""
-    return [migration.horizon() for migration in under_way(old)]
-
-
-def _anything(*_: object) -> None:
-    """No requirement."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """Forks, joiners, when the new plan takes over, and what both plans must fulfil."""
-
-    name: str
-    fork: Callable[[Time], Fork]
-    """Makes the fork of an input, for a split time."""
-    joiner: Callable[..., Joiner]
-    """Makes the joiner of an output, for a split time; and for the results that were given out before, where
-    they are known."""
-    require: Callable[[Iterable[Node], str], None] = _anything
-    """Of the operators that go, and of those that come."""
-    split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
-    """From the old box, the inputs' largest ends and their progress."""
-    machine: type[Migration] = Migration
-    steps: int = 2
-    """What happens to an element that reaches both plans, beyond what the new one does: the old plan works on
-    it, and the fuse."""
-    is_immediate: bool = False
-    """Whether the new plan's operators run with all others from the beginning."""
-    plans: Callable[[Plan, Plan], None] = require_exchangeable
-    """Of both plans as a whole."""
-    permit: Callable[[Engine, str, Change], None] = _anything
-    """Of what is to be exchanged in an engine's query."""
-    known: Callable[[Engine, str, Change, PlanBox, Time], Known] = nothing
-    """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
-    takes_signs: bool = False
-    """Whether inputs may be signed; then the joiner must be a Fuse."""
-    prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
-    """How it is checked and begun in an engine, where others do that."""
 
 
 def migrate(

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from midstream.migration.parallel_track import Tracks
-from midstream.migration.strategies import STRATEGIES, Strategy, prepare
+from midstream.migration.strategies import STRATEGIES, prepare
+from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.plans.plan import Plan

@@ -25,7 +25,7 @@ from directed import (
 from hypothesis import strategies as st
 from migration_law import ONE_COLUMN, Scenario, dense, equations
 
-from midstream.migration import strategies
+from midstream.migration import strategies, strategy
 from midstream.migration.fork import everything
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.machine import Migration, Phase
@@ -202,13 +202,13 @@ MUTANTS = (
     Mutant(
         "no-finer-instant",
         "The split time is the largest end timestamp itself.",
-        _function(strategies, "split_time", _in_one_chronon),
+        _function(strategy, "split_time", _in_one_chronon),
         meeting(),
     ),
     Mutant(
         "split-too-early",
         "The split time lies in the last chronon at which something is still valid.",
-        _function(strategies, "split_time", _too_early),
+        _function(strategy, "split_time", _too_early),
         meeting(),
     ),
     Mutant(

@@ -11,7 +11,8 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import ReferencePoint
 from midstream.migration.machine import Migration, Phase, under_way
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box
+from midstream.migration.strategies import STRATEGIES, migrate_box
+from midstream.migration.strategy import Strategy
 from midstream.operators.box import Box, max_end, state_size
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox

@@ -23,7 +23,8 @@ from midstream.migration.parallel_track import (
 )
 from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, Strategy, migrate_box, prepare
+from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
+from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
 from midstream.operators.engine import run
 from midstream.operators.plan_box import PlanBox

@@ -79,11 +79,13 @@ class Transition:
         twice. One that is queued will not begin.
 
         Raises   MigrationRefused where that is too late: a part has passed its split time, or has become a
-                 part of another migration. Then nothing has changed.
+                 part of another migration, or the query has been removed. Then nothing has changed.
         """
         if self.is_queued:
             self._end, self._reason = Phase.ABORTED, reason
             return
+        if self.query not in self._engine.queries:
+            raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
         running = self._engine.query(self.query).physical.nodes
         found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
         if not found:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from midstream.engine import Engine
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
@@ -248,13 +247,3 @@ def test_a_new_plan_may_begin_with_state() -> None:
     assert migration.end(0) == [[]]
     assert migration.progress() == FOREVER
     assert equivalent(out, [(2, 8, (7,)), (6, 7, (3,))])
-
-
-def test_a_query_that_was_removed_has_nothing_to_go_back_to() -> None:
-    engine = Engine(PAIRS)
-    engine.add(A.plan(), name="other")
-    engine.push("a", EARLY["a"])
-    migration = engine.migrate(A.join(B, on=[("x", "y")]).filter(col("x") > -1).plan(), whole=True)
-    engine.remove("query")
-    with pytest.raises(MigrationRefused, match="query query has been removed"):
-        migration.abort()

@@ -449,7 +449,7 @@ def test_what_is_removed_can_be_aborted_without_harm() -> None:
     one.until(EARLY)
     migration = one.engine.migrate(NEW, query="first")
     one.engine.remove("first")
-    with pytest.raises(Exception, match="there is no query first"):
+    with pytest.raises(MigrationRefused, match="query first has been removed"):
         migration.abort()
     one.close()
     one.check("second")

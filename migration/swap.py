@@ -121,6 +121,14 @@ def require_private(engine: Engine, query: str, change: Change) -> None:
                 f"{logical(node)} of the old plan runs for other queries too, which must keep it",
                 operator=str(logical(node)),
             )
+    physical = engine.query(query).physical
+    for node in change.inputs:
+        read = node in physical.outputs.values() or any(one not in gone for one in physical.consumers(node))
+        if node.inputs and node not in needed and not (read and node not in change.old):
+            raise MigrationRefused(
+                f"swap would lose what {logical(node)} holds, which the new plan does not have; use genmig",
+                operator=str(logical(node)),
+            )
     for node in gone:
         operator = operators.get(node)
         if isinstance(operator, Adjustable) and len(operator.history) > 1:

@@ -6,9 +6,11 @@ import pytest
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
-from midstream.plans.builder import relation, stream
+from midstream.plans.arrangements import Split
+from midstream.plans.builder import Stream, relation, stream
+from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
-from midstream.plans.plan import Plan
+from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, FOREVER, Element
 from midstream.testing import equivalent
 
@@ -97,3 +99,26 @@ def test_rows_of_a_relation_do_not_arrive_at_any_rate() -> None:
     engine.close()
     assert migration.phase is Phase.DONE
     assert equivalent(results, [(0, 5, (1,))])
+
+
+@pytest.mark.parametrize("strategy", ["swap", "genmig", "auto"])
+def test_what_an_input_holds_that_goes_is_not_lost(strategy: str) -> None:
+    """The union is read by the split that goes, and gives way itself to another one."""
+    other = stream("b", x="integer", intervals=True)
+    given: dict[str, list[Element]] = {"one": [], "more": []}
+    union, moved = A.union(other), split(A).union(other)
+    engine = Engine(Plan({"one": split(union).node, "more": union.distinct().node}))
+    for output, elements in given.items():
+        engine.subscribe(elements.extend, output)
+    engine.push("a", [(0, 1, (0,))])
+    try:
+        engine.migrate(Plan({"one": moved.node, "more": moved.distinct().node}), strategy)
+    except MigrationRefused as refusal:
+        assert strategy == "swap" and "swap would lose what union holds" in str(refusal)
+    engine.close()
+    assert given == {"one": [(0, 1, (0,))], "more": [(0, 1, (0,))]}
+
+
+def split(given: Stream) -> Stream:
+    """In pieces of two chronons."""
+    return Stream(Node(Split(2), (given.node,)))

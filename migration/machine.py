@@ -261,11 +261,10 @@ class Migration:
         self._is_behind = False
         try:
             for port, pending in enumerate(self._pending):
-                told = self._told(port, self._reached[port])
+                reached = self._reached[port]
                 self._pending[port] = []
-                part = self._forks[port](pending, self._reached[port]) if pending else pending
-                if part or told != self.split:
-                    _append(results, event_of(self.new)(port, part, told))
+                if pending or self._told(port, reached) != self.split:
+                    _append(results, self._feed_new(port, pending, reached))
         except Exception as failure:
             return self._give_way(self._nothing(), failure)
         self._measure()

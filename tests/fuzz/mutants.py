@@ -71,12 +71,9 @@ def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[An
     return lambda: patch.dict(STRATEGIES, {name: replace(STRATEGIES[name], **fields)})  # type: ignore[arg-type]
 
 
-def _method(owner: type, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
+def _put(owner: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
+    """Another function in a module, or another method or property of a class."""
     return lambda: patch.object(owner, name, body)
-
-
-def _function(module: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
-    return lambda: patch.object(module, name, body)
 
 
 def _nothing(*_: Any) -> None:
@@ -179,42 +176,42 @@ MUTANTS = (
     Mutant(
         "relations-alone",
         "Results that relations give alone are not looked for.",
-        _function(strategies, "require_bounded", _nothing),
+        _put(strategies, "require_bounded", _nothing),
         st.just(BESIDE_A_RELATION),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
-        _method(Migration, "_move", _counting),
+        _put(Migration, "_move", _counting),
         st.just(ONE_INPUT_IS_AHEAD),
     ),
     Mutant(
         "waiting-for-a-result",
         "The old plan is ended when it gives a result from behind the split time, not when all inputs are.",
-        _method(Migration, "_move", _waiting),
+        _put(Migration, "_move", _waiting),
     ),
     Mutant(
         "fragments-dropped",
         "Fragments of the new plan that match no promise of the same end are dropped.",
-        _method(Promises, "start", _dropping),
+        _put(Promises, "start", _dropping),
         meeting(),
     ),
     Mutant(
         "no-finer-instant",
         "The split time is the largest end timestamp itself.",
-        _function(strategy, "split_time", _in_one_chronon),
+        _put(strategy, "split_time", _in_one_chronon),
         meeting(),
     ),
     Mutant(
         "split-too-early",
         "The split time lies in the last chronon at which something is still valid.",
-        _function(strategy, "split_time", _too_early),
+        _put(strategy, "split_time", _too_early),
         meeting(),
     ),
     Mutant(
         "deaf-fork",
         "The new plan is not told of heartbeats.",
-        _method(Migration, "_feed_new", _deaf),
+        _put(Migration, "_feed_new", _deaf),
     ),
     Mutant(
         "uncut-fork",
@@ -225,60 +222,60 @@ MUTANTS = (
     Mutant(
         "unknown-progress",
         "The new plan is not told how far the inputs are when it begins.",
-        _method(Migration, "begin", _silent),
+        _put(Migration, "begin", _silent),
     ),
     Mutant(
         "promised-once",
         "Several equal results count as one promise.",
-        _method(Promises, "add", _once),
+        _put(Promises, "add", _once),
         st.just(EQUALS_CUT_OTHERWISE),
     ),
     Mutant(
         "promised-too-little",
         "A promise is remembered as one chronon shorter than it is.",
-        _method(Promises, "add", _shortened),
+        _put(Promises, "add", _shortened),
         meeting(),
     ),
     Mutant(
         "results-at-the-split-time",
         "The reference-point method takes new results that start at the split time, too.",
-        _method(ReferencePoint, "process", _generous),
+        _put(ReferencePoint, "process", _generous),
         st.just(ACROSS_THE_SPLIT_TIME),
     ),
     Mutant(
         "forgetful-abort",
         "What the old plan has given of the time behind the split time is lost when a migration is aborted.",
-        _method(Fuse, "abandon", _forgetful),
+        _put(Fuse, "abandon", _forgetful),
         story=ONE_OUTPUT_IS_AHEAD,
     ),
     Mutant(
         "lost-by-failure",
         "When the new plan fails, what the old one gives in that event is lost.",
-        _method(Migration, "_give_way", _losing),
+        _put(Migration, "_give_way", _losing),
         st.just(A_PLAN_THAT_FAILS),
     ),
     Mutant(
         "unproved-inputs",
         "An operator goes on over other inputs, though nothing shows that they mean the same.",
-        _method(Meanings, "are_same", lambda self, one, other: True),
+        _put(Meanings, "are_same", lambda self, one, other: True),
         st.just(INPUTS_THAT_DIFFER),
     ),
     Mutant(
         "lost-state",
         "An operator that goes on over other inputs begins anew.",
-        _method(QueryGraph, "rename", _stateless),
+        _put(QueryGraph, "rename", _stateless),
         st.just(BELOW_WHAT_STAYS),
     ),
     Mutant(
         "hasty-guest",
         "The new plan goes on alone when the old one is gone, though results are still held.",
-        lambda: patch.object(Migration, "successor", property(_hasty)),
+        _put(Migration, "successor", property(_hasty)),
         st.just(CUT_OTHERWISE),
     ),
     Mutant(
         "nothing-is-shared",
         "What another query needs is exchanged as well.",
-        _method(ExchangeableGraph, "shared", lambda self, query=None: set()),
+        _put(ExchangeableGraph, "shared", lambda self, query=None: set()),
         story=TWO_QUERIES,
     ),
 )

@@ -22,7 +22,7 @@ from midstream.plans.arrangements import Arrangement
 from midstream.plans.equivalence import Meanings
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends, input_nodes, logical, meant, reads_stream
+from midstream.plans.properties import has_ordered_ends, input_nodes, is_bounded, logical, meant, reads_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,29 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
         # Signed streams are not forked, so what is made of them is exchanged together.
         stops = {n for n in common if form(n) == "intervals" or not logical(n).is_snapshot_reducible}
     kept = _with_all_below({*needed, *stops})
+    goes: set[Node] = set()
+    """Operators that could stay, but go with what is below them."""
     meanings = Meanings()
     while True:
         if whole:
             stays: dict[Node, Node] = {}
             pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
             break
-        stays, pairs, same = _compare(running, new, kept, meanings)
+        stays, pairs, same = _compare(running, new, kept | goes, meanings)
+        # What gives rows of relations alone is not exchanged by itself, but with what bounds it.
+        loose = {
+            (old, fresh)
+            for old, fresh in pairs
+            if not (is_bounded(old, _streams(kept)) and is_bounded(fresh, _streams(stops)))
+        }
+        bounding = {
+            old
+            for old, fresh in stays.items()
+            if not loose.isdisjoint(zip(old.inputs, fresh.inputs, strict=True))
+        }
+        if bounding:
+            goes |= bounding
+            continue
         conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
         more = _with_all_below(conflicts | same) - kept
         if not more:
@@ -161,12 +177,16 @@ def _grouped(
         yield Change(group, tuple(sorted(borders, key=running_order.__getitem__)))
 
 
+def _streams(nodes: Iterable[Node]) -> set[Node]:
+    return set(filter(reads_stream, nodes))
+
+
 def _with_all_below(nodes: Iterable[Node]) -> set[Node]:
     return {below for node in nodes for below in node.walk()}
 
 
 def _compare(
-    running: Plan, new: Plan, kept: Set[Node], meanings: Meanings
+    running: Plan, new: Plan, fixed: Set[Node], meanings: Meanings
 ) -> tuple[dict[Node, Node], set[tuple[Node, Node]], set[Node]]:
     """Which operators can stay over other inputs, which subplans differ, and which do not."""
     stays: dict[Node, Node] = {}
@@ -179,7 +199,7 @@ def _compare(
             continue
         if old == fresh:
             same.add(old)
-        elif old not in kept and old not in stays and _can_stay(old, fresh, meanings):
+        elif old not in fixed and old not in stays and _can_stay(old, fresh, meanings):
             stays[old] = fresh
             stack.extend(zip(old.inputs, fresh.inputs, strict=True))
         else:

@@ -119,6 +119,24 @@ def test_what_an_input_holds_that_goes_is_not_lost(strategy: str) -> None:
     assert given == {"one": [(0, 1, (0,))], "more": [(0, 1, (0,))]}
 
 
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_rows_of_a_relation_are_exchanged_with_what_bounds_them(strategy: str) -> None:
+    """The union runs for another query too, so another one comes. Alone, it could not: both plans would give
+    the relation's rows."""
+    table = relation("table", temporal=True, x="integer")
+    union, moved = A.union(table), split(A).union(table)
+    results: list[Element] = []
+    old = union.join(B, on=[("x", "y")])
+    engine = Engine(old.plan(), results.extend, relations={"table": [(0, 9, (1,))]})
+    engine.add(union.join(B.filter(col("y") > 0), on=[("x", "y")]).plan(), name="other")
+    engine.push("b", [(2, 6, (1,))])
+    migration = engine.migrate(moved.join(B, on=[("x", "y")]).plan(), strategy)
+    engine.push("b", [(5, 8, (1,))])
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert equivalent(results, [(2, 6, (1, 1)), (5, 8, (1, 1))])
+
+
 def split(given: Stream) -> Stream:
     """In pieces of two chronons."""
     return Stream(Node(Split(2), (given.node,)))

@@ -106,14 +106,14 @@ def link_source(nodes: Sequence[Node], names: dict[str, Any]) -> LinkSource:
     return LinkSource(steps, loop, f"(start, {end}, {row})")
 
 
-def single(source: LinkSource, target: str) -> list[str]:
-    """Statements that put into `target` what a chain makes of one element."""
+def single(source: LinkSource, target: str, then: Sequence[str] = ()) -> list[str]:
+    """Statements that put into `target` what a chain makes of one element; and others, if it passes."""
     has_condition = any(step.startswith("if ") for step in source.steps)
     lines, indent = [f"{target} = []"] if has_condition else [], ""
     for step in source.steps:
         lines.append(f"{indent}{step}:" if step.startswith("if ") else f"{indent}{step}")
         indent += "    " if step.startswith("if ") else ""
-    return [*lines, f"{indent}{target} = [{source.made}]"]
+    return [*lines, *(f"{indent}{line}" for line in (f"{target} = [{source.made}]", *then))]
 
 
 def _keeps_rows(node: Node) -> bool:

@@ -114,16 +114,24 @@ class Expiry(Generic[T]):
             if self.next is None or end < self.next:
                 self.next = end
 
+    def pop(self) -> tuple[Time, T]:
+        """Take out the item that ends first, with its end; there must be one."""
+        queue, heap = self._queue, self._heap
+        if queue[0][0] == self.next:
+            first = queue.popleft()
+        else:
+            end, _, item = heappop(heap)
+            first = end, item
+        if heap and heap[0][0] < queue[0][0]:
+            self.next = heap[0][0]
+        else:
+            self.next = queue[0][0] if queue else None
+        return first
+
     def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
         """Take out the items that end at or before a time, in order of their ends."""
-        queue, heap = self._queue, self._heap
-        while (end := self.next) is not None and end <= time:
-            item = queue.popleft()[1] if queue[0][0] == end else heappop(heap)[2]
-            if heap and heap[0][0] < queue[0][0]:
-                self.next = heap[0][0]
-            else:
-                self.next = queue[0][0] if queue else None
-            yield end, item
+        while self.next is not None and self.next <= time:
+            yield self.pop()
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._heap)

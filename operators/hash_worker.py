@@ -15,25 +15,31 @@ from midstream.operators.probes import SIDES, Pairing, Probe, compiled, key_sour
 from midstream.operators.sweepareas import Hashed
 from midstream.plans.streams import Batch, Time
 
-_WORK = """
-here, there = {p}reached[{port}], {p}reached[{other}]
-{fresh} = []
+_ONE = """
+start, end, {mine} = element
+key = {key}
+if key in {p}other_index:
+    for start2, end2, {theirs} in {candidates}:
+        if start2 < end and start < end2{condition}:
+            {fresh}.append((start if start >= start2 else start2, end if end <= end2 else end2, {payload}))
+if end > there and {known}:
+    {keep}
+"""
+
+_ANY = """
 if {batch}:
     if len({batch}) == 1:
         element, = {batch}
-        start, end, {mine} = element
-        key = {key}
-        if key in {p}other_index:
-            for start2, end2, {theirs} in {candidates}:
-                if start2 < end and start < end2{condition}:
-                    {fresh}.append(
-                        (start if start >= start2 else start2, end if end <= end2 else end2, {payload})
-                    )
-        if end > there and {known}:
-            {keep}
+        {one}
     else:
         {fresh} = {p}probe({batch}, {p}other_index)
         {p}insert({batch}, there)
+"""
+
+_WORK = """
+here, there = {here}, {p}reached[{other}]
+{fresh} = []
+{take}
 {purge}
 bound = here if here < there else there
 {release}
@@ -56,19 +62,19 @@ def hash_work(
     reached: list[Time],
     *,
     batch: str = "batch",
+    element: str | None = None,
+    here: str | None = None,
     fresh: str = "fresh",
     prefix: str = "",
 ) -> Inline:
     """Probe the other side's area, keep in one's own, purge the other, and release what is due: from a
-    variable with a batch to one with the results."""
+    variable with a batch, or one with an `element`, to one with the results. `here` is how far the port is;
+    afterwards `bound` is how far the join is."""
     side = SIDES[port]
     mine, other = areas[port], areas[1 - port]
     own_area, other_area = f"{prefix}own_", f"{prefix}other_"
-    source = _WORK.format(
+    one = _ONE.format(
         p=prefix,
-        port=port,
-        other=1 - port,
-        batch=batch,
         fresh=fresh,
         mine=side.mine,
         theirs=side.other,
@@ -77,7 +83,18 @@ def hash_work(
         candidates=other.source(other.CANDIDATES, other_area, 0),
         condition="" if pairing.condition == "True" else f" and {pairing.condition}",
         payload=pairing.payload,
-        keep=mine.source(mine.KEEP, own_area, 12),
+        keep=mine.source(mine.KEEP, own_area, 4),
+    )
+    if element is None:
+        take = _ANY.format(p=prefix, batch=batch, fresh=fresh, one=indent(one, " " * 8).strip())
+    else:
+        take = f"element = {element}{one}"
+    source = _WORK.format(
+        p=prefix,
+        here=f"{prefix}reached[{port}]" if here is None else here,
+        other=1 - port,
+        fresh=fresh,
+        take=take.strip(),
         purge=other.source(other.PURGE, other_area, 0),
         release=RELEASE.format(p=prefix, fresh=fresh).strip(),
     )

@@ -13,7 +13,7 @@ from typing import Any
 from midstream.operators.entrance import Entrance
 from midstream.operators.probes import compiled
 from midstream.operators.queries import Sink
-from midstream.operators.routes import Circuit, Route
+from midstream.operators.routes import Circuit, Route, indented
 from midstream.plans.streams import Batch, Time
 
 Inlet = Callable[[Iterable[Any]], None]
@@ -35,7 +35,7 @@ def inlet(elements):
         process({port}, *push(batch))
         return
     manager.progress = p{port} = start
-    entrance.last = element
+    entrance.last = e{port} = element
     {body}
 """
 
@@ -61,16 +61,15 @@ def compile_inlet(
     }
     body = list(route.lines)
     for output, listeners in sinks:
-        if outputs[output] in route.touched and listeners:
-            body.append(f"if b{circuit.numbers[outputs[output]]}:")
-            for i, sink in enumerate(listeners):
-                names[f"sink{output}_{i}"] = sink
-                body.append(f"    sink{output}_{i}(b{circuit.numbers[outputs[output]]})")
+        node = outputs[output]
+        if node in route.touched:
+            names |= {f"sink{output}_{i}": sink for i, sink in enumerate(listeners)}
+            calls = [f"sink{output}_{i}({route.batch(node)})" for i in range(len(listeners))]
+            is_certain = node in route.certain
+            body += calls if is_certain or not calls else [f"if {route.batch(node)}:", *indented(calls)]
     if afterwards is not None:
         names["afterwards"] = afterwards
         body.append("afterwards()")
-    if any(f"b{port}" in line for line in body):
-        body.insert(0, f"b{port} = [element]")  # not the caller's list, which is his own
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
     source = _INLET.format(
         unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)

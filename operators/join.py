@@ -4,7 +4,7 @@ the mixtures of both."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from midstream.operators import band_join
 from midstream.operators.hash_worker import Inline, hash_work, work_function
@@ -67,13 +67,10 @@ class HashJoin(SweepJoin):
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """One generated function."""
-        return work_function(self._inline(port))
+        return work_function(self.inline(port))
 
-    def inline(self, port: int, batch: str, fresh: str, prefix: str) -> Inline:
-        """The same as statements."""
-        return self._inline(port, batch=batch, fresh=fresh, prefix=prefix)
-
-    def _inline(self, port: int, **names: str) -> Inline:
+    def inline(self, port: int, **names: Any) -> Inline:
+        """The same as statements; see hash_work for the names."""
         probe = self._probes[port]
         return hash_work(port, self._hashed, self._pairing, probe, self._output, self.reached, **names)
 

@@ -20,33 +20,34 @@ Segment = list[Any]
 class _Row:
     """How often a payload is valid now on either side, and its open segments."""
 
-    __slots__ = ("_first", "_rest", "carriers", "open", "others")
+    # Made without a call of Python: hardly any payload is there when its next element comes.
+    __slots__ = ("carriers", "first", "open", "others", "payload", "rest")
 
-    def __init__(self) -> None:
-        self.carriers = 0
-        self.others = 0
-        self.open = 0
-        """How many segments are open."""
-        # Hardly ever is more than one, and a deque is large.
-        self._first: Segment | None = None
-        self._rest: deque[Segment] | None = None
+    payload: Payload
+    carriers: int
+    others: int
+    open: int
+    """How many segments are open."""
+    # Hardly ever is more than one, and a deque is large.
+    first: Segment | None
+    rest: deque[Segment] | None
 
     def add(self, segment: Segment) -> None:
         """A segment has been opened."""
         self.open += 1
-        if self._first is None:
-            self._first = segment
-        elif self._rest is None:
-            self._rest = deque((segment,))
+        if self.first is None:
+            self.first = segment
+        elif self.rest is None:
+            self.rest = deque((segment,))
         else:
-            self._rest.append(segment)
+            self.rest.append(segment)
 
     def close(self, end: Time) -> None:
         """Close the oldest open segment."""
-        assert self._first is not None
+        assert self.first is not None
         self.open -= 1
-        self._first[1] = end
-        self._first = self._rest.popleft() if self._rest else None
+        self.first[1] = end
+        self.first = self.rest.popleft() if self.rest else None
 
 
 class Multisets(Operator):
@@ -93,112 +94,89 @@ class Multisets(Operator):
         self._expiry: Expiry[tuple[Payload, bool]] = Expiry()
         self._rows: dict[Payload, _Row] = {}
         self._now: Time = BEGINNING
-        self._touched: list[Payload] = []
+        self._touched: list[_Row] = []
         """What has changed at this instant."""
         self._segments: deque[Segment] = deque()
         self._work = (self.worker(0), self.worker(1))
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work of a port, as a function that has at hand what it needs."""
-        reached, segments, take = self.reached, self._segments, self._arrivals.take
-        start_all, advance, leave = self._start, self._advance, self._leave
+        reached, segments, take, sweep = self.reached, self._segments, self._arrivals.take, self._sweep
 
         def work(batch: Batch) -> Batch:
             left, right = reached
             bound = left if left < right else right
-            if ready := take(port, batch, bound):
-                start_all(ready)
-            if bound > self._now:
-                advance(bound)
-            return leave() if segments and segments[0][1] is not None else []
+            arrivals = take(port, batch, bound)
+            if bound > self._now or arrivals:
+                sweep(arrivals, bound)
+            out: Batch = []
+            while segments and segments[0][1] is not None:
+                start, end, payload = segments.popleft()
+                out.append((start, end, payload))
+            return out
 
         return work
 
     def _process(self, port: int, batch: Batch) -> Batch:
         return self._work[port](batch)
 
-    def _start(self, arrivals: list[Arrival]) -> None:
-        """Go through elements at their starts, in order."""
-        rows, carrier, expiry, touched = self._rows, self._carrier, self._expiry, self._touched
-        add = expiry.add
+    def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
+        """Go through elements at their starts, and on to the bound, by way of the instants at which elements
+        end."""
+        rows, touched, segments, f = self._rows, self._touched, self._segments, self._f
+        expiry, carrier, others_pass = self._expiry, self._carrier, self._others_pass
         now = self._now
-        for start, side, element in arrivals:
-            if start > now:  # as `_advance`, whose call would cost as much as its work
-                if touched:
-                    self._settle()
-                if expiry.next is not None and expiry.next <= start:
-                    self._end(start)
-                self._now = now = start
+        # Nothing arrives at the bound, but it has to be reached.
+        for start, side, element in [*arrivals, (bound, carrier, None)]:
+            while True:
+                upcoming = expiry.next
+                instant = start if upcoming is None or start < upcoming else upcoming
+                if instant > now:
+                    for row in touched:
+                        rise = f(row.carriers, row.others) - row.open
+                        while rise > 0:
+                            segment = [now, None, row.payload]
+                            row.add(segment)
+                            segments.append(segment)
+                            rise -= 1
+                        while rise < 0:
+                            row.close(now)
+                            rise += 1
+                    touched.clear()
+                    now = instant
+                if upcoming != instant:
+                    break
+                end, (payload, is_carrier) = expiry.pop()
+                row = rows[payload]
+                if is_carrier:
+                    row.carriers -= 1
+                    if row.open:
+                        row.close(end)
+                else:
+                    row.others -= 1
+                if row.carriers or row.others:
+                    touched.append(row)
+                else:
+                    del rows[payload]
+            if element is None:
+                break
             _, end, payload = element
-            row = rows.get(payload)
-            if row is None:
+            if payload in rows:
+                row = rows[payload]
+            else:
                 row = rows[payload] = _Row()
+                row.payload, row.first, row.rest = payload, None, None
+                row.carriers = row.others = row.open = 0
             if side == carrier:
                 row.carriers += 1
-                add(end, (payload, True))
+                expiry.add(end, (payload, True))
             else:
                 row.others += 1
-                add(end, (payload, False))
-                if self._others_pass:
-                    self._segments.append(list(element))
-            touched.append(payload)
-
-    def _advance(self, time: Time) -> None:
-        """Go to a later instant, by way of those at which elements end."""
-        if self._touched:
-            self._settle()
-        expiry = self._expiry
-        if expiry.next is not None and expiry.next <= time:
-            self._end(time)
-        self._now = time
-
-    def _end(self, time: Time) -> None:
-        """Go through the ends up to an instant, in order."""
-        rows, touched = self._rows, self._touched
-        for end, (payload, is_carrier) in self._expiry.expired(time):
-            if end > self._now:
-                if touched:
-                    self._settle()
-                self._now = end
-            row = rows[payload]
-            if is_carrier:
-                row.carriers -= 1
-                if row.open:
-                    row.close(end)
-            else:
-                row.others -= 1
-            if row.carriers or row.others:
-                touched.append(payload)
-            else:
-                del rows[payload]
-        if touched and (time > self._now or time == FOREVER):
-            self._settle()
-
-    def _settle(self) -> None:
-        """Open and close segments: nothing more can happen at this instant."""
-        now, f, rows, segments = self._now, self._f, self._rows, self._segments
-        for payload in self._touched:
-            row = rows.get(payload)
-            if row is None:
-                continue
-            rise = f(row.carriers, row.others) - row.open
-            while rise > 0:
-                segment = [now, None, payload]
-                row.add(segment)
-                segments.append(segment)
-                rise -= 1
-            while rise < 0:
-                row.close(now)
-                rise += 1
-        self._touched.clear()
-
-    def _leave(self) -> Batch:
-        segments = self._segments
-        out: Batch = []
-        while segments and segments[0][1] is not None:
-            start, end, payload = segments.popleft()
-            out.append((start, end, payload))
-        return out
+                expiry.add(end, (payload, False))
+                if others_pass:
+                    segments.append(list(element))
+            touched.append(row)
+        self._now = now
 
     def progress(self) -> Time:
         """The start of the first segment that has not left; the least progress where there is none."""

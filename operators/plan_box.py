@@ -69,6 +69,8 @@ class PlanBox:
         self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
         """By port, how far it is."""
         self._received = [0] * len(self.nodes) if received is None else list(received)
+        self._settled = list(self._received)
+        """By port, what it had given when the chains were settled last."""
         adopted = running or {}
         self._operators = {
             node: adopted[node] if node in adopted else running_operator(node)
@@ -193,12 +195,17 @@ class PlanBox:
     def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
         """Take note of how far the inputs are, while somebody else runs the operators."""
         self.reached[:] = reached
-        self._received[:] = received
+        self._received[:] = self._settled[:] = received
 
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, for those who want to look inside."""
+        given = {
+            node: now - then
+            for node, now, then in zip(self.nodes, self._received, self._settled, strict=True)
+        }
+        self._settled[:] = self._received
         for chain in self._chains.values():
-            chain.settle(self.progress_of(chain.links[0]))
+            chain.settle(self.progress_of(chain.source), given.get(chain.source))
         return dict(self._operators)
 
 

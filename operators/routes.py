@@ -50,25 +50,31 @@ Event = Callable[[Batch, Time], list[Batch]]
 
 
 class Chain:
-    """Stateless operators that run as one loop, with what was counted since the last settling."""
+    """Stateless operators that run as one loop, with what was counted since the last settling, unless the
+    count of an input tells as much."""
 
-    __slots__ = ("given", "links", "operators", "run", "taken")
+    __slots__ = ("given", "has_filter", "links", "operators", "run", "taken")
 
     def __init__(self, links: Sequence[Node], operators: Mapping[Node, Operator]) -> None:
         self.links = tuple(links)
         self.operators = [operators[node] for node in links]
         self.run = compile_chain(links)
+        self.has_filter = any(map(is_filter, links))
+        """Whether it may give less than it takes; there is one filter at most."""
         self.taken = 0
         self.given = 0
 
     @property
-    def has_filter(self) -> bool:
-        """Whether it may give less than it takes; there is one filter at most."""
-        return any(map(is_filter, self.links))
+    def source(self) -> Node:
+        """Where it begins."""
+        return self.links[0].inputs[0]
 
-    def settle(self, progress: Time) -> None:
-        """Tell the operators what was counted for all of them at once."""
+    def settle(self, progress: Time, received: int | None = None) -> None:
+        """Tell the operators what was counted for all of them at once; at an input, `received` is what that
+        gave since the last settling."""
         passing = self.taken if self.has_filter else self.given
+        if received is not None:
+            passing = received
         for node, operator in zip(self.links, self.operators, strict=True):
             operator.reached[0] = progress
             if isinstance(operator, Adjustable) and passing:
@@ -118,21 +124,23 @@ class Circuit:
 def compile_event(circuit: Circuit, port: int) -> Event:
     """What happens on a batch at an input."""
     route = Route(circuit, port)
-    given = [f"b{circuit.numbers[n]}" if n in route.touched else "[]" for n in circuit.plan.outputs.values()]
-    lines = [f"def event(b{port}, p{port}):", *_indented(route.lines), f"    return [{', '.join(given)}]"]
+    given = [route.batch(node) if node in route.touched else "[]" for node in circuit.plan.outputs.values()]
+    lines = [f"def event(b{port}, p{port}):", *indented(route.lines), f"    return [{', '.join(given)}]"]
     exec("\n".join(lines), route.names)
     event: Event = route.names["event"]
     return event
 
 
-def _indented(lines: Iterable[str]) -> Iterator[str]:
+def indented(lines: Iterable[str]) -> Iterator[str]:
+    """Lines as they stand in a block."""
     return (f"    {line}" for line in lines)
 
 
 class Route:
     """The source of what happens at an input, and the objects that it names.
 
-    Where `is_single`, the batch is known to be of one `element`, whose `start`, `end` and `row` are at hand.
+    Where `is_single`, the input gives one element, which is in a variable of its own, as are its `start`,
+    `end` and `row`; so is what operators make of it as long as that is one element as well.
     """
 
     def __init__(self, circuit: Circuit, port: int, *, is_single: bool = False) -> None:
@@ -142,10 +150,10 @@ class Route:
         self._is_single = is_single
         self._single = {source} if is_single else set()
         """The nodes known to give one element at most."""
-        self._certain = {source} if is_single else set()
-        """Those known to give just one."""
-        self._is_unpacked = is_single
-        """Whether `start`, `end` and `row` are still those of the input's element."""
+        self.certain = {source: f"e{port}"} if is_single else {}
+        """Those known to give just one, each with its variable."""
+        self._unpacked = source if is_single else None
+        """The node whose element `start`, `end` and `row` are."""
         self._progress = {source: f"p{port}"}
         """By node, the variable that tells how far it is."""
         self.touched = {source}
@@ -159,38 +167,53 @@ class Route:
             elif node not in inner:
                 self._operator(node)
 
+    def batch(self, node: Node) -> str:
+        """What a node gives, as a list."""
+        return f"[{self.certain[node]}]" if node in self.certain else f"b{self._circuit.numbers[node]}"
+
     def _count(self, node: Node) -> str:
-        return "1" if node in self._certain else f"len(b{self._circuit.numbers[node]})"
+        return "1" if node in self.certain else f"len({self.batch(node)})"
 
     def _chain(self, node: Node, chain: Chain) -> None:
-        below = chain.links[0].inputs[0]
+        below = chain.source
         if below not in self.touched:
             return
-        source, i = self._circuit.numbers[below], self._circuit.numbers[node]
+        i = self._circuit.numbers[node]
         self.names[f"chain{i}"] = chain
-        lines = [f"chain{i}.taken += {self._count(below)}"] if chain.has_filter else []
-        lines += self._run(node, chain, below, i, source)
-        if below in self._certain and node in self._single and not chain.has_filter:
-            self._certain.add(node)
-        lines.append(f"chain{i}.given += {self._count(node)}")
-        if below in self._certain:
+        is_counted = chain.has_filter and below not in self._circuit.inputs
+        lines = [f"chain{i}.taken += {self._count(below)}"] if is_counted else []
+        lines += self._run(node, chain, below)
+        if below in self.certain:
             self.lines += lines
         else:
-            self.lines += [f"b{i} = b{source}", f"if b{source}:", *_indented(lines)]
+            source = self.batch(below)
+            self.lines += [f"b{i} = {source}", f"if {source}:", *indented(lines)]
         self._progress[node] = self._progress[below]
         self._done(node)
 
-    def _run(self, node: Node, chain: Chain, below: Node, i: int, source: int) -> list[str]:
-        """The loop of a chain, or, for one element, its body."""
+    def _run(self, node: Node, chain: Chain, below: Node) -> list[str]:
+        """The loop of a chain, or, for one element, its body; and the count of what passes."""
+        i = self._circuit.numbers[node]
         gauge = self._circuit.gauges.get(node)
+        is_counted = chain.has_filter or below not in self._circuit.inputs
         if below not in self._single or gauge is not None:
             self.names[f"run{i}"] = gauge.run(chain.run) if gauge else chain.run
-            return [f"b{i} = run{i}(b{source})"]
+            counted = [f"chain{i}.given += len(b{i})"] if is_counted else []
+            return [f"b{i} = run{i}({self.batch(below)})", *counted]
         self._single.add(node)
-        is_unpacked = self._is_unpacked and below in self._circuit.inputs
-        unpack = [] if is_unpacked else [f"(start, end, row), = b{source}"]
-        self._is_unpacked = False
-        return [*unpack, *single(link_source(chain.links, self.names), f"b{i}")]
+        counted = [f"chain{i}.given += 1"] if is_counted else []
+        source = link_source(chain.links, self.names)
+        lines = []
+        if self._unpacked is not below:
+            element = self.certain.get(below)
+            lines.append(
+                f"start, end, row = {element}" if element else f"(start, end, row), = {self.batch(below)}"
+            )
+        self._unpacked = None if source.steps else below
+        if below not in self.certain or chain.has_filter:
+            return [*lines, *single(source, f"b{i}", counted)]
+        self.certain[node] = f"e{i}"
+        return [*lines, *source.steps, f"e{i} = {source.made}", *counted]
 
     def _operator(self, node: Node) -> None:
         feeds = [(port, child) for port, child in enumerate(node.inputs) if child in self.touched]
@@ -198,46 +221,64 @@ class Route:
             return
         operator, i = self._circuit.operators[node], self._circuit.numbers[node]
         self.names |= {f"operator{i}": operator, f"reached{i}": operator.reached}
+        is_read = any(reader in self._circuit.operators for reader in self._circuit.plan.consumers(node))
+        if is_read:
+            self._progress[node] = f"p{i}"
         for nth, (port, child) in enumerate(feeds):
-            b, p = f"b{self._circuit.numbers[child]}", self._progress[child]
-            call = self._call(node, i, port, child, f"b{i}" if nth == 0 else "more")
-            if child in self._certain:
+            target = f"b{i}" if nth == 0 else "more"
+            call, progress = self._call(node, port, child, target)
+            if is_read:
+                call.append(f"p{i} = {progress}")
+            if child in self.certain:
                 self.lines += call
             else:
-                self.lines += [f"if {b} or {p} > reached{i}[{port}]:", *_indented(call)]
-                self.lines.append(f"else: {f'b{i}' if nth == 0 else 'more'} = []")
+                p = self._progress[child]
+                self.lines += [
+                    f"if {self.batch(child)} or {p} > reached{i}[{port}]:",
+                    *indented(call),
+                    "else:",
+                ]
+                self.lines.append(f"    {target} = []")
+                if is_read and nth == 0:
+                    self.lines.append(f"    p{i} = {self._reached_by(operator, i)}")
             if nth:
                 self.lines.append(f"b{i} = b{i} + more if b{i} else more")
-        if any(reader in self._circuit.operators for reader in self._circuit.plan.consumers(node)):
-            self._progress[node] = f"p{i}"
-            self.lines.append(f"p{i} = {self._reached_by(operator, i)}")
         self._done(node)
 
-    def _call(self, node: Node, i: int, port: int, child: Node, target: str) -> list[str]:
+    def _call(self, node: Node, port: int, child: Node, target: str) -> tuple[list[str], str]:
         """What `Operator.process` does, without a call of it, but for the count of what arrives, which its
-        inputs tell as well; or that, measured."""
-        operator = self._circuit.operators[node]
-        b, p = f"b{self._circuit.numbers[child]}", self._progress[child]
+        inputs tell as well; or that, measured. And where the progress is found behind it."""
+        operator, i = self._circuit.operators[node], self._circuit.numbers[node]
+        batch, p = self.batch(child), self._progress[child]
         gauge = self._circuit.gauges.get(node)
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
-            return [f"{target} = process{i}({port}, {b}, {p})"]
-        return [
-            f"reached{i}[{port}] = {p}",
-            *self._work(operator, i, port, b, target),
-            f"if {target}: operator{i}.emitted += len({target})",
-        ]
+            return [f"{target} = process{i}({port}, {batch}, {p})"], self._reached_by(operator, i)
+        inline = self._inline(operator, i, port, child, target)
+        work, progress = (inline, "bound") if inline else (None, self._reached_by(operator, i))
+        if work is None:
+            self.names[f"work{i}_{port}"] = operator.worker(port)
+            work = [f"{target} = work{i}_{port}({batch})"]
+        counted = f"if {target}: operator{i}.emitted += len({target})"
+        return [f"reached{i}[{port}] = {p}", *work, counted], progress
 
-    def _work(self, operator: Operator, i: int, port: int, batch: str, target: str) -> list[str]:
-        """The statements of a hash join, where calls count; else a call of the operator's worker."""
-        if self._is_single and isinstance(operator, HashJoin):
-            work = operator.inline(port, batch, target, f"join{i}_{port}_")
-            if all(self.names.get(name, thing) is thing for name, thing in work.names.items()):
-                self.names |= work.names
-                self._is_unpacked = False
-                return work.source.strip().splitlines()
-        self.names[f"work{i}_{port}"] = operator.worker(port)
-        return [f"{target} = work{i}_{port}({batch})"]
+    def _inline(self, operator: Operator, i: int, port: int, child: Node, target: str) -> list[str] | None:
+        """The statements of a hash join, where calls count."""
+        if not self._is_single or not isinstance(operator, HashJoin):
+            return None
+        work = operator.inline(
+            port,
+            batch=self.batch(child),
+            element=self.certain.get(child),
+            here=self._progress[child],
+            fresh=target,
+            prefix=f"join{i}_{port}_",
+        )
+        if not all(self.names.get(name, thing) is thing for name, thing in work.names.items()):
+            return None
+        self.names |= work.names
+        self._unpacked = None
+        return work.source.strip().splitlines()
 
     def _reached_by(self, operator: Operator, i: int) -> str:
         """The progress of an operator; where that is the least of its ports', without a call."""
@@ -258,9 +299,9 @@ class Route:
         if tap is None:
             return
         i = self._circuit.numbers[node]
-        if node in self._certain and node in self._circuit.inputs:
+        if node in self.certain:
             self.names[f"tap{i}"] = tap.see_one
-            self.lines.append(f"tap{i}(element)")
+            self.lines.append(f"tap{i}({self.certain[node]})")
         else:
             self.names[f"tap{i}"] = tap.see
-            self.lines.append(f"tap{i}(b{i})" if node in self._certain else f"if b{i}: tap{i}(b{i})")
+            self.lines.append(f"if b{i}: tap{i}(b{i})")

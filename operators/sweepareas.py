@@ -17,7 +17,7 @@ from textwrap import indent
 from typing import Any, ClassVar, Protocol
 
 from midstream.operators.probes import compiled, key_source, known_source
-from midstream.plans.streams import Batch, Element, Payload, Time
+from midstream.plans.streams import Batch, Element, Time
 
 
 class SweepArea(Protocol):
@@ -246,12 +246,3 @@ while area_queue and area_queue[0][1] <= here:
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self._queue)
-
-
-def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:
-    """The key of a payload, or None where one of its columns is unknown."""
-    key = key_source("row", columns)
-    if len(columns) > 1:
-        key = f"None if {' or '.join(f'row[{i}] is None' for i in columns)} else {key}"
-    function: Callable[[Payload], Hashable] = eval(f"lambda row: {key}", {})
-    return function

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import islice
 
 from midstream.operators.expiry import Expiry
 from midstream.operators.implementation import Implementation, Table
@@ -12,10 +11,13 @@ from midstream.operators.operator import Operator
 from midstream.operators.output import OrderedOutput
 from midstream.plans import logical
 from midstream.plans.properties import has_ordered_ends
-from midstream.plans.streams import Batch, Element, Payload, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
-Cover = list[Any]
-"""`[end, payload, part]`: until when a payload has been given out, and the part that follows, once known."""
+Cover = tuple[Time, Payload, Time | None]
+"""Until when a payload has been given out, and until when the part that follows will be, once known."""
+
+_NOTHING = object()
+"""The payload of nothing."""
 
 
 class Distinct(Operator):
@@ -67,12 +69,12 @@ class Distinct(Operator):
 
     def cover(self, covers: Iterable[Cover]) -> None:
         """Go on with what has been given out so far, and with parts that wait."""
-        for end, payload, part in covers:
-            if part is None:
+        for end, payload, following in covers:
+            if following is None:
                 self._covered[payload] = end
                 self._expiry.add(end, payload)
             else:
-                self._output.release([part], self.reached[0])
+                self._output.release([(end, following, payload)], self.reached[0])
 
     def size(self) -> int:
         """Payloads that are covered, and parts that wait."""
@@ -100,80 +102,99 @@ class FifoDistinct(Operator):
 
     def __init__(self) -> None:
         super().__init__()
-        self._covers: deque[Cover] = deque()
-        self._last: dict[Payload, Cover] = {}
+        # Until when each payload has been given out, the payload, and until when the part that follows will
+        # be, once known: in columns, which go through memory as time does, and make no objects.
+        self._ends: list[Time] = []
+        self._payloads: list[Payload] = []
+        self._nexts: list[Time | None] = []
+        self._first = 0
+        """Where the first is that has not ended."""
+        self._gone = 0
+        """How many have been taken out before the first place."""
+        self._last: dict[Payload, int] = {}
+        """By payload the number of its last, from the beginning of time."""
         self._general: Distinct | None = None
         self._work = self.worker(0)
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work, as a function that has at hand what it needs."""
-        reached, covers, last = self.reached, self._covers, self._last
-        find, append, popleft = last.get, covers.append, covers.popleft
+        reached, last, find = self.reached, self._last, self._last.get
+        ends, payloads, nexts = self._ends, self._payloads, self._nexts
 
         def work(batch: Batch) -> Batch:
+            if self._general is not None:
+                return self._general.process(0, batch, reached[0])
             out: Batch = []
-            for element in batch:
+            first, gone, count = self._first, self._gone, len(ends)
+            latest = ends[-1] if ends else BEGINNING
+            # Nothing arrives at the progress, but it has to be reached.
+            elements = iter([*batch, (reached[0], FOREVER, _NOTHING)])
+            for element in elements:
                 start, end, payload = element
-                while covers and covers[0][0] <= start:
-                    _, ended, part = popleft()
-                    if part is None:
-                        del last[ended]
+                while first < count and ends[first] <= start:
+                    following = nexts[first]
+                    if following is None:
+                        del last[payloads[first]]
                     else:
-                        out.append(part)
-                cover = find(payload)
-                if cover is None:
+                        out.append((ends[first], following, payloads[first]))
+                    first += 1
+                if payload is _NOTHING:
+                    break
+                if end < latest:
+                    self._first = first
+                    *rest, _ = element, *elements
+                    return out + self._generalise(rest)
+                number = find(payload)
+                if number is None:
                     out.append(element)
-                elif cover[0] < end:
-                    cover[2] = (cover[0], end, payload)
+                elif ends[number - gone] < end:
+                    nexts[number - gone] = end
                 else:
                     continue
-                last[payload] = cover = [end, payload, None]
-                append(cover)
-            progress = reached[0]
-            while covers and covers[0][0] <= progress:
-                _, ended, part = popleft()
-                if part is None:
-                    del last[ended]
-                else:
-                    out.append(part)
+                last[payload] = gone + count
+                ends.append(end)
+                payloads.append(payload)
+                nexts.append(None)
+                latest = end
+                count += 1
+            if first == count or 2 * first > count + 64:
+                del ends[:first], payloads[:first], nexts[:first]
+                self._gone += first
+                first = 0
+            self._first = first
             return out
 
-        def careful(batch: Batch) -> Batch:
-            if self._general is None and not _is_ordered(batch, covers):
-                self._generalise()
-            return work(batch) if self._general is None else self._general.process(0, batch, reached[0])
+        return work
 
-        return careful
-
-    def _generalise(self) -> None:
+    def _generalise(self, batch: Batch) -> Batch:
+        """Go on with a batch as it is done where ends are not ordered."""
         self._general = Distinct()
-        self._general.cover(self._covers)
-        self._covers.clear()
-        self._last.clear()
+        self._general.cover(self._kept())
+        for column in (self._ends, self._payloads, self._nexts, self._last):
+            column.clear()
+        self._first = 0
+        return self._general.process(0, batch, self.reached[0])
+
+    def _kept(self) -> Iterable[Cover]:
+        columns = self._ends, self._payloads, self._nexts
+        return zip(*(islice(column, self._first, None) for column in columns), strict=True)
 
     def _process(self, port: int, batch: Batch) -> Batch:
         return self._work(batch)
 
     def size(self) -> int:
         """Payloads that are covered, and parts that wait."""
-        return len(self._covers) if self._general is None else self._general.size()
+        return len(self._ends) - self._first if self._general is None else self._general.size()
 
     def state(self) -> Iterable[Element]:
         """Payloads that are covered, each until its end, and parts that wait."""
         if self._general is not None:
             return self._general.state()
         progress = self.reached[0]
-        return (part or (min(progress, end), end, payload) for end, payload, part in self._covers)
-
-
-def _is_ordered(batch: Batch, covers: deque[Cover]) -> bool:
-    """Whether no end is before an earlier one."""
-    latest = covers[-1][0] if covers else None
-    for _, end, _ in batch:
-        if latest is not None and end < latest:
-            return False
-        latest = end
-    return True
+        return (
+            (min(progress, end), end, payload) if following is None else (end, following, payload)
+            for end, payload, following in self._kept()
+        )
 
 
 IMPLEMENTATIONS: Table = {

@@ -5,15 +5,17 @@ inputs before consumers, with what they give in local variables. Stateless opera
 become one loop (see chains).
 
     window 60, distinct        def event(b0, p0):
+                                   reached[0] = p0
+                                   received[0] += len(b0)
                                    b1 = b0
                                    if b0:
                                        b1 = run1(b0)
-                                       chain1.given += len(b1)
                                    if b1 or p0 > reached2[0]:
                                        reached2[0] = p0
                                        b2 = work2_0(b1)
                                        if b2: operator2.emitted += len(b2)
-                                   else: b2 = []
+                                   else:
+                                       b2 = []
                                    return [b2]
 """
 
@@ -232,15 +234,11 @@ class Route:
             if child in self.certain:
                 self.lines += call
             else:
-                p = self._progress[child]
-                self.lines += [
-                    f"if {self.batch(child)} or {p} > reached{i}[{port}]:",
-                    *indented(call),
-                    "else:",
-                ]
-                self.lines.append(f"    {target} = []")
+                is_news = f"{self.batch(child)} or {self._progress[child]} > reached{i}[{port}]"
+                otherwise = [f"{target} = []"]
                 if is_read and nth == 0:
-                    self.lines.append(f"    p{i} = {self._reached_by(operator, i)}")
+                    otherwise.append(f"p{i} = {self._reached_by(operator, i)}")
+                self.lines += [f"if {is_news}:", *indented(call), "else:", *indented(otherwise)]
             if nth:
                 self.lines.append(f"b{i} = b{i} + more if b{i} else more")
         self._done(node)
@@ -254,18 +252,18 @@ class Route:
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
             return [f"{target} = process{i}({port}, {batch}, {p})"], self._reached_by(operator, i)
-        inline = self._inline(operator, i, port, child, target)
-        work, progress = (inline, "bound") if inline else (None, self._reached_by(operator, i))
-        if work is None:
+        work = self._inline(operator, i, port, child, target)
+        progress = "bound" if work else self._reached_by(operator, i)
+        if not work:
             self.names[f"work{i}_{port}"] = operator.worker(port)
             work = [f"{target} = work{i}_{port}({batch})"]
         counted = f"if {target}: operator{i}.emitted += len({target})"
         return [f"reached{i}[{port}] = {p}", *work, counted], progress
 
-    def _inline(self, operator: Operator, i: int, port: int, child: Node, target: str) -> list[str] | None:
-        """The statements of a hash join, where calls count."""
+    def _inline(self, operator: Operator, i: int, port: int, child: Node, target: str) -> list[str]:
+        """The statements of a hash join, where calls count; none where they do not, or cannot stand here."""
         if not self._is_single or not isinstance(operator, HashJoin):
-            return None
+            return []
         work = operator.inline(
             port,
             batch=self.batch(child),
@@ -275,7 +273,7 @@ class Route:
             prefix=f"join{i}_{port}_",
         )
         if not all(self.names.get(name, thing) is thing for name, thing in work.names.items()):
-            return None
+            return []
         self.names |= work.names
         self._unpacked = None
         return work.source.strip().splitlines()

@@ -114,7 +114,6 @@ class FifoDistinct(Operator):
         self._last: dict[Payload, int] = {}
         """By payload the number of its last, from the beginning of time."""
         self._general: Distinct | None = None
-        self._work = self.worker(0)
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work, as a function that has at hand what it needs."""
@@ -180,7 +179,7 @@ class FifoDistinct(Operator):
         return zip(*(islice(column, self._first, None) for column in columns), strict=True)
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._work(batch)
+        return self._workers[port](batch)
 
     def size(self) -> int:
         """Payloads that are covered, and parts that wait."""

@@ -97,7 +97,6 @@ class Multisets(Operator):
         self._touched: list[_Row] = []
         """What has changed at this instant."""
         self._segments: deque[Segment] = deque()
-        self._work = (self.worker(0), self.worker(1))
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work of a port, as a function that has at hand what it needs."""
@@ -118,7 +117,7 @@ class Multisets(Operator):
         return work
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._work[port](batch)
+        return self._workers[port](batch)
 
     def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
         """Go through elements at their starts, and on to the bound, by way of the instants at which elements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -77,6 +77,12 @@ class Operator(ABC):
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """What `process` calls for a port, once `reached` tells the new progress."""
         return partial(self._process, port)
+
+    @cached_property
+    def _workers(self) -> list[Callable[[Batch], Batch]]:
+        """Those of all ports, for a `_process` that is nothing else. They are not made where a route has its
+        own."""
+        return [self.worker(port) for port in range(len(self.reached))]
 
     @abstractmethod
     def _process(self, port: int, batch: Batch) -> Batch:

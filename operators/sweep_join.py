@@ -37,7 +37,6 @@ class SweepJoin(Operator):
         self._areas = areas
         self._probes = probes
         self._output = OrderedOutput()
-        self._work = (self.worker(0), self.worker(1))
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work of a port, as a function that has at hand what it needs."""
@@ -59,7 +58,7 @@ class SweepJoin(Operator):
         return work
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._work[port](batch)
+        return self._workers[port](batch)
 
     def kept(self, port: int) -> Iterable[Element]:
         """The elements of a port, as they came, that end after the other port's progress; but for those that

@@ -8,7 +8,7 @@ from functools import partial
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_node, physical_plan, running_operator
-from midstream.operators.routes import Circuit, Event, Tap, chains, compile_event
+from midstream.operators.routes import Circuit, Tap, chains, compile_event
 from midstream.plans.errors import EndedError, PlanError, UnknownStreamError
 from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
@@ -86,9 +86,9 @@ class PlanBox:
             physical, self.nodes, self._operators, self._chains, taps, gauges, self.reached, self._received
         )
         """How the operators are connected."""
-        self.events = list(map(self._first_event, range(len(self.nodes))))
+        self.events = [compile_event(self.circuit, port) for port in range(len(self.nodes))]
         """By port, what happens on a batch and the progress behind it, without a question whether the port
-        has ended. It is compiled when it is needed."""
+        has ended."""
         self._progress = [self._progress_at(root) for root in physical.outputs.values()]
         self._load({} if relations is None else relations, adopted)
         self._catch_up(adopted)
@@ -149,13 +149,6 @@ class PlanBox:
                 raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
             return [[] for _ in self.outputs]
         return self.events[port](batch, progress)
-
-    def _first_event(self, port: int) -> Event:
-        def event(batch: Batch, progress: Time) -> list[Batch]:
-            self.events[port] = compile_event(self.circuit, port)
-            return self.events[port](batch, progress)
-
-        return event
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""

@@ -3,14 +3,14 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
 from typing import cast
 
-from midstream.operators.entrance import Entrance, Entrances
+from midstream.operators.entrance import Entrances
 from midstream.operators.guest import Guest, Host
 from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.log import Log
@@ -21,7 +21,6 @@ from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
-from midstream.operators.routes import Circuit
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
@@ -380,21 +379,14 @@ class QueryGraph:
             for name, port in self._ports.items():
                 entrance = self._entrances[name]
                 if entrance.manager.is_plain and not entrance.source.intervals:
-                    self.inlets[name] = self._first_inlet(name, port, self._base.circuit, entrance)
-
-    def _first_inlet(self, name: str, port: int, circuit: Circuit, entrance: Entrance) -> Inlet:
-        """Compiles the inlet when a single element comes."""
-
-        def inlet(elements: Iterable[Element]) -> None:
-            batch = list(elements)
-            if len(batch) != 1:
-                self.process(port, *entrance.push(batch))
-                return
-            settle = self._settle if self._hosts else None
-            self.inlets[name] = compile_inlet(circuit, port, entrance, self._direct, self.process, settle)
-            self.inlets[name](batch)
-
-        return inlet
+                    self.inlets[name] = compile_inlet(
+                        self._base.circuit,
+                        port,
+                        entrance,
+                        self._direct,
+                        self.process,
+                        self._settle if self._hosts else None,
+                    )
 
     def _new_base(
         self,

@@ -7,7 +7,6 @@ from hypothesis import given
 
 from midstream.operators.engine import Engine
 from midstream.operators.metadata import Metadata
-from midstream.operators.routes import compile_event
 from midstream.plans.builder import stream
 from midstream.plans.errors import UnknownStreamError
 from midstream.plans.expressions import col
@@ -60,7 +59,7 @@ def test_what_is_not_watched_is_not_measured() -> None:
 
 def steps(engine: Engine) -> set[str]:
     """The functions that an event at the first stream calls for operators."""
-    names = compile_event(engine.base().circuit, 0).__globals__.items()
+    names = engine.base().events[0].__globals__.items()
     return {step.__name__ for name, step in names if name.startswith(("run", "process"))}
 
 

@@ -19,6 +19,9 @@ Cover = tuple[Time, Payload, Time | None]
 _NOTHING = object()
 """The payload of nothing."""
 
+SELDOM = 64
+"""What has ended is forgotten when it is most of what there is, and this much more."""
+
 
 class Distinct(Operator):
     """Give every valid payload once.
@@ -112,7 +115,7 @@ class FifoDistinct(Operator):
         self._gone = 0
         """How many have been taken out before the first place."""
         self._last: dict[Payload, int] = {}
-        """By payload the number of its last, from the beginning of time."""
+        """By payload the number of its last, from the beginning of time; and of some, one that has gone."""
         self._general: Distinct | None = None
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
@@ -132,9 +135,7 @@ class FifoDistinct(Operator):
                 start, end, payload = element
                 while first < count and ends[first] <= start:
                     following = nexts[first]
-                    if following is None:
-                        del last[payloads[first]]
-                    else:
+                    if following is not None:
                         out.append((ends[first], following, payloads[first]))
                     first += 1
                 if payload is _NOTHING:
@@ -143,11 +144,11 @@ class FifoDistinct(Operator):
                     self._first = first
                     *rest, _ = element, *elements
                     return out + self._generalise(rest)
-                number = find(payload)
-                if number is None:
+                place = find(payload, -1) - gone
+                if place < first:
                     out.append(element)
-                elif ends[number - gone] < end:
-                    nexts[number - gone] = end
+                elif latest < end or ends[place] < end:
+                    nexts[place] = end
                 else:
                     continue
                 last[payload] = gone + count
@@ -156,14 +157,25 @@ class FifoDistinct(Operator):
                 nexts.append(None)
                 latest = end
                 count += 1
-            if first == count or 2 * first > count + 64:
-                del ends[:first], payloads[:first], nexts[:first]
-                self._gone += first
-                first = 0
             self._first = first
+            if first == count or 2 * first > count + SELDOM:
+                self._forget()
             return out
 
         return work
+
+    def _forget(self) -> None:
+        """Forget what has ended."""
+        first, last = self._first, self._last
+        del self._ends[:first], self._payloads[:first], self._nexts[:first]
+        self._gone += first
+        self._first = 0
+        if not self._ends:
+            last.clear()
+        elif len(last) > 2 * len(self._ends) + SELDOM:
+            kept = {payload: number for payload, number in last.items() if number >= self._gone}
+            last.clear()
+            last.update(kept)
 
     def _generalise(self, batch: Batch) -> Batch:
         """Go on with a batch as it is done where ends are not ordered."""

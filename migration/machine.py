@@ -97,6 +97,9 @@ class Migration:
         self._initial = initial
         self._whole = whole
         self._reached = list(reached)
+        self._promised = [old.progress(output) for output in range(len(self.outputs))]
+        """By output, how far it was at the beginning, which it does not take back. The new box may promise
+        less for a while: it has yet to come past the rows of relations."""
         self._new_progress: list[Time] = [BEGINNING] * len(self.outputs)
         self.phase = Phase.MOVING
         self.started: Time = min(reached, default=BEGINNING)
@@ -336,8 +339,10 @@ class Migration:
         return [joiner.process(old, new, progress) for joiner, old, new, progress in given]
 
     def _is_over(self) -> bool:
-        """Whether nothing is held, and no result of the new plan can touch the split time any more."""
-        return not self.held() and all(time > self.split for time in self._new_progress)
+        """Whether nothing is held, and no result of the new plan can touch the split time any more, or come
+        before what was promised."""
+        promises = zip(self._new_progress, self._promised, strict=True)
+        return not self.held() and all(self.split < time >= promised for time, promised in promises)
 
     def _adopt(self, old: Box) -> None:
         self.old = old
@@ -385,7 +390,7 @@ class Migration:
         if self.phase is Phase.ABORTED:
             return self.new.progress(output)
         old = FOREVER if self.old is None else self.old.progress(output)
-        return self._joiners[output].progress(old, self._new_progress[output])
+        return max(self._promised[output], self._joiners[output].progress(old, self._new_progress[output]))
 
     def size(self) -> int:
         """Elements in both boxes, in the joiners, and on their way to the new box."""

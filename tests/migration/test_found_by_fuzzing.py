@@ -10,8 +10,10 @@ from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
+from midstream.plans.logical import Union
+from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import BEGINNING, FOREVER, Element
+from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import equivalent
 
 A = stream("a", x="integer", intervals=True)
@@ -135,6 +137,36 @@ def test_rows_of_a_relation_are_exchanged_with_what_bounds_them(strategy: str) -
     engine.close()
     assert migration.phase is Phase.DONE
     assert equivalent(results, [(2, 6, (1, 1)), (5, 8, (1, 1))])
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_a_promise_is_kept_where_the_new_plan_begins_with_old_rows_of_a_relation(strategy: str) -> None:
+    """Nothing is valid, so the old plan goes at once; the new one does not know that the row has ended."""
+    table = relation("table", temporal=True, y="integer")
+    old = A.distinct().anti_join(B.union(table), on=[("x", "y")]).plan()
+    engine = Engine(old, relations={"table": [(0, 1, (0,))]})
+    engine.add(old, name="other")
+    for name in ("a", "b"):
+        engine.advance(name, 1)
+
+    def promise() -> Time:
+        return engine.base().progress_of(engine.query().physical.root)
+
+    assert promise() == 1
+    migration = engine.migrate(old.map(signed_union), strategy)
+    assert (promise(), migration.phase) == (1, Phase.DRAINING)
+    for name in ("a", "b"):
+        engine.advance(name, 3)
+    assert (promise(), migration.phase) == (3, Phase.DONE)
+
+
+def signed_union(node: Node) -> Node:
+    """A union over signs, any other node as it is."""
+    return (
+        Node(Physical("signed-union", node.operator), node.inputs)
+        if isinstance(node.operator, Union)
+        else node
+    )
 
 
 def split(given: Stream) -> Stream:

@@ -194,8 +194,9 @@ class Midstream(RuleBasedStateMachine):
             assert (query.plan, query.physical) == (before, running)
             return
         self.transitions.append((name, found))
-        # Parallel track holds results, and auto may choose it.
-        self.is_pristine &= not found.parts or strategy not in ("swap", "parallel-track", "auto")
+        # Parallel track holds results, and auto may choose it, also when its turn comes.
+        is_begun = bool(found.parts) or found.phase is Phase.QUEUED
+        self.is_pristine &= not is_begun or strategy not in ("swap", "parallel-track", "auto")
         for part in found.parts:
             if stands is not None and part.phase is Phase.MOVING:
                 part.new = Brittle(part.new, part, stands)  # type: ignore[assignment]

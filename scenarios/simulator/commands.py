@@ -76,8 +76,13 @@ def simulate(
         raise typer.BadParameter(
             "found nothing, expected a file or a name; --list names those that are ready"
         )
-    for file in filter(None, (report, charts, json_)):
-        checked_folder(file)  # what takes long should not fail at its end
+    # What takes long should not fail at its end.
+    if charts is not None and not charts.is_dir():
+        checked_folder(charts)
+        if charts.exists():
+            raise InputFileError(f"{charts}: this is a file, expected a folder", path=charts)
+    for file in filter(None, (report, json_)):
+        checked_folder(file)
     if report is not None or charts is not None:
         from midstream.scenarios.simulator.pictures import require_matplotlib
 

@@ -86,6 +86,20 @@ def test_a_strategy_of_the_scenario_is_taken_by_its_name_there(tmp_path: Path) -
     assert "overtaking, repetition 1: results overtake each other, as the scenario lets them" in done.stdout
 
 
+def test_charts_are_written_to_a_folder_that_is_there(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("kept")
+    assert simulate(file, "--quick", "--charts", tmp_path).exit_code == 0
+    assert (tmp_path / "output.svg").exists()
+    assert (tmp_path / "other.txt").read_text() == "kept"
+
+
+def test_charts_do_not_go_to_a_file(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "charts").write_text("a file")
+    outcome = simulate(file, "--quick", "--charts", tmp_path / "charts")
+    assert outcome.exit_code == 2
+    assert "this is a file, expected a folder" in outcome.output
+
+
 def test_charts_are_written(file: Path, tmp_path: Path) -> None:
     assert simulate(file, "--quick", "--charts", tmp_path / "charts").exit_code == 0
     names = {"output", "state", "latency", "intermediate", "costs"}

@@ -132,10 +132,11 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
             break
         stays, pairs, same = _compare(running, new, kept | goes, meanings)
         # What gives rows of relations alone is not exchanged by itself, but with what bounds it.
+        old_inputs, new_inputs = _streams(kept), _streams(stops)
         loose = {
             (old, fresh)
             for old, fresh in pairs
-            if not (is_bounded(old, _streams(kept)) and is_bounded(fresh, _streams(stops)))
+            if not (is_bounded(old, old_inputs) and is_bounded(fresh, new_inputs))
         }
         bounding = {
             old
@@ -178,6 +179,7 @@ def _grouped(
 
 
 def _streams(nodes: Iterable[Node]) -> set[Node]:
+    """Those that read streams, and so can be inputs of a change."""
     return set(filter(reads_stream, nodes))
 
 

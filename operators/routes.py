@@ -74,9 +74,8 @@ class Chain:
     def settle(self, progress: Time, received: int | None = None) -> None:
         """Tell the operators what was counted for all of them at once; at an input, `received` is what that
         gave since the last settling."""
-        passing = self.taken if self.has_filter else self.given
-        if received is not None:
-            passing = received
+        counted = self.taken if self.has_filter else self.given
+        passing = counted if received is None else received
         for node, operator in zip(self.links, self.operators, strict=True):
             operator.reached[0] = progress
             if isinstance(operator, Adjustable) and passing:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from midstream.operators.engine import Engine
-from midstream.operators.obstacles import is_relation
+from midstream.operators.obstacles import gives_constants, is_relation
 from midstream.operators.planner import IMPLEMENTATIONS
 from midstream.operators.relations import constant
 from midstream.plans.aggregates import (
@@ -283,7 +283,7 @@ def _projected(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], s
 
 @st.composite
 def _united(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    left, right = _alike(one, draw(_other(below, scope, constants=False)), scope)
+    left, right = _alike(one, draw(_other(below, scope)), scope)
     return left.union(right)
 
 
@@ -322,7 +322,7 @@ def _matched(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sco
 @st.composite
 def _compared(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
     kind = draw(st.sampled_from(("difference", "strict_difference", "intersection", "max_union")))
-    other = draw(_other(below, scope, constants=kind != "max_union"))
+    other = draw(_other(below, scope))
     # Long rows are seldom equal.
     left, right = _alike(one, other, scope, most=2)
     compared: Stream = getattr(left, kind)(right)
@@ -331,6 +331,8 @@ def _compared(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
 
 @st.composite
 def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    if gives_constants(one.node):
+        return one
     if draw(st.booleans()):
         return one.coalesce(draw(st.sampled_from((1, 3, 8))))
     return one.split(draw(st.sampled_from((2, 5) if _may_be_endless(one.node, scope) else (1, 2, 5))))
@@ -339,7 +341,9 @@ def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
 @st.composite
 def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
     """What follows a stream through time, or one of the windows, which need chronons: not over what never
-    ends."""
+    ends, nor over what never begins."""
+    if gives_constants(one.node):
+        return one
     kind = draw(st.sampled_from(("granularity", "istream", "dstream", "window", "window", "last")))
     if _may_be_endless(one.node, scope) and kind in ("window", "last"):
         kind = "granularity"
@@ -360,18 +364,12 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
 
 
 @st.composite
-def _other(
-    draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope, *, constants: bool = True
-) -> Stream:
-    """A second input: a subplan, or what is made of a relation; the first input always reads a stream.
-
-    Without `constants`, of no relation that is valid always: its rows would be results that begin before
-    time.
-    """
+def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+    """A second input: a subplan, or what is made of a relation; the first input always reads a stream."""
     if not scope.relations or draw(st.integers(0, 3)):
         return draw(below)
     number = scope.number()
-    temporal = not constants or draw(st.booleans())
+    temporal = draw(st.booleans())
     name = "temporal" if temporal else "constant"
     one = relation(name, temporal=temporal, x="integer", y="integer")
     one = one.rename({"x": f"x{number}", "y": f"y{number}"})

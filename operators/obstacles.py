@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from midstream.plans.logical import Source
+from midstream.plans.logical import Relation, Source
 from midstream.plans.plan import Node
-from midstream.plans.properties import logical
+from midstream.plans.properties import is_bounded, logical
 
 
 def is_relation(node: Node) -> bool:
@@ -20,12 +20,33 @@ def is_relation(node: Node) -> bool:
     return not any(isinstance(logical(below), Source) for below in node.walk())
 
 
+def gives_constants(node: Node) -> bool:
+    """Whether rows of a constant relation are results of a subplan without an element of anything else.
+
+    >>> from midstream.plans.builder import relation, stream
+    >>> items, bids = relation("items", item="integer"), stream("bids", item="integer")
+    >>> gives_constants(bids.union(items).node), gives_constants(bids.semi_join(items, on=["item"]).node)
+    (True, False)
+    """
+    others = {leaf for leaf in node.walk() if not leaf.inputs and not _is_constant(leaf)}
+    return not is_bounded(node, others)
+
+
 def relation_below(node: Node) -> str | None:
     """The obstacle of an operator that follows its input through time."""
     child = node.inputs[0]
-    if not is_relation(child):
+    if is_relation(child):
+        what = "reads relations alone"
+    elif gives_constants(child):
+        what = "gives rows of a constant relation by themselves"
+    else:
         return None
     return (
-        f"its input, {logical(child)}, reads relations alone, which have no time to begin with; expected a "
+        f"its input, {logical(child)}, {what}, which have no time to begin with; expected a "
         "stream below windows and whatever else follows its input through time"
     )
+
+
+def _is_constant(node: Node) -> bool:
+    operator = logical(node)
+    return isinstance(operator, Relation) and operator.is_constant

@@ -90,43 +90,33 @@ class PlanBox:
         """By port, what happens on a batch and the progress behind it, without a question whether the port
         has ended."""
         self._progress = [self._progress_at(root) for root in physical.outputs.values()]
-        self._load({} if relations is None else relations, adopted)
-        self._catch_up(adopted)
+        self.initial = self._begin({} if relations is None else relations, adopted)
+        """By output, what new operators gave before any event: what is made of rows of relations."""
 
-    def _load(self, relations: Relations, adopted: Mapping[Node, Operator]) -> None:
-        """Give every relation's elements to the new operators above it, once and for all."""
+    def _begin(self, relations: Relations, adopted: Mapping[Node, Operator]) -> list[Batch]:
+        """Give new operators the rows of relations, once and for all, and tell them how far those below them
+        are; what they give at that goes on to those above. Returns what each output gave."""
         given: dict[Node, Batch] = {}
+        of_rows: set[Node] = set()
         for node in self.plan.nodes:
-            operator = node.operator
-            if isinstance(operator, Relation):
-                if operator.relation not in relations:
-                    raise UnknownStreamError(
-                        f"relation {operator.relation}: found no elements, expected them under this name",
-                        stream=operator.relation,
-                    )
-                given[node] = list(relations[operator.relation])
-            elif node in self._operators and any(child in given for child in node.inputs):
-                is_new = node not in adopted
-                if all(child in given for child in node.inputs):
-                    # What is made of relations alone is needed again by what is new above it.
-                    maker = self._operators[node] if is_new else running_operator(node)
-                    given[node] = [
-                        element
-                        for port, child in enumerate(node.inputs)
-                        for element in maker.process(port, given[child], FOREVER)
-                    ]
-                elif is_new:
-                    for port, child in enumerate(node.inputs):
-                        if child in given:
-                            self._operators[node].process(port, given[child], FOREVER)
-
-    def _catch_up(self, adopted: Mapping[Node, Operator]) -> None:
-        """Tell new operators above running ones how far those are."""
-        for node, operator in self._operators.items():
-            if node not in adopted:
-                for port, child in enumerate(node.inputs):
-                    if (progress := self.progress_of(child)) > operator.reached[port]:
-                        operator.process(port, [], progress)
+            if isinstance(node.operator, Relation):
+                given[node] = _rows(node.operator, relations)
+                of_rows.add(node)
+                continue
+            if node not in self._operators:
+                continue
+            if of_rows.issuperset(node.inputs):
+                of_rows.add(node)
+            elif node in adopted:
+                continue
+            # What is made of relations alone is needed again by what is new above it.
+            operator = running_operator(node) if node in adopted else self._operators[node]
+            given[node] = []
+            for port, child in enumerate(node.inputs):
+                batch, progress = given.get(child, []), self.progress_of(child)
+                if batch or progress > operator.reached[port]:
+                    given[node] += operator.process(port, batch, progress)
+        return [[] if root in adopted else given.get(root, []) for root in self.plan.outputs.values()]
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -217,6 +207,15 @@ def label(node: Node) -> str:
 
 def _is_relation(node: Node) -> bool:
     return isinstance(node.operator, Relation)
+
+
+def _rows(relation: Relation, relations: Relations) -> Batch:
+    if relation.relation not in relations:
+        raise UnknownStreamError(
+            f"relation {relation.relation}: found no elements, expected them under this name",
+            stream=relation.relation,
+        )
+    return list(relations[relation.relation])
 
 
 def _require_all_above(upper: Sequence[Node], inputs: Sequence[Node]) -> None:

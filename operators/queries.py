@@ -49,6 +49,8 @@ class Query:
     made: int = 0
     """How many elements its outputs' operators had given when results were last counted."""
 
+    first: dict[str, Batch] = field(default_factory=dict)
+    """By output, what it gives before anything arrives: what is made of rows of relations."""
     logs: dict[str, Log] = field(default_factory=dict)
     """By output, the results that are still valid; empty where nobody asked for a log."""
 

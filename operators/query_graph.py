@@ -3,7 +3,7 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -82,16 +82,19 @@ class QueryGraph:
             raise PlanError(f"query {name} reads no stream, expected at least one")
         self._entrances.enter(plan.sources, name)
         self._check_relations(plan)
-        physical = physical_plan(plan)
-        if any(form(node) == "signs" for node in self._read_late(physical)):
-            physical = self._apart(physical)
         ends, roots = self._entrances.max_end, plan.outputs.values()
         complete_from = max(missed_until(root, ends) for root in roots)
-        sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
-        has_begun = any(self._entrances[source.stream].progress != BEGINNING for source in plan.sources)
-        if (has_begun or self._read_late(physical)) and not all(is_bounded(root, sources) for root in roots):
-            complete_from = FOREVER  # rows of relations alone have been given before the streams began
-        query = self.queries[name] = Query(name, plan, physical, complete_from)
+        are_bounded = _are_bounded(roots, plan)
+        physical = self._apart(physical_plan(plan), are_bounded=are_bounded)
+        first: dict[str, Batch] = {}
+        if not are_bounded:
+            if self._has_begun(plan) or self._read_late(physical):
+                complete_from = FOREVER  # rows of relations alone have been given before the streams began
+            else:
+                alone = PlanBox(physical, relations=self._relations)
+                first = dict(zip(alone.outputs, alone.initial, strict=True))
+        query = self.queries[name] = Query(name, plan, physical, complete_from, first=first)
+        query.results = sum(map(len, first.values()))
         query.made = 0 if self._base is None else _made(self._base, query)
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
@@ -127,14 +130,18 @@ class QueryGraph:
 
     def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
         """Hand every further batch of results of a query's output to a function; of the first query and its
-        first output by default."""
+        first output by default. Before anything has arrived, rows of relations that are results by themselves
+        are handed over at once."""
         chosen = self.query(query)
         names = tuple(chosen.plan.outputs)
         if output is not None and output not in names:
             raise UnknownStreamError(
                 f"there is no output {output}{suggest(output, names)}; known: {', '.join(names)}"
             )
-        chosen.sinks[names[0] if output is None else output].append(sink)
+        output = names[0] if output is None else output
+        chosen.sinks[output].append(sink)
+        if chosen.first.get(output) and not self._has_begun(chosen.plan):
+            sink(chosen.first[output])
         self._open_inlets()
 
     def keep_log(self, query: str | None = None) -> Time:
@@ -311,18 +318,35 @@ class QueryGraph:
         read = new | set(physical.outputs.values())
         return [node for node in running if node in read and reads_stream(node) and base.made(node)]
 
-    def _apart(self, physical: Plan) -> Plan:
-        """The plan with windows and converters of its own where signs begin: who begins to read signed
-        elements later gets negatives without their positives."""
+    def _apart(self, physical: Plan, *, are_bounded: bool) -> Plan:
+        """The plan with operators of its own where it would miss more than what came before: negatives whose
+        positives did, or, if all that it gives is bounded by streams, rows of relations."""
+        late = self._read_late(physical)
+        misses_signs = any(form(node) == "signs" for node in late)
+        misses_rows = are_bounded and not _are_bounded(late, physical)
+        if not misses_signs and not misses_rows:
+            return physical
         copy = next(self._copies)
 
+        def begins(node: Node) -> bool:
+            """Whether signs begin here, or rows of relations are put to what comes from streams."""
+            of_streams = [child for child in node.inputs if reads_stream(child)]
+            if form(node) == "signs" and all(form(child) != "signs" for child in node.inputs):
+                return misses_signs
+            return bool(misses_rows and of_streams) and (
+                _are_bounded(of_streams, physical) and not _are_bounded([node], physical)
+            )
+
         def apart(node: Node) -> Node:
-            begins = form(node) == "signs" and all(form(child) != "signs" for child in node.inputs)
-            if not begins or not isinstance(node.operator, Physical):
+            if not isinstance(node.operator, Physical) or not begins(node):
                 return node
             return Node(replace(node.operator, copy=copy), node.inputs)
 
         return physical.map(apart)
+
+    def _has_begun(self, plan: Plan) -> bool:
+        """Whether anything is known yet of what a plan reads."""
+        return any(self._entrances[source.stream].progress != BEGINNING for source in plan.sources)
 
     def _rebuild(self) -> None:
         """Connect the operators of all queries anew; they go on with their state."""
@@ -419,6 +443,12 @@ class QueryGraph:
         """Check the relations that a plan reads and no query did so far."""
         known = {operator for query in self.queries.values() for operator in query.plan.relations}
         check_relations([o for o in plan.relations if o not in known], self._relations)
+
+
+def _are_bounded(nodes: Iterable[Node], plan: Plan) -> bool:
+    """Whether nodes of a plan give nothing but while some element of a stream is valid."""
+    sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
+    return all(is_bounded(node, sources) for node in nodes)
 
 
 def _made(box: PlanBox, query: Query) -> int:

@@ -59,7 +59,9 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
     `streams` holds the elements of every source and every relation. The last instant of the result stands for
-    all later ones. Cost: O(instants × window × elements × operators).
+    all later ones; where there are rows that are valid always, the first one stands for all earlier ones.
+
+    Cost: O(instants × window × elements × operators).
 
     Raises TieError where rows that a window counts have the same timestamp, and no order was declared.
     """
@@ -123,7 +125,8 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
 
 def specified(plan: Plan, streams: Streams) -> NormalForm:
     """The normal form of what a plan's only output means."""
-    return from_snapshots(snapshots(plan, streams))
+    inputs = {name: list(elements) for name, elements in streams.items()}
+    return from_snapshots(snapshots(plan, inputs), since_ever=_are_always(inputs))
 
 
 def meaning(node: Node) -> Callable[..., Snapshot]:
@@ -231,12 +234,18 @@ def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapsh
 
 def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
     """From the first start to one instant after the last change: finite ends, and all windows laid end to
-    end."""
+    end; and an instant before the first start, where something is valid then."""
     times = [t for elements in inputs.values() for start, end, _ in elements for t in (start, end)]
     finite = [int(t) for t in times if t not in (BEGINNING, FOREVER)]
     if not finite:
         return range(1)
-    return range(min(finite), max(finite) + sum(_reach(node) for node in plan.nodes) + 1)
+    first = min(finite) - _are_always(inputs)
+    return range(first, max(finite) + sum(_reach(node) for node in plan.nodes) + 1)
+
+
+def _are_always(inputs: Mapping[str, list[Element]]) -> bool:
+    """Whether rows are valid that have no beginning."""
+    return any(start == BEGINNING for elements in inputs.values() for start, _, _ in elements)
 
 
 def _reach(node: Node) -> int:

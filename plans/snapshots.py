@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from midstream.plans.streams import FOREVER, Element, Payload, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
 
 Step = tuple[Time, Time, int]
 """From, to, and how many times the payload is valid in between."""
@@ -45,15 +45,16 @@ def _steps(changes: Mapping[Time, int]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def from_snapshots(snapshots: Mapping[int, Mapping[Payload, int]]) -> NormalForm:
+def from_snapshots(snapshots: Mapping[int, Mapping[Payload, int]], *, since_ever: bool = False) -> NormalForm:
     """The normal form of a stream given by its snapshots at consecutive instants, the last of which holds for
-    ever."""
+    ever, and the first of which, where that is so, `since_ever`."""
     elements: list[Element] = []
-    last = max(snapshots, default=0)
+    first, last = min(snapshots, default=0), max(snapshots, default=0)
     for instant, snapshot in snapshots.items():
+        start = BEGINNING if since_ever and instant == first else instant
         end = FOREVER if instant == last else instant + 1
         for payload, count in snapshot.items():
-            elements.extend([(instant, end, payload)] * count)
+            elements.extend([(start, end, payload)] * count)
     return normal_form(elements)
 
 

@@ -10,7 +10,7 @@ from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
-from midstream.plans.logical import Union
+from midstream.plans.logical import Difference, Union
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
@@ -18,6 +18,7 @@ from midstream.testing import equivalent
 
 A = stream("a", x="integer", intervals=True)
 B = stream("b", y="integer", intervals=True)
+C = stream("c", x="integer", intervals=True)
 POSITIVE = col("x") > 0
 
 
@@ -158,6 +159,20 @@ def test_a_promise_is_kept_where_the_new_plan_begins_with_old_rows_of_a_relation
     for name in ("a", "b"):
         engine.advance(name, 3)
     assert (promise(), migration.phase) == (3, Phase.DONE)
+
+
+def test_a_late_query_gets_positives_with_their_negatives() -> None:
+    """Its union dropped the relation's rows that had begun, and gave their ends."""
+    table = relation("table", temporal=True, x="integer")
+    results: list[Element] = []
+    engine = Engine(A.plan(), relations={"table": [(0, 4, (1,))]})
+    engine.push("a", [(0, 1, (0,))])
+    union = Plan(A.union(table).node).map(signed_union)
+    late = Plan(Node(Difference(), (C.node, union.root)))
+    engine.add(late, results.extend, name="late")
+    engine.push("c", [(2, 6, (1,))])
+    engine.close()
+    assert equivalent(results, [(4, 6, (1,))])
 
 
 def signed_union(node: Node) -> Node:

@@ -218,6 +218,13 @@ def test_nothing_follows_relations_through_time(follow: Callable[[Stream], Strea
         name = re.escape(str(below.node.operator))
         with pytest.raises(PlanError, match=f"its input, {name}, reads relations alone, which have no time"):
             physical_plan(follow(below).plan())
+    named = L.select("x").rename({"x": "z"})
+    for below in (named.union(P), P.max_union(named).distinct()):
+        name = re.escape(str(below.node.operator))
+        with pytest.raises(
+            PlanError, match=f"its input, {name}, gives rows of a constant relation by themsel"
+        ):
+            physical_plan(follow(below).plan())
     assert is_relation(P.union(temporal).node)
     assert not is_relation(P.join(L).node)
     assert not is_relation(L.node)

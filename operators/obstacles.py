@@ -25,7 +25,7 @@ def gives_constants(node: Node) -> bool:
 
     >>> from midstream.plans.builder import relation, stream
     >>> items, bids = relation("items", item="integer"), stream("bids", item="integer")
-    >>> gives_constants(bids.union(items).node), gives_constants(bids.semi_join(items, on=["item"]).node)
+    >>> gives_constants(bids.union(items).node), gives_constants(bids.intersection(items).node)
     (True, False)
     """
     others = {leaf for leaf in node.walk() if not leaf.inputs and not _is_constant(leaf)}

@@ -19,7 +19,7 @@ from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
 from midstream.operators.box import Box, event_of
 from midstream.operators.engine import interleave
-from midstream.operators.obstacles import is_relation
+from midstream.operators.obstacles import gives_constants, is_relation
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.queries import Sink
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
@@ -123,7 +123,7 @@ def arranged(draw: st.DrawFn, plan: Plan) -> Plan:
     kinds = st.sampled_from((None, None, Split(2), Split(3), Coalesce(1), Coalesce(6)))
 
     def maybe(node: Node) -> Node:
-        kind = None if is_relation(node) else draw(kinds)
+        kind = None if is_relation(node) or gives_constants(node) else draw(kinds)
         return node if kind is None else Node(kind, (node,))
 
     changed: dict[Node, Node] = {}

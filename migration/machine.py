@@ -37,6 +37,9 @@ AT_ONCE = 64
 """How many elements of an input wait until the new plan is given them. As long as the old plan answers nobody
 waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
 
+SELDOM = 16
+"""After how many events sizes are looked at again."""
+
 
 class Phase(Enum):
     """Where a migration stands."""
@@ -102,14 +105,16 @@ class Migration:
         less for a while: it has yet to come past the rows of relations."""
         self._new_progress: list[Time] = [BEGINNING] * len(self.outputs)
         self.phase = Phase.MOVING
+        self.successor: Box | None = None
+        """The box that goes on once the migration is done or aborted; None before."""
         self.started: Time = min(reached, default=BEGINNING)
         """The least progress of the inputs when it began."""
         self.ended: Time | None = None
         """The same when it was done or aborted; None before."""
         self.peak_old = old.size()
-        """The largest state of the old box since the beginning, in elements."""
+        """The largest state of the old box since the beginning, in elements, of those that were looked at."""
         self.peak_new = new.size()
-        """The largest state of the new box since the beginning, in elements."""
+        """The same of the new box."""
         self.peak_held = 0
         """The largest number of elements that waited in the joiners."""
         self.reason = ""
@@ -122,18 +127,16 @@ class Migration:
         """Gets each entry of the trace as it occurs."""
         self._clock = clock
         self._sampling = Sampling(split)
-        self._is_simple = type(self)._feed_new is Migration._feed_new
-        """Whether the new plan's time stands still until an input has passed the split time."""
+        # Elsewhere the new plan's time does not stand still until an input has passed the split time.
+        self._quick_until = split if type(self)._feed_new is Migration._feed_new else BEGINNING
+        """Before this, nobody waits for what the new plan says."""
         self._pending: list[Batch] = [[] for _ in forks]
         """What the new plan has yet to be given."""
         self._is_behind = False
         """Whether it has, or has yet to be told how far an input is."""
         self._events = 0
-
-    @property
-    def successor(self) -> Box | None:
-        """The box that goes on once the migration is done or aborted; None before."""
-        return self.new if self.phase in (Phase.DONE, Phase.ABORTED) else None
+        self._look_at = 1
+        """After how many events sizes are to be looked at again."""
 
     def begin(self) -> list[Batch]:
         """Give the new box what it is to begin with, and tell both how far the inputs are: if all are past
@@ -154,19 +157,52 @@ class Migration:
         return results
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """A batch, possibly empty, and the progress of its port behind it, in one event."""
-        if self._is_simple and self.phase is Phase.MOVING and not self._is_last(port, progress):
-            return self._quick(port, batch, progress)
-        results = self.push(port, batch)
-        if not batch or batch[-1][0] < progress:
-            _append(results, self.advance(port, progress))
+        """A batch, possibly empty, and the progress of its port behind it, in one event.
+
+        Until the last input comes to the split time nobody waits for the new plan: what it is given may wait,
+        as it is faster with more at once. Here calls count.
+        """
+        if progress >= self._quick_until and self._is_slow(port, progress):
+            results = self.push(port, batch)
+            if not batch or batch[-1][0] < progress:
+                _append(results, self.advance(port, progress))
+            return results
+        self._reached[port] = progress
+        self._is_behind = True
+        results = list(self._feed_old(port, batch, progress))
+        for output, found in enumerate(results):
+            if found:
+                results[output] = self._joiners[output].process(found, [], self.split)
+        if batch:
+            pending = self._pending[port]
+            pending += batch
+            if len(pending) >= AT_ONCE:
+                _append(results, self._feed_pending())
+        self._events += 1
+        if self._events == self._look_at:
+            self._look(progress)
+        if self._can_settle and self.old is not None:
+            self._adopt(settled(self.old))
         return results
+
+    def _is_slow(self, port: int, progress: Time) -> bool:
+        """Whether results of the new plan may be waited for."""
+        return self._quick_until == BEGINNING or self._is_last(port, progress)
 
     def _is_last(self, port: int, progress: Time) -> bool:
         """Whether no input is before the split time any more when this one has come so far."""
         if progress < self.split:
             return False
         return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
+
+    def _look(self, progress: Time) -> None:
+        """Look at sizes, which takes as long as a light event: after few events, by powers of two, and then
+        seldom."""
+        self._look_at += min(self._events, SELDOM)
+        self._measure()
+        is_due = not self._events % SELDOM and progress >= self._sampling.due
+        if is_due and self._sampling.is_due(min(self._reached)):
+            self._record()
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input."""
@@ -231,30 +267,6 @@ class Migration:
             self._enter(Phase.DONE)
         is_due = progress >= self._sampling.due and self._sampling.is_due(min(self._reached))
         if is_due and self.phase is Phase.MOVING:
-            self._record()
-        return results
-
-    def _quick(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """An event while an input is before the split time, until when nobody waits for the new plan: what it
-        is given may wait, as it is faster with more at once."""
-        self._reached[port] = progress
-        self._is_behind = True
-        results = list(self._feed_old(port, batch, progress))
-        for output, found in enumerate(results):
-            if found:
-                results[output] = self._joiners[output].process(found, [], self.split)
-        self._events += 1
-        if self._events < AT_ONCE or not self._events % 16:
-            self._measure()
-        if batch:
-            pending = self._pending[port]
-            pending += batch
-            if len(pending) >= AT_ONCE:
-                _append(results, self._feed_pending())
-        if self._can_settle and self.old is not None:
-            self._adopt(settled(self.old))
-        if progress >= self._sampling.due and self._sampling.is_due(min(self._reached)):
-            _append(results, self._feed_pending())
             self._record()
         return results
 
@@ -353,7 +365,9 @@ class Migration:
 
     def _enter(self, phase: Phase, note: str = "") -> None:
         self.phase = phase
-        if self.successor is not None:
+        self._quick_until = BEGINNING
+        if phase in (Phase.DONE, Phase.ABORTED):
+            self.successor = self.new
             self.ended = min(self._reached)
         self._record(note)
 

@@ -14,24 +14,24 @@ class Host:
     """A Box with one guest for each of its outputs; all guests are given the same events."""
 
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
-        self.box = settled(box)
-        """The Box, or the one that goes on in its place."""
-        self._event = event_of(self.box)
+        self._host(settled(box))
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
 
-    @property
-    def is_plan(self) -> bool:
+    def _host(self, box: Box) -> None:
+        self.box = box
+        """The Box, or the one that goes on in its place."""
+        self.is_plan = isinstance(box, PlanBox)
         """Whether the Box has become a plan, whose operators can run without a host."""
-        return isinstance(self.box, PlanBox)
+        self._event = event_of(box)
+        self._may_settle = hasattr(box, "successor")
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""
         results = self._event(port, batch, progress)
-        box = settled(self.box)
-        if box is not self.box:
-            self.box, self._event = box, event_of(box)
+        if self._may_settle and self.box.successor is not None:  # type: ignore[attr-defined]
+            self._host(settled(self.box))
         return results
 
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:

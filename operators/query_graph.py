@@ -27,7 +27,7 @@ from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends, is_bounded, reads_stream
+from midstream.plans.properties import has_ordered_ends, is_bounded, latest_end, reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -199,8 +199,15 @@ class QueryGraph:
             return max(lasting, self._meters[node].max_end)
         # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
         windows = carried_out(Plan(node)).values()
-        metered = windows if all(below in self._meters for below in windows) else self._meters
-        return max([lasting, *(self.max_end(below) for below in metered)])
+        if all(below in self._meters for below in windows):
+            ends = {below: self.max_end(below) for below in windows}
+        else:
+            ends = dict.fromkeys(windows, max(map(self.max_end, self._meters), default=BEGINNING))
+        for leaf in node.walk():
+            if isinstance(leaf.operator, Relation):
+                rows = self._relations[leaf.operator.relation]
+                ends[leaf] = max((end for _, end, _ in rows), default=BEGINNING)
+        return max(lasting, latest_end(node, ends))
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""

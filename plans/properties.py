@@ -29,6 +29,7 @@ from midstream.plans.logical import (
 from midstream.plans.physical import Boxed, Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
+from midstream.plans.streams import BEGINNING, Time
 from midstream.plans.windows import (
     CountWindow,
     Dstream,
@@ -179,6 +180,28 @@ def is_bounded(node: Node, inputs: Set[Node]) -> bool:
             return not operator.is_snapshot_reducible or all(
                 is_bounded(child, inputs) for child in node.inputs
             )
+
+
+def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
+    """Until when whatever a subplan gives is valid at most, given that of some nodes below it, relations
+    among them.
+
+    >>> from midstream.plans.builder import relation, stream
+    >>> bids, offers = stream("bids", item="integer"), relation("offers", temporal=True, item="integer")
+    >>> ends = {bids.node: 9, offers.node: 60}
+    >>> latest_end(bids.union(offers).node, ends), latest_end(bids.intersection(offers).node, ends)
+    (60, 9)
+    """
+    if node in ends:
+        return ends[node]
+    below = [latest_end(child, ends) for child in node.inputs]
+    match logical(node):
+        case Join() | Intersection():
+            return min(below)
+        case Difference() | StrictDifference() | SemiJoin() | AntiJoin():
+            return below[0]
+        case _:
+            return max(below, default=BEGINNING)
 
 
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -139,8 +139,10 @@ def _stateless(self: QueryGraph, moved: Any, plans: Any, more: Any = None) -> No
     _rename(self, kept, plans, more or {})
 
 
-def _hasty(self: Migration) -> Any:
-    return None if self.phase is Phase.MOVING else self.new
+def _hasty(self: Migration, phase: Phase, note: str = "") -> None:
+    _enter(self, phase, note)
+    if phase is Phase.DRAINING:
+        self.successor = self.new
 
 
 def _silent(self: Migration) -> list[Batch]:
@@ -157,7 +159,7 @@ def _losing(self: Migration, from_old: list[Batch], failure: Exception) -> list[
     return _give_way(self, self._nothing(), failure)
 
 
-_move, _give_way = Migration._move, Migration._give_way
+_move, _give_way, _enter = Migration._move, Migration._give_way, Migration._enter
 _add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rename
 
 MUTANTS = (
@@ -269,7 +271,7 @@ MUTANTS = (
     Mutant(
         "hasty-guest",
         "The new plan goes on alone when the old one is gone, though results are still held.",
-        _put(Migration, "successor", property(_hasty)),
+        _put(Migration, "_enter", _hasty),
         st.just(CUT_OTHERWISE),
     ),
     Mutant(

@@ -6,6 +6,7 @@ import pytest
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
+from midstream.operators.relations import constant
 from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
@@ -173,6 +174,33 @@ def test_a_late_query_gets_positives_with_their_negatives() -> None:
     engine.push("c", [(2, 6, (1,))])
     engine.close()
     assert equivalent(results, [(4, 6, (1,))])
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_an_input_is_valid_as_long_as_rows_of_relations_that_it_gave(strategy: str) -> None:
+    """The union stays, and has given its row before the migration begins; the new plan gets nothing of it."""
+    table = relation("table", temporal=True, x="integer")
+    results: list[Element] = []
+    both = A.union(table)
+    plan = both.filter(POSITIVE).difference(A.filter(POSITIVE)).distinct().plan()
+    engine = Engine(plan, results.extend, relations={"table": [(0, 40, (1,))]})
+    engine.push("a", [(0, 4, (7,))])
+    migration = engine.migrate(both.difference(A).filter(POSITIVE).distinct().plan(), strategy)
+    for t in (20, 30, 50):
+        engine.push("a", [(t, t + 4, (7,))])
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert equivalent(results, [(0, 40, (1,))])
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp"])
+def test_an_input_that_gave_rows_that_are_valid_always_cannot_be_cut(strategy: str) -> None:
+    table = relation("table", x="integer")
+    both = A.union(table)
+    plan = both.filter(POSITIVE).difference(A.filter(POSITIVE)).distinct().plan()
+    engine = Engine(plan, relations={"table": constant([(1,)])})
+    with pytest.raises(MigrationRefused, match="valid for ever"):
+        engine.migrate(both.difference(A).filter(POSITIVE).distinct().plan(), strategy)
 
 
 def signed_union(node: Node) -> Node:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from migration_law import Scenario, arranged, check, equations, equivalents
 
 from midstream.engine import Engine
+from midstream.migration import machine
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
 from midstream.operators.engine import interleave
@@ -142,8 +143,11 @@ def test_the_split_time_is_behind_the_ends_of_what_has_begun(is_signed: bool) ->
     assert running.count("signs") == (4 if is_signed else 2)
 
 
-def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached() -> None:
+def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Elements from before the split time are still to come there."""
+    monkeypatch.setattr(machine, "AT_ONCE", 1)
     engine = Engine(signed_plan(JOINED.plan()))
     fed(engine, 0, 21)
     (part,) = engine.migrate(signed_plan(OTHER.plan()), whole=True).parts

@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from time import time as clock_time
@@ -169,7 +170,7 @@ class Migration:
             return results
         self._reached[port] = progress
         self._is_behind = True
-        results = list(self._feed_old(port, batch, progress))
+        results = list(self._old_events[port](batch, progress))
         for output, found in enumerate(results):
             if found:
                 results[output] = self._joiners[output].process(found, [], self.split)
@@ -180,7 +181,7 @@ class Migration:
                 _append(results, self._feed_pending())
         self._events += 1
         if self._events == self._look_at:
-            self._look(progress)
+            self._look(progress, results)
         if self._can_settle and self.old is not None:
             self._adopt(settled(self.old))
         return results
@@ -195,13 +196,14 @@ class Migration:
             return False
         return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
 
-    def _look(self, progress: Time) -> None:
+    def _look(self, progress: Time, results: list[Batch]) -> None:
         """Look at sizes, which takes as long as a light event: after few events, by powers of two, and then
         seldom."""
         self._look_at += min(self._events, SELDOM)
         self._measure()
         is_due = not self._events % SELDOM and progress >= self._sampling.due
         if is_due and self._sampling.is_due(min(self._reached)):
+            _append(results, self._feed_pending())
             self._record()
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
@@ -359,6 +361,12 @@ class Migration:
     def _adopt(self, old: Box) -> None:
         self.old = old
         self._feed_old = event_of(old)
+        # By port, the same, and in a plan without a question whether the port has ended.
+        self._old_events: Sequence[Callable[[Batch, Time], list[Batch]]] = (
+            old.events
+            if isinstance(old, PlanBox)
+            else [partial(self._feed_old, port) for port in range(len(old.inputs))]
+        )
         self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self

@@ -187,7 +187,8 @@ def _begin(
         if strategy.is_immediate:
             for port, progress in enumerate(reached):
                 new.advance(port, progress)
-            operators |= new.operators()
+            running = engine.base().operators()
+            operators |= {node: one for node, one in new.operators().items() if node not in running}
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)

@@ -107,18 +107,26 @@ class Swap(Migration):
 
 
 def require_private(engine: Engine, query: str, change: Change) -> None:
-    """Refuse to take away operators that others need, or that know more than their plan tells.
+    """Refuse to take away operators that others need, or that know more than their plan tells, and to share
+    those that hold what the old plan has given.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
     shared = engine.shared(query)
     operators = engine.base().operators()
-    (_, _, gone), _ = change.parts
+    (_, _, gone), (_, _, coming) = change.parts
     needed = {below for root in change.new for below in root.walk()}
     for node in [*gone, *change.inputs]:
         if node in shared and node not in needed:
             raise MigrationRefused(
                 f"{logical(node)} of the old plan runs for other queries too, which must keep it",
+                operator=str(logical(node)),
+            )
+    for node in coming:
+        if node in operators and operators[node].size():
+            raise MigrationRefused(
+                f"swap would give again what {logical(node)} of the new plan holds, which runs for other "
+                "queries already; use genmig",
                 operator=str(logical(node)),
             )
     physical = engine.query(query).physical

@@ -176,6 +176,24 @@ def test_a_late_query_gets_positives_with_their_negatives() -> None:
     assert equivalent(results, [(4, 6, (1,))])
 
 
+def test_a_swap_leaves_what_another_query_runs() -> None:
+    """The new plan's operator took the place of the equal one of the other query, which lost what it held."""
+    results: list[Element] = []
+    shared: list[Element] = []
+    named = A.select("x")
+    engine = Engine(named.plan(), results.extend)
+    engine.add(split(named).plan(), shared.extend, name="other")
+    engine.push("a", [(0, 3, (0,))])
+    with pytest.raises(MigrationRefused, match="swap would give again what split 2 of the new plan holds"):
+        engine.migrate(split(named).plan(), "swap")
+    engine.push("a", [(4, 6, (1,))])
+    assert engine.migrate(split(named).plan(), "swap").phase is Phase.DONE
+    engine.push("a", [(7, 10, (2,))])
+    engine.close()
+    assert equivalent(results, [(0, 3, (0,)), (4, 6, (1,)), (7, 10, (2,))])
+    assert equivalent(shared, results)
+
+
 @pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
 def test_an_input_is_valid_as_long_as_rows_of_relations_that_it_gave(strategy: str) -> None:
     """The union stays, and has given its row before the migration begins; the new plan gets nothing of it."""

@@ -187,8 +187,10 @@ def _begin(
         if strategy.is_immediate:
             for port, progress in enumerate(reached):
                 new.advance(port, progress)
-            running = engine.base().operators()
-            operators |= {node: one for node, one in new.operators().items() if node not in running}
+            # What another query runs already stays; what this one runs has been ended.
+            (_, _, gone), _ = box.change.parts
+            others = engine.base().operators().keys() - gone
+            operators |= {node: one for node, one in new.operators().items() if node not in others}
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)

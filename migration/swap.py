@@ -123,7 +123,7 @@ def require_private(engine: Engine, query: str, change: Change) -> None:
                 operator=str(logical(node)),
             )
     for node in coming:
-        if node in operators and operators[node].size():
+        if node in operators and node not in gone and operators[node].size():
             raise MigrationRefused(
                 f"swap would give again what {logical(node)} of the new plan holds, which runs for other "
                 "queries already; use genmig",

@@ -194,6 +194,18 @@ def test_a_swap_leaves_what_another_query_runs() -> None:
     assert equivalent(shared, results)
 
 
+def test_a_swap_of_a_plan_for_itself_begins_anew() -> None:
+    """Its operators have been ended, and cannot go on."""
+    plan = split(A).plan()
+    results: list[Element] = []
+    engine = Engine(plan, results.extend)
+    engine.migrate(plan, "swap", whole=True)
+    assert engine.base().progress_of(engine.query().physical.root) == BEGINNING
+    engine.push("a", [(0, 3, (0,))])
+    engine.close()
+    assert equivalent(results, [(0, 3, (0,))])
+
+
 @pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
 def test_an_input_is_valid_as_long_as_rows_of_relations_that_it_gave(strategy: str) -> None:
     """The union stays, and has given its row before the migration begins; the new plan gets nothing of it."""

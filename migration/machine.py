@@ -39,7 +39,7 @@ AT_ONCE = 64
 waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
 
 SELDOM = 16
-"""After how many events sizes are looked at again."""
+"""After how many elements and heartbeats sizes are looked at again."""
 
 
 class Phase(Enum):
@@ -135,9 +135,10 @@ class Migration:
         """What the new plan has yet to be given."""
         self._is_behind = False
         """Whether it has, or has yet to be told how far an input is."""
-        self._events = 0
+        self._seen = 0
+        """How many elements and heartbeats have come."""
         self._look_at = 1
-        """After how many events sizes are to be looked at again."""
+        """After how many of them sizes are to be looked at again."""
 
     def begin(self) -> list[Batch]:
         """Give the new box what it is to begin with, and tell both how far the inputs are: if all are past
@@ -179,8 +180,8 @@ class Migration:
             pending += batch
             if len(pending) >= AT_ONCE:
                 _append(results, self._feed_pending())
-        self._events += 1
-        if self._events == self._look_at:
+        self._seen += len(batch) or 1
+        if self._seen >= self._look_at:
             self._look(progress, results)
         if self._can_settle and self.old is not None:
             self._adopt(settled(self.old))
@@ -197,11 +198,11 @@ class Migration:
         return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
 
     def _look(self, progress: Time, results: list[Batch]) -> None:
-        """Look at sizes, which takes as long as a light event: after few events, by powers of two, and then
-        seldom."""
-        self._look_at += min(self._events, SELDOM)
+        """Look at sizes, which takes as long as a light element: after few of them, by powers of two, and
+        then seldom."""
+        self._look_at = self._seen + min(self._seen, SELDOM)
         self._measure()
-        is_due = not self._events % SELDOM and progress >= self._sampling.due
+        is_due = self._seen >= SELDOM and progress >= self._sampling.due
         if is_due and self._sampling.is_due(min(self._reached)):
             _append(results, self._feed_pending())
             self._record()

@@ -18,7 +18,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import partial
 from itertools import chain
 from operator import itemgetter
 from time import time as clock_time
@@ -171,7 +170,7 @@ class Migration:
             return results
         self._reached[port] = progress
         self._is_behind = True
-        results = list(self._old_events[port](batch, progress))
+        results = list(self._feed_old(port, batch, progress))
         for output, found in enumerate(results):
             if found:
                 results[output] = self._joiners[output].process(found, [], self.split)
@@ -362,12 +361,6 @@ class Migration:
     def _adopt(self, old: Box) -> None:
         self.old = old
         self._feed_old = event_of(old)
-        # By port, the same, and in a plan without a question whether the port has ended.
-        self._old_events: Sequence[Callable[[Batch, Time], list[Batch]]] = (
-            old.events
-            if isinstance(old, PlanBox)
-            else [partial(self._feed_old, port) for port in range(len(old.inputs))]
-        )
         self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self

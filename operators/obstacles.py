@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from midstream.plans.logical import Relation, Source
+from midstream.plans.logical import Relation
 from midstream.plans.plan import Node
-from midstream.plans.properties import is_bounded, logical
+from midstream.plans.properties import is_bounded, logical, reads_stream
 
 
 def is_relation(node: Node) -> bool:
@@ -17,7 +17,7 @@ def is_relation(node: Node) -> bool:
     >>> is_relation(items.join(stream("bids", bid="integer"), on=[("item", "bid")]).node)
     False
     """
-    return not any(isinstance(logical(below), Source) for below in node.walk())
+    return not reads_stream(node)
 
 
 def gives_constants(node: Node) -> bool:

@@ -3,9 +3,10 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 from types import MappingProxyType
 from typing import cast
@@ -84,8 +85,9 @@ class QueryGraph:
         self._check_relations(plan)
         ends, roots = self._entrances.max_end, plan.outputs.values()
         complete_from = max(missed_until(root, ends) for root in roots)
-        are_bounded = _are_bounded(roots, plan)
-        physical = self._apart(physical_plan(plan), are_bounded=are_bounded)
+        sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
+        are_bounded = all(is_bounded(root, sources) for root in roots)
+        physical = self._apart(physical_plan(plan), sources, are_bounded=are_bounded)
         first: dict[str, Batch] = {}
         if not are_bounded:
             if self._has_begun(plan) or self._read_late(physical):
@@ -205,9 +207,16 @@ class QueryGraph:
             ends = dict.fromkeys(windows, max(map(self.max_end, self._meters), default=BEGINNING))
         for leaf in node.walk():
             if isinstance(leaf.operator, Relation):
-                rows = self._relations[leaf.operator.relation]
-                ends[leaf] = max((end for _, end, _ in rows), default=BEGINNING)
+                ends[leaf] = self._last_ends[leaf.operator.relation]
         return max(lasting, latest_end(node, ends))
+
+    @cached_property
+    def _last_ends(self) -> dict[str, Time]:
+        """By relation, until when a row of it is valid."""
+        return {
+            name: max((end for _, end, _ in rows), default=BEGINNING)
+            for name, rows in self._relations.items()
+        }
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""
@@ -325,24 +334,23 @@ class QueryGraph:
         read = new | set(physical.outputs.values())
         return [node for node in running if node in read and reads_stream(node) and base.made(node)]
 
-    def _apart(self, physical: Plan, *, are_bounded: bool) -> Plan:
+    def _apart(self, physical: Plan, sources: Set[Node], *, are_bounded: bool) -> Plan:
         """The plan with operators of its own where it would miss more than what came before: negatives whose
         positives did, or, if all that it gives is bounded by streams, rows of relations."""
         late = self._read_late(physical)
         misses_signs = any(form(node) == "signs" for node in late)
-        misses_rows = are_bounded and not _are_bounded(late, physical)
+        misses_rows = are_bounded and not all(is_bounded(node, sources) for node in late)
         if not misses_signs and not misses_rows:
             return physical
         copy = next(self._copies)
 
         def begins(node: Node) -> bool:
             """Whether signs begin here, or rows of relations are put to what comes from streams."""
-            of_streams = [child for child in node.inputs if reads_stream(child)]
             if form(node) == "signs" and all(form(child) != "signs" for child in node.inputs):
                 return misses_signs
-            return bool(misses_rows and of_streams) and (
-                _are_bounded(of_streams, physical) and not _are_bounded([node], physical)
-            )
+            if not misses_rows or not reads_stream(node) or is_bounded(node, sources):
+                return False
+            return all(is_bounded(child, sources) for child in node.inputs if reads_stream(child))
 
         def apart(node: Node) -> Node:
             if not isinstance(node.operator, Physical) or not begins(node):
@@ -450,12 +458,6 @@ class QueryGraph:
         """Check the relations that a plan reads and no query did so far."""
         known = {operator for query in self.queries.values() for operator in query.plan.relations}
         check_relations([o for o in plan.relations if o not in known], self._relations)
-
-
-def _are_bounded(nodes: Iterable[Node], plan: Plan) -> bool:
-    """Whether nodes of a plan give nothing but while some element of a stream is valid."""
-    sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
-    return all(is_bounded(node, sources) for node in nodes)
 
 
 def _made(box: PlanBox, query: Query) -> int:

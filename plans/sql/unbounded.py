@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from midstream.plans.arrangements import Split
 from midstream.plans.logical import Aggregate, Join
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
+from midstream.plans.properties import logical, reads_stream
 from midstream.plans.sql.faults import Script, Span
 from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 
@@ -56,9 +56,5 @@ def _keeps_all(node: Node, lasting: Mapping[Node, Node]) -> bool:
         return False
     if isinstance(operator, Join):
         # What meets a relation need not wait for a later row of it.
-        return not any(_is_relation(child) for child in node.inputs)
+        return all(map(reads_stream, node.inputs))
     return True
-
-
-def _is_relation(node: Node) -> bool:
-    return not any(logical(below).name == "source" for below in node.walk())

@@ -40,8 +40,6 @@ class Meter:
 
     def __init__(self, engine: Engine, bucket_seconds: float, *, with_bytes: bool) -> None:
         self.intermediate = Intermediate(engine)
-        self.cpu = 0.0
-        """Seconds of processing so far."""
         self._engine = engine
         self._bucket_seconds = bucket_seconds
         self._with_bytes = with_bytes
@@ -96,7 +94,6 @@ class Meter:
                 self._bytes() if self._with_bytes else None,
                 mean,
                 max(latencies, default=None),
-                self.cpu,
             )
         )
         self._latency_sum += sum(latencies)
@@ -104,9 +101,9 @@ class Meter:
         self._elements, self._latencies, self._counted = Counter(), [], total
         return found
 
-    def series(self) -> Series:
-        """All buckets."""
-        return Series(*zip(*self._rows, strict=True))
+    def series(self, cpu: Sequence[float]) -> Series:
+        """All buckets, with what was processed until the end of each."""
+        return Series(*zip(*self._rows, strict=True), tuple(cpu))  # type: ignore[call-arg]
 
     def latency(self, results: int) -> tuple[float | None, int | None]:
         """The mean and the largest of all results' latencies."""

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from time import perf_counter, process_time
 
 from midstream.migration.report import report
@@ -15,7 +16,7 @@ from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.plans.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.plan import Plan
-from midstream.plans.streams import BEGINNING, Element, Time, chronon_end
+from midstream.plans.streams import BEGINNING, FOREVER, Element, Time, chronon_end
 from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
@@ -31,6 +32,7 @@ class Move:
     """A migration of a run, under way or over.
 
     seconds, cpu    what preparing and beginning it took, on the wall's clock and of the processor
+    cpu_aborting    what giving it up took
     first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
     note            what else is to be said
     """
@@ -45,6 +47,7 @@ class Move:
     beyond: int | None = None
     ended: int | None = None
     aborted: int | None = None
+    cpu_aborting: float = 0.0
     note: str = ""
 
     def as_result(self) -> Moved:
@@ -77,6 +80,7 @@ class Outcome:
     """What became of a run.
 
     cpu, counts     the seconds of processing, and the number of results, by portion
+    taken           how many portions had been taken, by bucket, at its end
     giving          the instants at which results came out
     """
 
@@ -87,12 +91,29 @@ class Outcome:
     totals: Totals
     cpu: Sequence[float]
     counts: Sequence[int]
+    taken: Sequence[int]
     giving: Sequence[int]
 
     @property
     def spans(self) -> list[Span]:
         """When migrations were under way."""
         return [(move.asked, move.ended) for move in self.moves]
+
+
+def processing(
+    cpu: Sequence[float], moves: Sequence[Move], taken: Sequence[int], every: int
+) -> tuple[float, ...]:
+    """Seconds of processing since the beginning, by bucket, at its end: of portions, and for beginning and
+    giving up migrations."""
+    of_portions = [0.0, *accumulate(cpu)]
+    asides = [(move.asked, move.cpu) for move in moves]
+    asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]
+    # The last bucket takes in all that comes after the others.
+    ends = [*range(every, len(taken) * every, every), FOREVER]
+    return tuple(
+        of_portions[portions] + sum(seconds for at, seconds in asides if at < end)
+        for portions, end in zip(taken, ends, strict=True)
+    )
 
 
 @contextmanager
@@ -148,6 +169,7 @@ class _Run:
         self._refused: str | None = None
         self._cpu = array("d")
         self._counts = array("q")
+        self._taken: list[int] = []
         self._meter = Meter(self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes)
 
     def feed(self, progress: Callable[[int], object]) -> None:
@@ -168,7 +190,7 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """What became of it."""
-        series = self._meter.series()
+        series = self._meter.series(processing(self._cpu, self._moves, self._taken, self._every))
         latency_mean, latency_max = self._meter.latency(len(self._results))
         return Outcome(
             results=self._results,
@@ -186,11 +208,12 @@ class _Run:
                 longest_pause_stayed=None,
                 latency_mean=latency_mean,
                 latency_max=latency_max,
-                cpu=self._meter.cpu,
-                speed=len(self._results) / self._meter.cpu if self._meter.cpu else None,
+                cpu=series.cpu[-1],
+                speed=speed(len(self._results), series.cpu[-1]),
             ),
             cpu=self._cpu,
             counts=self._counts,
+            taken=self._taken,
             giving=self._meter.giving,
         )
 
@@ -209,7 +232,6 @@ class _Run:
         seconds = process_time() - began
         self._cpu.append(seconds)
         self._counts.append(len(self._results) - known)
-        self._meter.cpu += seconds
         self._meter.take(portion, self._results[known:])
 
     def _pass(self, time: int, taken: int) -> None:
@@ -245,7 +267,6 @@ class _Run:
             return
         move = Move(step, plan, migration, time, perf_counter() - wall, process_time() - cpu, taken)
         self._moves.append(move)
-        self._meter.cpu += move.cpu
         self._meter.give(time, self._results[known:])
         self._meter.intermediate.total(migration)
         self._settle(time, taken)
@@ -257,7 +278,7 @@ class _Run:
             move.aborted = time
         except MigrationRefused as refusal:
             move.note = f"not given up at {time}: {refusal}"
-        self._meter.cpu += process_time() - cpu
+        move.cpu_aborting = process_time() - cpu
         self._meter.give(time, self._results[known:])
         self._settle(time, taken)
 
@@ -268,9 +289,15 @@ class _Run:
                 move.ended, move.beyond = time, taken
 
     def _close_bucket(self) -> Bucket:
+        self._taken.append(len(self._cpu))
         under_way = [move.migration for move in self._moves if move.ended is None]
         is_moved = any(move.migration.phase.value == "done" for move in self._moves)
         return self._meter.close(under_way[-1] if under_way else None, is_moved)
+
+
+def speed(results: int, seconds: float) -> float | None:
+    """Results per second of processing."""
+    return results / seconds if seconds else None
 
 
 def _finite(time: Time) -> int | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from operator import le
 from statistics import median
+from typing import TypeVar
 
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import NormalForm, compare, normal_form
@@ -27,10 +28,12 @@ from midstream.scenarios.simulator.results import (
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
 from midstream.scenarios.simulator.ways import Way
-from midstream.scenarios.simulator.windows import cheapest, with_windows
+from midstream.scenarios.simulator.windows import cheaper, with_windows
 
 SHOWN_DIFFERENCES = 10
 """How many differences between results are spelled out."""
+
+K = TypeVar("K")
 
 Progress = Callable[[int, int | None], object]
 """Told how many steps are done, of how many."""
@@ -50,7 +53,8 @@ def simulate(
     spec = scenario.spec
     runs: list[Run] = []
     targets = {step.to for step in scenario.steps}
-    steps_of_one = 1 + len(scenario.ways) + len(targets)
+    rounds = 1 if is_quick else spec.measures.runs
+    steps_of_one = rounds * (1 + len(scenario.ways) + len(targets))
     for repetition in range(spec.repetitions):
         given = input_of(scenario, spec.seed + repetition, is_quick)
         done = repetition * steps_of_one
@@ -59,7 +63,7 @@ def simulate(
             share = portions / max(1, len(given.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, given, repetition, tell, is_quick=is_quick).runs()
+        runs += _Repetition(scenario, given, repetition, tell, rounds).runs()
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -88,35 +92,55 @@ class _Repetition:
         given: Input,
         repetition: int,
         tell: Callable[[int, int], object],
-        *,
-        is_quick: bool,
+        rounds: int,
     ) -> None:
         self._scenario = scenario
         self._given = given
         self._repetition = repetition
         self._tell = tell
         self._done = 0
-        self._runs = 1 if is_quick else scenario.spec.measures.runs
+        self._rounds = rounds
 
     def runs(self) -> list[Run]:
         """Without migration, each new plan alone, and each strategy, in this order."""
         scenario = self._scenario
+        alones, moved = self._round()
+        # Round by round: when the machine is slow for a while, it is so for all.
+        for _ in range(1, self._rounds):
+            alones_again, moved_again = self._round()
+            alones = self._cheaper(alones, alones_again)
+            moved = self._cheaper(moved, moved_again)
         start = scenario.plans[scenario.start]
-        stayed = self._run(start, None)
+        stayed = alones[start]
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
-        moved = [(way, self._run(start, way)) for way in scenario.ways]
-        alones = {start: stayed}
-        for name, plan in self._targets([outcome for _, outcome in moved]).items():
-            if plan not in alones:
-                alones[plan] = self._run(plan, None)
-                found.append(self._judged(alone(name), alones[plan], form))
-        for way, outcome in moved:
-            one = self._judged(way.name, outcome, form, is_ordered=way.is_ordered)
-            found.append(replace(one, totals=with_windows(outcome, stayed, alones)))
+        names = {plan: name for name, plan in reversed(self._targets(moved.values()).items())}
+        found += [
+            self._judged(alone(names[plan]), outcome, form)
+            for plan, outcome in alones.items()
+            if plan != start
+        ]
+        for way in scenario.ways:
+            one = self._judged(way.name, moved[way.name], form, is_ordered=way.is_ordered)
+            found.append(replace(one, totals=with_windows(moved[way.name], stayed, alones)))
         return found
 
-    def _targets(self, moved: Sequence[Outcome]) -> dict[str, Plan]:
+    def _round(self) -> tuple[dict[Plan, Outcome], dict[str, Outcome]]:
+        """Each plan without migration, the first one first, and each strategy, by name."""
+        scenario = self._scenario
+        start = scenario.plans[scenario.start]
+        alones = {start: self._run(start, None)}
+        moved = {way.name: self._run(start, way) for way in scenario.ways}
+        for plan in self._targets(moved.values()).values():
+            if plan not in alones:
+                alones[plan] = self._run(plan, None)
+        return alones, moved
+
+    def _cheaper(self, outcomes: dict[K, Outcome], again: dict[K, Outcome]) -> dict[K, Outcome]:
+        every = self._scenario.every
+        return {key: cheaper(one, again[key], every) for key, one in outcomes.items()}
+
+    def _targets(self, moved: Iterable[Outcome]) -> dict[str, Plan]:
         """The plans to which the scenario wants to move, by name; those that the optimizer chose are
         numbered, where there are several."""
         named = {
@@ -132,10 +156,7 @@ class _Repetition:
     def _run(self, plan: Plan, way: Way | None) -> Outcome:
         step = self._done
         self._done += 1
-        return cheapest(
-            run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
-            for _ in range(self._runs)
-        )
+        return run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
 
     def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
         """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""

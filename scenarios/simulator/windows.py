@@ -8,19 +8,26 @@ from dataclasses import replace
 from midstream.plans.plan import Plan
 from midstream.scenarios.simulator.meter import longest_pause
 from midstream.scenarios.simulator.results import Totals
-from midstream.scenarios.simulator.run import Outcome
+from midstream.scenarios.simulator.run import Outcome, processing, speed
 
 
-def cheapest(outcomes: Iterable[Outcome]) -> Outcome:
-    """The one of runs of the same that took the least processing; of the processing of each arrival, and of
-    each beginning of a migration, the least of all."""
-    every = list(outcomes)
-    best = min(every, key=lambda one: one.totals.cpu)
-    for moves in zip(*(one.moves for one in every), strict=True):
-        least = min(move.cpu for move in moves)
-        for move in moves:
-            move.cpu = least
-    return replace(best, cpu=list(map(min, zip(*(one.cpu for one in every), strict=True))))
+def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
+    """Of two runs of the same, the processing of each arrival, and of what is done to migrations, that took
+    less: whatever else the machine does adds to it. `every` is the length of a bucket."""
+    cpu = list(map(min, one.cpu, again.cpu))
+    moves = tuple(
+        replace(
+            move,
+            seconds=min(move.seconds, other.seconds),
+            cpu=min(move.cpu, other.cpu),
+            cpu_aborting=min(move.cpu_aborting, other.cpu_aborting),
+        )
+        for move, other in zip(one.moves, again.moves, strict=True)
+    )
+    series = replace(one.series, cpu=processing(cpu, moves, one.taken, every))
+    total = series.cpu[-1]
+    totals = replace(one.totals, cpu=total, speed=speed(one.totals.results, total))
+    return replace(one, cpu=cpu, moves=moves, series=series, totals=totals)
 
 
 def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcome]) -> Totals:
@@ -66,4 +73,4 @@ def _speed(outcome: Outcome, portions: Iterable[int]) -> float | None:
     """Results per second of processing."""
     some = list(portions)
     seconds = sum(outcome.cpu[i] for i in some)
-    return sum(outcome.counts[i] for i in some) / seconds if seconds else None
+    return speed(sum(outcome.counts[i] for i in some), seconds)

@@ -1,0 +1,89 @@
+"""What is counted as processing: of one run, and of several runs of the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midstream.scenarios.simulator.input import input_of
+from midstream.scenarios.simulator.run import Move, Outcome, processing, run
+from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
+from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.simulator.windows import cheaper
+
+SMALL = """
+name: small
+duration: 40 s
+streams:
+  s: {columns: {x: {values: uniform, low: 0, high: 9}}, arrivals: {process: constant, rate: 5}}
+plans:
+  one: {sql: "SELECT DISTINCT x FROM s [RANGE 5 SECONDS]"}
+  other: {sql: "SELECT x FROM s [RANGE 5 SECONDS] GROUP BY x"}
+migrations: [{at: 20 s, to: other}]
+strategies: [genmig]
+measures: {every: 10 s, runs: RUNS}
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Any) -> Scenario:
+    return parse_scenario("small.yaml", SMALL.replace("RUNS", "3"), tmp_path)
+
+
+def test_processing_adds_up_portions_and_what_is_done_to_migrations(small: Scenario) -> None:
+    """A migration that is asked for when a bucket ends belongs to the next one."""
+    step = replace(small.steps[0], abort_at=25)
+    begun = Move(step, small.plans["other"], None, 10, 0.0, 100.0, 1)  # type: ignore[arg-type]
+    given_up = replace(begun, asked=20, aborted=25, cpu=1000.0, cpu_aborting=10_000.0)
+    cpu = [1.0, 2.0, 4.0, 8.0]
+    assert processing(cpu, [], [1, 3, 3, 4], 10) == (1, 7, 7, 15)
+    assert processing(cpu, [begun], [1, 3, 3, 4], 10) == (1, 107, 107, 115)
+    assert processing(cpu, [given_up], [1, 3, 3, 4], 10) == (1, 7, 11_007, 11_015)
+    assert processing(cpu, [begun, replace(given_up, asked=99)], [4], 10) == (11_115,)
+
+
+def test_of_two_runs_the_least_of_each_arrival_counts(small: Scenario) -> None:
+    given = input_of(small, 1, False)
+    one, again = (run(small, small.plans["one"], small.ways[0], given) for _ in range(2))
+    n = len(one.cpu)
+
+    def with_costs(outcome: Outcome, even: float, odd: float, beginning: float) -> Outcome:
+        moves = tuple(replace(move, cpu=beginning, seconds=beginning) for move in outcome.moves)
+        return replace(outcome, cpu=[even, odd] * (n // 2) + [even] * (n % 2), moves=moves)
+
+    found = cheaper(with_costs(one, 1, 5, 7), with_costs(again, 3, 2, 9), small.every)
+    assert list(found.cpu) == ([1, 2] * n)[:n]
+    assert [(move.cpu, move.seconds) for move in found.moves] == [(7, 7)]
+    assert found.series.cpu == processing(found.cpu, found.moves, one.taken, small.every)
+    assert found.totals.cpu == found.series.cpu[-1] == sum(found.cpu) + 7
+    assert found.totals.speed == len(one.results) / found.totals.cpu
+    assert found.results == one.results
+
+
+@pytest.mark.parametrize("name", ["small", "chapter-30"])
+def test_what_is_processed_until_the_end_is_all(name: str, small: Scenario) -> None:
+    scenario = small if name == "small" else load_scenario(name)
+    simulation = simulate(scenario, is_quick=True)
+    for one in simulation.runs:
+        assert one.totals.cpu == one.series.cpu[-1] > 0
+        assert list(one.series.cpu) == sorted(one.series.cpu)
+
+
+def test_runs_are_made_in_rounds(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time in which the machine is slow must not hit all runs of one strategy."""
+    made = []
+
+    def noted(scenario: Scenario, plan: Any, way: Any, *rest: Any) -> Outcome:
+        made.append("alone" if way is None else way.name)
+        return run(scenario, plan, way, *rest)
+
+    monkeypatch.setattr("midstream.scenarios.simulator.simulating.run", noted)
+    steps: list[tuple[int, int | None]] = []
+    simulation = simulate(small, lambda done, total: steps.append((done, total)))
+    assert made == ["alone", "genmig", "alone"] * 3
+    assert [one.strategy for one in simulation.runs] == ["none", "other alone", "genmig"]
+    assert all(one.verdict == "equal" for one in simulation.runs)
+    assert steps == sorted(steps)
+    assert all(total == 9000 and done <= total for done, total in steps)

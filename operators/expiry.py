@@ -48,31 +48,34 @@ class FifoExpiry(Generic[T]):
     (5, [(5, 'until 5'), (7, 'until 7')], 1)
     """
 
-    __slots__ = ("_queue",)
+    __slots__ = ("_ends", "_items")
 
     def __init__(self) -> None:
-        self._queue: deque[tuple[Time, T]] = deque()
+        # Two queues of what is there anyhow are smaller than one of pairs.
+        self._ends: deque[Time] = deque()
+        self._items: deque[T] = deque()
 
     @property
     def next(self) -> Time | None:
         """The earliest end; None where there is no item."""
-        return self._queue[0][0] if self._queue else None
+        return self._ends[0] if self._ends else None
 
     def add(self, end: Time, item: T) -> None:
         """Keep an item until `end`."""
-        self._queue.append((end, item))
+        self._ends.append(end)
+        self._items.append(item)
 
     def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
         """Take out the items that end at or before a time."""
-        queue = self._queue
-        while queue and queue[0][0] <= time:
-            yield queue.popleft()
+        ends, items = self._ends, self._items
+        while ends and ends[0] <= time:
+            yield ends.popleft(), items.popleft()
 
     def __len__(self) -> int:
-        return len(self._queue)
+        return len(self._ends)
 
     def __iter__(self) -> Iterator[tuple[Time, T]]:
-        return iter(self._queue)
+        return zip(self._ends, self._items, strict=True)
 
 
 class Expiry(Generic[T]):
@@ -90,12 +93,13 @@ class Expiry(Generic[T]):
     (5, [(5, 'until 5'), (7, 'until 7')], 1)
     """
 
-    __slots__ = ("_arrivals", "_heap", "_queue", "next")
+    __slots__ = ("_arrivals", "_ends", "_heap", "_items", "next")
 
     def __init__(self) -> None:
         # What is in the heap ends before the last of the queue, and came after those of the queue that end
         # with it. So the queue is not empty while the heap is not, and goes first where ends are equal.
-        self._queue: deque[tuple[Time, T]] = deque()
+        self._ends: deque[Time] = deque()
+        self._items: deque[T] = deque()
         self._heap: list[tuple[Time, int, T]] = []
         self._arrivals = count()
         self.next: Time | None = None
@@ -103,29 +107,29 @@ class Expiry(Generic[T]):
 
     def add(self, end: Time, item: T) -> None:
         """Keep an item until `end`."""
-        queue = self._queue
-        if not queue:
+        ends = self._ends
+        if not ends:
             self.next = end
-            queue.append((end, item))
-        elif end >= queue[-1][0]:
-            queue.append((end, item))
-        else:
+        elif end < ends[-1]:
             heappush(self._heap, (end, next(self._arrivals), item))
             if self.next is None or end < self.next:
                 self.next = end
+            return
+        ends.append(end)
+        self._items.append(item)
 
     def pop(self) -> tuple[Time, T]:
         """Take out the item that ends first, with its end; there must be one."""
-        queue, heap = self._queue, self._heap
-        if queue[0][0] == self.next:
-            first = queue.popleft()
+        ends, heap = self._ends, self._heap
+        if ends[0] == self.next:
+            first = ends.popleft(), self._items.popleft()
         else:
             end, _, item = heappop(heap)
             first = end, item
-        if heap and heap[0][0] < queue[0][0]:
+        if heap and heap[0][0] < ends[0]:
             self.next = heap[0][0]
         else:
-            self.next = queue[0][0] if queue else None
+            self.next = ends[0] if ends else None
         return first
 
     def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
@@ -134,10 +138,10 @@ class Expiry(Generic[T]):
             yield self.pop()
 
     def __len__(self) -> int:
-        return len(self._queue) + len(self._heap)
+        return len(self._ends) + len(self._heap)
 
     def __iter__(self) -> Iterator[tuple[Time, T]]:
         """The items that are kept, in no particular order."""
-        yield from self._queue
+        yield from zip(self._ends, self._items, strict=True)
         for end, _, item in self._heap:
             yield end, item

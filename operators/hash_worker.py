@@ -18,7 +18,8 @@ from midstream.plans.streams import Batch, Time
 _ONE = """
 start, end, {mine} = element
 key = {key}
-if key in {p}other_index:
+bucket = {p}other_find(key)
+if bucket is not None:
     for start2, end2, {theirs} in {candidates}:
         if start2 < end and start < end2{condition}:
             {fresh}.append((start if start >= start2 else start2, end if end <= end2 else end2, {payload}))

@@ -107,7 +107,7 @@ def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo
         for columns, fifo in zip(keys, is_fifo, strict=True)
     ]
     probes: list[Probe] = [
-        hash_probe(side, keys[port], pairing, is_fifo=is_fifo[1 - port]) for port, side in enumerate(SIDES)
+        hash_probe(side, keys[port], pairing, areas[1 - port].CANDIDATES) for port, side in enumerate(SIDES)
     ]
     return _HashSides((areas[0], areas[1]), (probes[0], probes[1]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import islice
 
 from midstream.operators.arrivals import Arrival, Arrivals
 from midstream.operators.expiry import Expiry
@@ -13,8 +13,8 @@ from midstream.operators.operator import Operator
 from midstream.plans import logical
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
-Segment = list[Any]
-"""A result, `[start, end, payload]`. Its end is None while it is open."""
+FEW = 64
+"""What has left is forgotten when it is most of what there is, and this much more."""
 
 
 class _Row:
@@ -29,25 +29,14 @@ class _Row:
     open: int
     """How many segments are open."""
     # Hardly ever is more than one, and a deque is large.
-    first: Segment | None
-    rest: deque[Segment] | None
+    first: int
+    """The number of the oldest open segment, if there is one."""
+    rest: deque[int]
+    """The numbers of the others."""
 
-    def add(self, segment: Segment) -> None:
-        """A segment has been opened."""
-        self.open += 1
-        if self.first is None:
-            self.first = segment
-        elif self.rest is None:
-            self.rest = deque((segment,))
-        else:
-            self.rest.append(segment)
 
-    def close(self, end: Time) -> None:
-        """Close the oldest open segment."""
-        assert self.first is not None
-        self.open -= 1
-        self.first[1] = end
-        self.first = self.rest.popleft() if self.rest else None
+_NO_REST: deque[int] = deque()
+"""Of most rows; nothing is put in."""
 
 
 class Multisets(Operator):
@@ -90,17 +79,31 @@ class Multisets(Operator):
         self._others_pass = others_pass
         """Whether the other side's elements are results as well."""
         self._arrivals = Arrivals(2)
-        # Of rows and payloads, what is in tuples only costs the garbage collector nothing.
-        self._expiry: Expiry[tuple[Payload, bool]] = Expiry()
         self._rows: dict[Payload, _Row] = {}
+        # Of each valid element its end and its row, in queues: no object is made for it, and the row is at
+        # hand when it ends. The sides have windows of their own, so each has its own queues.
+        self._ends: deque[Time] = deque()
+        self._valid: deque[_Row] = deque()
+        self._other_ends: deque[Time] = deque()
+        self._other_valid: deque[_Row] = deque()
+        self._early: Expiry[tuple[_Row, bool]] = Expiry()
+        """What ends before the last of its queue, and whether it carries."""
         self._now: Time = BEGINNING
         self._touched: list[_Row] = []
         """What has changed at this instant."""
-        self._segments: deque[Segment] = deque()
+        # Segments by number, in order of starts; an end is None while the segment is open.
+        self._starts: list[Time] = []
+        self._segment_ends: list[Time | None] = []
+        self._payloads: list[Payload] = []
+        self._first = 0
+        """Where the first is that has not left."""
+        self._gone = 0
+        """How many have been taken out before the first place."""
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """The work of a port, as a function that has at hand what it needs."""
-        reached, segments, take, sweep = self.reached, self._segments, self._arrivals.take, self._sweep
+        reached, take, sweep = self.reached, self._arrivals.take, self._sweep
+        starts, ends, payloads = self._starts, self._segment_ends, self._payloads
 
         def work(batch: Batch) -> Batch:
             left, right = reached
@@ -108,10 +111,16 @@ class Multisets(Operator):
             arrivals = take(port, batch, bound)
             if bound > self._now or arrivals:
                 sweep(arrivals, bound)
+            first, count = self._first, len(ends)
             out: Batch = []
-            while segments and segments[0][1] is not None:
-                start, end, payload = segments.popleft()
-                out.append((start, end, payload))
+            while first < count and (end := ends[first]) is not None:
+                out.append((starts[first], end, payloads[first]))
+                first += 1
+            if first and (first == count or 2 * first > count + FEW):
+                del starts[:first], ends[:first], payloads[:first]
+                self._gone += first
+                first = 0
+            self._first = first
             return out
 
         return work
@@ -122,41 +131,53 @@ class Multisets(Operator):
     def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
         """Go through elements at their starts, and on to the bound, by way of the instants at which elements
         end."""
-        rows, touched, segments, f = self._rows, self._touched, self._segments, self._f
-        expiry, carrier, others_pass = self._expiry, self._carrier, self._others_pass
+        rows, touched = self._rows, self._touched
+        ends, valid, other_ends, other_valid = self._ends, self._valid, self._other_ends, self._other_valid
+        early, carrier, others_pass = self._early, self._carrier, self._others_pass
+        starts, segment_ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
         now = self._now
         # Nothing arrives at the bound, but it has to be reached.
         for start, side, element in [*arrivals, (bound, carrier, None)]:
             while True:
-                upcoming = expiry.next
-                instant = start if upcoming is None or start < upcoming else upcoming
+                instant = start
+                if ends and ends[0] < instant:
+                    instant = ends[0]
+                if other_ends and other_ends[0] < instant:
+                    instant = other_ends[0]
+                if early.next is not None and early.next < instant:
+                    instant = early.next
                 if instant > now:
-                    for row in touched:
-                        rise = f(row.carriers, row.others) - row.open
-                        while rise > 0:
-                            segment = [now, None, row.payload]
-                            row.add(segment)
-                            segments.append(segment)
-                            rise -= 1
-                        while rise < 0:
-                            row.close(now)
-                            rise += 1
-                    touched.clear()
+                    if touched:
+                        self._settle(now)
+                        touched.clear()
                     now = instant
-                if upcoming != instant:
-                    break
-                end, (payload, is_carrier) = expiry.pop()
-                row = rows[payload]
-                if is_carrier:
+                while early.next == instant:
+                    _, (row, is_carrier) = early.pop()
+                    (ends if is_carrier else other_ends).appendleft(instant)
+                    (valid if is_carrier else other_valid).appendleft(row)
+                while ends and ends[0] == instant:
+                    ends.popleft()
+                    row = valid.popleft()
                     row.carriers -= 1
                     if row.open:
-                        row.close(end)
-                else:
+                        segment_ends[row.first - gone] = instant
+                        row.open -= 1
+                        if row.open:
+                            row.first = row.rest.popleft()
+                    if row.carriers or row.others:
+                        touched.append(row)
+                    else:
+                        del rows[row.payload]
+                while other_ends and other_ends[0] == instant:
+                    other_ends.popleft()
+                    row = other_valid.popleft()
                     row.others -= 1
-                if row.carriers or row.others:
-                    touched.append(row)
-                else:
-                    del rows[payload]
+                    if row.carriers or row.others:
+                        touched.append(row)
+                    else:
+                        del rows[row.payload]
+                if instant == start:
+                    break
             if element is None:
                 break
             _, end, payload = element
@@ -164,33 +185,72 @@ class Multisets(Operator):
                 row = rows[payload]
             else:
                 row = rows[payload] = _Row()
-                row.payload, row.first, row.rest = payload, None, None
+                row.payload, row.rest = payload, _NO_REST
                 row.carriers = row.others = row.open = 0
+            touched.append(row)
             if side == carrier:
                 row.carriers += 1
-                expiry.add(end, (payload, True))
+                if ends and end < ends[-1]:
+                    early.add(end, (row, True))
+                else:
+                    ends.append(end)
+                    valid.append(row)
             else:
                 row.others += 1
-                expiry.add(end, (payload, False))
+                if other_ends and end < other_ends[-1]:
+                    early.add(end, (row, False))
+                else:
+                    other_ends.append(end)
+                    other_valid.append(row)
                 if others_pass:
-                    segments.append(list(element))
-            touched.append(row)
+                    starts.append(start)
+                    segment_ends.append(end)
+                    payloads.append(payload)
         self._now = now
+
+    def _settle(self, now: Time) -> None:
+        """The instant is over: open segments where f has risen, and close those where it has fallen."""
+        f = self._f
+        starts, ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
+        for row in self._touched:
+            rise = f(row.carriers, row.others) - row.open
+            while rise > 0:
+                number = gone + len(starts)
+                starts.append(now)
+                ends.append(None)
+                payloads.append(row.payload)
+                if not row.open:
+                    row.first = number
+                elif row.rest:
+                    row.rest.append(number)
+                else:
+                    row.rest = deque((number,))
+                row.open += 1
+                rise -= 1
+            while rise < 0:
+                ends[row.first - gone] = now
+                row.open -= 1
+                if row.open:
+                    row.first = row.rest.popleft()
+                rise += 1
 
     def progress(self) -> Time:
         """The start of the first segment that has not left; the least progress where there is none."""
-        return self._segments[0][0] if self._segments else min(self.reached)
+        return self._starts[self._first] if self._starts else min(self.reached)
 
     def size(self) -> int:
         """Valid elements, elements that wait, open segments, and closed ones that wait."""
-        return len(self._expiry) + len(self._arrivals) + len(self._segments)
+        valid = len(self._ends) + len(self._other_ends) + len(self._early)
+        return valid + len(self._arrivals) + len(self._starts) - self._first
 
     def state(self) -> Iterable[Element]:
         """Valid elements, reduced to what is kept of them, elements that wait, and segments."""
-        for end, (payload, _) in self._expiry:
-            yield self._now, end, payload
+        for ends, valid in ((self._ends, self._valid), (self._other_ends, self._other_valid)):
+            yield from ((self._now, end, row.payload) for end, row in zip(ends, valid, strict=True))
+        yield from ((self._now, end, row.payload) for end, (row, _) in self._early)
         yield from self._arrivals
-        for start, end, payload in self._segments:
+        segments = zip(self._starts, self._segment_ends, self._payloads, strict=True)
+        for start, end, payload in islice(segments, self._first, None):
             # An open segment's end is not known yet; it lies ahead.
             yield start, FOREVER if end is None else end, payload
 

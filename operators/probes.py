@@ -78,16 +78,17 @@ def compiled(source: str) -> CodeType:
     return compile(source, "<generated>", "exec")
 
 
-def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, *, is_fifo: bool) -> Probe:
-    """Look at the bucket of equal key. A key that holds None finds none, as nothing is kept under it."""
-    bucket = f"find({key_source(side.mine, columns)}, nothing)"
+def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
+    """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
+    kept under it."""
+    bucket = f"(bucket := find({key_source(side.mine, columns)}))"
     # A single element mostly finds none, and then the comprehension would be a detour.
     single = f"if len(batch) == 1 and {key_source('batch[0][2]', columns)} not in index: return []"
     return generate(
         side,
         pairing,
-        prepare=f"{single}\n    find, nothing = index.get, {'()' if is_fifo else '{}'}",
-        candidates=f"for start2, end2, {side.other} in {bucket}{'' if is_fifo else '.values()'}",
+        prepare=f"{single}\n    find = index.get",
+        candidates=f"if {bucket} is not None for start2, end2, {side.other} in {candidates}",
     )
 
 

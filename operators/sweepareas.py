@@ -81,7 +81,7 @@ class Hashed(ABC):
     PURGE: ClassVar[str]
     """Forgets what ends at or before `here`; `area_KEY` stands for the key of a `row`."""
     CANDIDATES: ClassVar[str]
-    """The elements of the bucket of a `key` that is there."""
+    """The elements of a `bucket`."""
 
     index: dict[Hashable, Any]
     """The buckets by key."""
@@ -93,7 +93,7 @@ class Hashed(ABC):
     def __init__(self, columns: Sequence[int], **names: Any) -> None:
         self.columns = tuple(columns)
         self.index = {}
-        self._names = {"index": self.index, **names}
+        self._names = {"index": self.index, "find": self.index.get, **names}
         source = _FUNCTIONS.format(
             key=key_source("row", columns),
             known=known_source("row", columns),
@@ -167,7 +167,7 @@ while True:
     elif not len(bucket) & area_SELDOM and area_is_hollow(bucket):
         area_index[key] = dict(bucket)
 """
-    CANDIDATES = "area_index[key].values()"
+    CANDIDATES = "bucket.values()"
 
     def __init__(self, columns: Sequence[int]) -> None:
         self._queue: deque[tuple[Time, int, Hashable]] = deque()
@@ -198,26 +198,26 @@ others up costs less."""
 
 class FifoHashSweepArea(Hashed):
     """The same for ends that never decrease: an element leaves from the front of its bucket, and the elements
-    themselves are the queue, so that nothing else is allocated. A bucket begins as a tuple, which is
-    smaller than a list, and nothing to the garbage collector.
+    themselves are the queue. The bucket of a single element is the element. So nothing else is allocated
+    for it, and nothing else is to be fetched from memory.
 
     Cost     insert and purge O(1) per element; a bucket is found in O(1).
 
     >>> area = FifoHashSweepArea([0])
     >>> area.insert([(0, 5, ("a", 1)), (2, 9, ("a", 2)), (3, 9, ("b", 3))], 0)
     >>> area.index
-    {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))], 'b': ((3, 9, ('b', 3)),)}
+    {'a': [(0, 5, ('a', 1)), (2, 9, ('a', 2))], 'b': (3, 9, ('b', 3))}
     """
 
     __slots__ = ("_queue",)
 
-    index: dict[Hashable, tuple[Element] | list[Element] | deque[Element]]
+    index: dict[Hashable, Element | list[Element] | deque[Element]]
 
     KEEP = """
 if key not in area_index:
-    area_index[key] = (element,)
+    area_index[key] = element
 elif type(bucket := area_index[key]) is tuple:
-    area_index[key] = [*bucket, element]
+    area_index[key] = [bucket, element]
 else:
     bucket.append(element)
 area_queue.append(element)
@@ -227,15 +227,14 @@ while area_queue and area_queue[0][1] <= here:
     row = area_queue.popleft()[2]
     key = area_KEY
     bucket = area_index[key]
-    length = len(bucket)
-    if length == 1:
+    if type(bucket) is tuple or len(bucket) == 1:
         del area_index[key]
     else:
-        if length >= area_LONG and type(bucket) is list:
+        if len(bucket) >= area_LONG and type(bucket) is list:
             bucket = area_index[key] = area_deque(bucket)
         del bucket[0]
 """
-    CANDIDATES = "area_index[key]"
+    CANDIDATES = "((bucket,) if type(bucket) is tuple else bucket)"
 
     def __init__(self, columns: Sequence[int]) -> None:
         self._queue: deque[Element] = deque()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from midstream.plans.plan import Plan
 from midstream.scenarios.simulator.meter import longest_pause
 from midstream.scenarios.simulator.results import Totals
 from midstream.scenarios.simulator.run import Outcome, processing, speed
 
+K = TypeVar("K")
+
 
 def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
     """Of two runs of the same, the processing of each arrival, and of what is done to migrations, that took
     less: whatever else the machine does adds to it. `every` is the length of a bucket."""
-    cpu = list(map(min, one.cpu, again.cpu))
     moves = tuple(
         replace(
             move,
@@ -24,10 +26,27 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
         )
         for move, other in zip(one.moves, again.moves, strict=True)
     )
-    series = replace(one.series, cpu=processing(cpu, moves, one.taken, every))
+    return _with_cpu(replace(one, moves=moves), list(map(min, one.cpu, again.cpu)), every)
+
+
+def alike_before(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
+    """Until its first migration, each of these runs does the same as the others: of the processing of each
+    arrival, the least of all of them counts. What is left are the differences between the migrations."""
+    until = {key: one.moves[0].first if one.moves else len(one.cpu) for key, one in outcomes.items()}
+    least = [
+        min(one.cpu[i] for key, one in outcomes.items() if i < until[key]) for i in range(max(until.values()))
+    ]
+    return {
+        key: _with_cpu(one, [*least[: until[key]], *one.cpu[until[key] :]], every)
+        for key, one in outcomes.items()
+    }
+
+
+def _with_cpu(outcome: Outcome, cpu: Sequence[float], every: int) -> Outcome:
+    series = replace(outcome.series, cpu=processing(cpu, outcome.moves, outcome.taken, every))
     total = series.cpu[-1]
-    totals = replace(one.totals, cpu=total, speed=speed(one.totals.results, total))
-    return replace(one, cpu=cpu, moves=moves, series=series, totals=totals)
+    totals = replace(outcome.totals, cpu=total, speed=speed(outcome.totals.results, total))
+    return replace(outcome, cpu=cpu, series=series, totals=totals)
 
 
 def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcome]) -> Totals:

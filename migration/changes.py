@@ -129,7 +129,11 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
         if whole:
             stays: dict[Node, Node] = {}
             pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
-            break
+            more = _torn(running, pairs, kept) - kept
+            if not more:
+                break
+            kept |= more
+            continue
         stays, pairs, same = _compare(running, new, kept | goes, meanings)
         # What gives rows of relations alone is not exchanged by itself, but with what bounds it.
         old_inputs, new_inputs = _streams(kept), _streams(stops)
@@ -147,7 +151,7 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
             goes |= bounding
             continue
         conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
-        more = _with_all_below(conflicts | same) - kept
+        more = (_with_all_below(conflicts | same) | _torn(running, pairs, kept)) - kept
         if not more:
             break
         kept |= more
@@ -160,16 +164,30 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     return Changes(changes, running, stays, new)
 
 
+def _torn(running: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node]) -> set[Node]:
+    """Outputs of Boxes that would go while other outputs of theirs stay, with all below: a Box does not end
+    for one of its outputs alone."""
+    goes = {node for old, _ in pairs for node in _parts([old], kept)}
+    torn = {_box_of(node) for node in goes} & {_box_of(node) for node in running.nodes if node not in goes}
+    return _with_all_below(node for node in goes if _box_of(node) in torn - {None})
+
+
+def _box_of(node: Node) -> int | None:
+    """The number of the Box that a node is an output of."""
+    return node.operator.number if isinstance(node.operator, Boxed) else None
+
+
 def _grouped(
     running: Plan, new: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
 ) -> Iterator[Change]:
-    """Pairs that share operators, old or new ones, become one change."""
+    """Pairs that share operators, old or new ones, or a Box, become one change."""
     running_order, new_order = ({node: i for i, node in enumerate(plan.nodes)} for plan in (running, new))
-    graph: nx.Graph[tuple[Any, Node]] = nx.Graph()
+    graph: nx.Graph[tuple[Any, Any]] = nx.Graph()
     for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
         graph.add_node(pair)
         for which, part in ((0, _parts([pair[0]], kept)), (1, _parts([pair[1]], stops))):
             graph.add_edges_from((pair, (which, node)) for node in part)
+            graph.add_edges_from((pair, (which, _box_of(node))) for node in part if _box_of(node) is not None)
     for component in nx.connected_components(graph):
         group = tuple(item for item in graph if item in component and isinstance(item[0], Node))
         borders = {

@@ -11,7 +11,7 @@ from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.expressions import col
-from midstream.plans.logical import Difference, Union
+from midstream.plans.logical import Difference, Distinct, Union
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
@@ -245,3 +245,39 @@ def signed_union(node: Node) -> Node:
 def split(given: Stream) -> Stream:
     """In pieces of two chronons."""
     return Stream(Node(Split(2), (given.node,)))
+
+
+def projected(pieces: Node | None = None, *, more: Node | None = None) -> Plan:
+    """A projection, in pieces or not, and what is made of it."""
+    rows = Stream(pieces) if pieces else A
+    one = rows.select(z=col("x")).node
+    return Plan({"one": one, "more": more or Node(Distinct(), (one,))})
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["one of two outputs", "each of two outputs"])
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp"])
+def test_the_outputs_of_a_box_under_way_go_together(strategy: str, whole: bool, both: bool) -> None:
+    """The second migration moves one of them, or each by itself. It must not end the Box for the other one,
+    which then took everything for past."""
+    results: dict[str, list[Element]] = {"one": [], "more": []}
+    engine = Engine()
+    engine.add(projected(more=Node(Split(2), (projected().outputs["more"],))), name="query")
+    for output, found in results.items():
+        engine.subscribe(found.extend, output, "query")
+    engine.migrate(projected(split(A).node), strategy, whole=whole)
+    last = projected()
+    if both:
+        (distinct,) = (node for node in last.nodes if isinstance(node.operator, Distinct))
+        last = last.map(
+            lambda node: Node(Physical("distinct", node.operator), node.inputs) if node == distinct else node
+        )
+    engine.migrate(last, strategy, whole=whole)
+    assert [engine.base().progress_of(root) for root in engine.query().physical.outputs.values()] == [
+        BEGINNING,
+        BEGINNING,
+    ]
+    engine.push("a", [(0, 5, (1,)), (1, 3, (1,))])
+    engine.close()
+    assert equivalent(results["one"], [(0, 5, (1,)), (1, 3, (1,))])
+    assert equivalent(results["more"], [(0, 5, (1,))])

@@ -139,9 +139,12 @@ class Stream:
         """Keep the rows for which a condition is true."""
         return self._then(Filter(conjunction([condition])))
 
-    def select(self, *names: str, **computed: Any) -> Stream:
-        """Keep the named columns, then add computed ones."""
-        kept = [(name, Col(name)) for name in names]
+    def select(self, *names: str | Col, **computed: Any) -> Stream:
+        """Keep the named columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`.
+
+        Raises   PlanError where an expression has no name.
+        """
+        kept = [(name, Col(name)) for name in map(_column_name, names)]
         return self._then(Project((*kept, *((name, lift(e)) for name, e in computed.items()))))
 
     def rename(self, names: Mapping[str, str]) -> Stream:
@@ -274,6 +277,16 @@ def _columns(name: str, schema: Schema | Mapping[str, str | Type] | None, types:
     if isinstance(schema, Schema):
         return schema
     return Schema(tuple(parse_column(key, value) for key, value in (schema or types).items()))
+
+
+def _column_name(column: object) -> str:
+    if isinstance(column, Col):
+        return column.name
+    if isinstance(column, str):
+        return column
+    raise PlanError(
+        f"select: found {column}, expected the name of a column; what is computed has one: select(name=…)"
+    )
 
 
 def _condition(on: Expression | Sequence[tuple[str, str]] | None) -> Expression:

@@ -39,6 +39,7 @@ def test_a_join_says_the_same_in_pairs_and_in_conditions() -> None:
 
 
 def test_selecting_keeps_then_computes() -> None:
+    assert S.select(col("y"), S["x"]).node == S.select("y", "x").node
     chosen = S.select("y", twice=S["x"] * 2, one=1)
     assert str(chosen.schema) == "(y float null, twice integer, one integer)"
     assert isinstance(chosen.node.operator, Project)
@@ -76,6 +77,8 @@ def test_every_method_gives_a_new_stream() -> None:
         (lambda: S.rename({"x": "y"}), SchemaError, "column y occurs twice"),
         (lambda: S.select("x", x=col("y")), SchemaError, "column x occurs twice"),
         (lambda: S.select("q"), ExpressionError, "there is no column q"),
+        (lambda: S.select(col("x") + 1), PlanError, r"found x \+ 1, expected the name of a column"),
+        (lambda: S.select(7), PlanError, "select: found 7, expected the name of a column"),
         (lambda: S.select(z=[1]), ExpressionError, r"found constant \[1\]"),
         (lambda: S.filter(col("z") > 1), ExpressionError, "there is no column z"),
         (lambda: S.filter(col("x")), PlanError, "x is integer, expected a condition"),

@@ -81,6 +81,7 @@ class Outcome:
 
     cpu, counts     the seconds of processing, and the number of results, by portion
     taken           how many portions had been taken, by bucket, at its end
+    running         from which portion on which physical plan ran by itself; None during migrations
     giving          the instants at which results came out
     """
 
@@ -92,6 +93,7 @@ class Outcome:
     cpu: Sequence[float]
     counts: Sequence[int]
     taken: Sequence[int]
+    running: Sequence[tuple[int, Plan | None]]
     giving: Sequence[int]
 
     @property
@@ -170,6 +172,7 @@ class _Run:
         self._cpu = array("d")
         self._counts = array("q")
         self._taken: list[int] = []
+        self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
         self._meter = Meter(self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes)
 
     def feed(self, progress: Callable[[int], object]) -> None:
@@ -214,6 +217,7 @@ class _Run:
             cpu=self._cpu,
             counts=self._counts,
             taken=self._taken,
+            running=self._running,
             giving=self._meter.giving,
         )
 
@@ -287,6 +291,10 @@ class _Run:
         for move in self._moves:
             if move.ended is None and is_over(move.migration):
                 move.ended, move.beyond = time, taken
+        query = self._engine.query()
+        plan = None if query.is_exchanged else query.physical
+        if plan is not self._running[-1][1]:
+            self._running.append((taken, plan))
 
     def _close_bucket(self) -> Bucket:
         self._taken.append(len(self._cpu))

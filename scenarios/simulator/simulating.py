@@ -28,7 +28,7 @@ from midstream.scenarios.simulator.results import (
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
 from midstream.scenarios.simulator.ways import Way
-from midstream.scenarios.simulator.windows import alike_before, cheaper, with_windows
+from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
 
 SHOWN_DIFFERENCES = 10
 """How many differences between results are spelled out."""
@@ -111,8 +111,10 @@ class _Repetition:
             alones = self._cheaper(alones, alones_again)
             moved = self._cheaper(moved, moved_again)
         start = scenario.plans[scenario.start]
-        moved = alike_before({BASELINE: alones[start], **moved}, scenario.every)
-        stayed = alones[start] = moved.pop(BASELINE)
+        both = alike({**alones, **moved}, scenario.every)
+        alones = {plan: both[plan] for plan in alones}
+        moved = {name: both[name] for name in moved}
+        stayed = alones[start]
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
         names = {plan: name for name, plan in reversed(self._targets(moved.values()).items())}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -29,17 +30,29 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
     return _with_cpu(replace(one, moves=moves), list(map(min, one.cpu, again.cpu)), every)
 
 
-def alike_before(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
-    """Until its first migration, each of these runs does the same as the others: of the processing of each
-    arrival, the least of all of them counts. What is left are the differences between the migrations."""
-    until = {key: one.moves[0].first if one.moves else len(one.cpu) for key, one in outcomes.items()}
-    least = [
-        min(one.cpu[i] for key, one in outcomes.items() if i < until[key]) for i in range(max(until.values()))
-    ]
-    return {
-        key: _with_cpu(one, [*least[: until[key]], *one.cpu[until[key] :]], every)
-        for key, one in outcomes.items()
-    }
+def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
+    """While no migration is under way, runs with the same physical plan do the same with the same arrivals:
+    of the processing of each, the least counts. What is left are the differences between migrations."""
+    least: dict[Plan, list[float]] = {}
+    for one in outcomes.values():
+        for plan, portions in _by_themselves(one):
+            known = least.setdefault(plan, [math.inf] * len(one.cpu))
+            known[portions] = map(min, known[portions], one.cpu[portions])
+    found = {}
+    for key, one in outcomes.items():
+        cpu = list(one.cpu)
+        for plan, portions in _by_themselves(one):
+            cpu[portions] = least[plan][portions]
+        found[key] = _with_cpu(one, cpu, every)
+    return found
+
+
+def _by_themselves(outcome: Outcome) -> Iterator[tuple[Plan, slice]]:
+    """Which physical plan ran by itself for which portions."""
+    ends = [first for first, _ in outcome.running[1:]]
+    for (first, plan), beyond in zip(outcome.running, [*ends, len(outcome.cpu)], strict=True):
+        if plan is not None:
+            yield plan, slice(first, beyond)
 
 
 def _with_cpu(outcome: Outcome, cpu: Sequence[float], every: int) -> Outcome:

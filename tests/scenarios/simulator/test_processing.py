@@ -11,7 +11,7 @@ from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.run import Move, Outcome, processing, run
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.windows import alike_before, cheaper
+from midstream.scenarios.simulator.windows import alike, cheaper
 
 SMALL = """
 name: small
@@ -62,24 +62,30 @@ def test_of_two_runs_the_least_of_each_arrival_counts(small: Scenario) -> None:
     assert found.results == one.results
 
 
-def test_what_is_alike_before_the_migration_costs_the_same(small: Scenario) -> None:
+def test_what_runs_do_alike_costs_the_same(small: Scenario) -> None:
+    """Before the migration as without it, and after it as the new plan alone."""
     given = input_of(small, 1, False)
-    stayed = run(small, small.plans["one"], None, given)
-    moved = run(small, small.plans["one"], small.ways[0], given)
-    n, first = len(stayed.cpu), moved.moves[0].first
-    assert 0 < first < n
+    stayed, moved, alone = (
+        run(small, small.plans[plan], way, given)
+        for plan, way in (("one", None), ("one", small.ways[0]), ("other", None))
+    )
+    n = len(stayed.cpu)
+    ((_, old), (first, none), (beyond, new)) = moved.running
+    assert 0 < first < beyond < n
+    assert (first, none) == (moved.moves[0].first, None)
+    assert stayed.running == [(0, old)] and alone.running == [(0, new)]
     runs = {
         "stayed": replace(stayed, cpu=([1.0, 9.0] * n)[:n]),
         "moved": replace(moved, cpu=([3.0, 4.0] * n)[:n]),
+        "alone": replace(alone, cpu=([5.0, 2.0] * n)[:n]),
     }
-    found = alike_before(runs, small.every)
-    assert list(found["stayed"].cpu[:first]) == list(found["moved"].cpu[:first]) == ([1, 4] * n)[:first]
-    assert list(found["stayed"].cpu[first:]) == ([1, 9] * n)[first:n]
-    assert list(found["moved"].cpu[first:]) == ([3, 4] * n)[first:n]
+    found = alike(runs, small.every)
+    costs = {name: list(one.cpu) for name, one in found.items()}
+    assert costs["stayed"] == [*([1, 4] * n)[:first], *([1, 9] * n)[first:n]]
+    assert costs["moved"] == [*([1, 4] * n)[:first], *([3, 4] * n)[first:beyond], *([3, 2] * n)[beyond:n]]
+    assert costs["alone"] == [*([5, 2] * n)[:beyond], *([3, 2] * n)[beyond:n]]
     for one in found.values():
         assert one.totals.cpu == one.series.cpu[-1] == sum(one.cpu) + sum(move.cpu for move in one.moves)
-    alone = alike_before({"stayed": runs["stayed"]}, small.every)
-    assert list(alone["stayed"].cpu) == runs["stayed"].cpu
 
 
 @pytest.mark.parametrize("name", ["small", "chapter-30"])

@@ -129,27 +129,13 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
         if whole:
             stays: dict[Node, Node] = {}
             pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
-            more = _torn(running, pairs, kept) - kept
-            if not more:
-                break
-            kept |= more
-            continue
-        stays, pairs, same = _compare(running, new, kept | goes, meanings)
-        # What gives rows of relations alone is not exchanged by itself, but with what bounds it.
-        old_inputs, new_inputs = _streams(kept), _streams(stops)
-        loose = {
-            (old, fresh)
-            for old, fresh in pairs
-            if not (is_bounded(old, old_inputs) and is_bounded(fresh, new_inputs))
-        }
-        bounding = {
-            old
-            for old, fresh in stays.items()
-            if not loose.isdisjoint(zip(old.inputs, fresh.inputs, strict=True))
-        }
-        if bounding:
-            goes |= bounding
-            continue
+            same: set[Node] = set()
+        else:
+            stays, pairs, same = _compare(running, new, kept | goes, meanings)
+            bounding = _bounding(stays, pairs, _streams(kept), _streams(stops))
+            if bounding:
+                goes |= bounding
+                continue
         conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
         more = (_with_all_below(conflicts | same) | _torn(running, pairs, kept)) - kept
         if not more:
@@ -162,6 +148,19 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     if not whole and (any(signed) or any(twice)):
         return find_changes(running, plan, needed, whole=True)
     return Changes(changes, running, stays, new)
+
+
+def _bounding(
+    stays: Mapping[Node, Node], pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
+) -> set[Node]:
+    """Operators that would stay above what gives rows of relations alone. That is not exchanged by itself,
+    but with what bounds it."""
+    loose = {(old, fresh) for old, fresh in pairs if not (is_bounded(old, kept) and is_bounded(fresh, stops))}
+    return {
+        old
+        for old, fresh in stays.items()
+        if not loose.isdisjoint(zip(old.inputs, fresh.inputs, strict=True))
+    }
 
 
 def _torn(running: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node]) -> set[Node]:

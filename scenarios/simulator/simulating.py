@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from operator import le
 from statistics import median
-from typing import TypeVar
 
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import NormalForm, compare, normal_form
@@ -32,8 +31,6 @@ from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
 
 SHOWN_DIFFERENCES = 10
 """How many differences between results are spelled out."""
-
-K = TypeVar("K")
 
 Progress = Callable[[int, int | None], object]
 """Told how many steps are done, of how many."""
@@ -103,54 +100,48 @@ class _Repetition:
 
     def runs(self) -> list[Run]:
         """Without migration, each new plan alone, and each strategy, in this order."""
-        scenario = self._scenario
-        alones, moved = self._round()
+        scenario, every = self._scenario, self._scenario.every
+        outcomes = self._round()
         # Round by round: when the machine is slow for a while, it is so for all.
         for _ in range(1, self._rounds):
-            alones_again, moved_again = self._round()
-            alones = self._cheaper(alones, alones_again)
-            moved = self._cheaper(moved, moved_again)
-        start = scenario.plans[scenario.start]
-        both = alike({**alones, **moved}, scenario.every)
-        alones = {plan: both[plan] for plan in alones}
-        moved = {name: both[name] for name in moved}
-        stayed = alones[start]
+            again = self._round()
+            outcomes = {key: cheaper(one, again[key], every) for key, one in outcomes.items()}
+        outcomes = alike(outcomes, every)
+        stayed = outcomes[scenario.plans[scenario.start]]
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
-        names = {plan: name for name, plan in reversed(self._targets(moved.values()).items())}
+        alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
+        names = {plan: name for name, plan in reversed(self._targets(outcomes).items())}
         found += [
             self._judged(alone(names[plan]), outcome, form)
             for plan, outcome in alones.items()
-            if plan != start
+            if outcome is not stayed
         ]
         for way in scenario.ways:
-            one = self._judged(way.name, moved[way.name], form, is_ordered=way.is_ordered)
-            found.append(replace(one, totals=with_windows(moved[way.name], stayed, alones)))
+            outcome = outcomes[way.name]
+            one = self._judged(way.name, outcome, form, is_ordered=way.is_ordered)
+            found.append(replace(one, totals=with_windows(outcome, stayed, alones)))
         return found
 
-    def _round(self) -> tuple[dict[Plan, Outcome], dict[str, Outcome]]:
-        """Each plan without migration, the first one first, and each strategy, by name."""
+    def _round(self) -> dict[Plan | str, Outcome]:
+        """The first plan without migration, each strategy, by its name, and each other plan alone."""
         scenario = self._scenario
         start = scenario.plans[scenario.start]
-        alones = {start: self._run(start, None)}
-        moved = {way.name: self._run(start, way) for way in scenario.ways}
-        for plan in self._targets(moved.values()).values():
-            if plan not in alones:
-                alones[plan] = self._run(plan, None)
-        return alones, moved
+        outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None)}
+        outcomes |= {way.name: self._run(start, way) for way in scenario.ways}
+        for plan in self._targets(outcomes).values():
+            if plan not in outcomes:
+                outcomes[plan] = self._run(plan, None)
+        return outcomes
 
-    def _cheaper(self, outcomes: dict[K, Outcome], again: dict[K, Outcome]) -> dict[K, Outcome]:
-        every = self._scenario.every
-        return {key: cheaper(one, again[key], every) for key, one in outcomes.items()}
-
-    def _targets(self, moved: Iterable[Outcome]) -> dict[str, Plan]:
+    def _targets(self, outcomes: Mapping[Plan | str, Outcome]) -> dict[str, Plan]:
         """The plans to which the scenario wants to move, by name; those that the optimizer chose are
         numbered, where there are several."""
         named = {
             step.to: self._scenario.plans[step.to] for step in self._scenario.steps if step.to != OPTIMIZER
         }
         chosen = dict.fromkeys(
-            move.plan for outcome in moved for move in outcome.moves if move.step.to == OPTIMIZER
+            move.plan for outcome in outcomes.values() for move in outcome.moves if move.step.to == OPTIMIZER
         )
         for i, plan in enumerate(chosen):
             named[OPTIMIZER if i == 0 else f"{OPTIMIZER} {i + 1}"] = plan

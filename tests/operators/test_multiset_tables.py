@@ -12,7 +12,7 @@ from midstream.operators.arrivals import Arrivals
 from midstream.operators.covers import KeyCovers
 from midstream.operators.engine import run
 from midstream.operators.matching import AntiJoin, SemiJoin
-from midstream.operators.multisets import Multisets, alone, surplus
+from midstream.operators.multisets import FEW, Multisets, alone, surplus
 from midstream.operators.operator import Operator
 from midstream.operators.planner import IMPLEMENTATIONS, running_operator
 from midstream.plans.algebra import specified
@@ -363,3 +363,16 @@ def test_arrivals_come_in_order_each_port_waiting_for_the_other() -> None:
     assert arrivals.take(1, [(6, 9, "f"), (8, 9, "g")], 6) == [(6, 0, (6, 9, "c")), (6, 1, (6, 9, "f"))]
     assert arrivals.take(0, [], 8) == [(8, 1, (8, 9, "g"))]
     assert (len(arrivals), arrivals.first(1)) == (0, None)
+
+
+def test_places_of_results_that_left_are_given_back_seldom_but_soon() -> None:
+    """To move a window's worth of places for each result would make large windows slow."""
+    difference, window, total = Multisets(surplus), 500, 3_000
+    given_back = set()
+    for t in range(total):
+        difference.push(0, [(t, t + window, ("a", t))])
+        difference.advance(1, t)
+        given_back.add(difference._gone)
+        assert len(difference._starts) <= 2 * window + 2 * FEW
+    assert len(given_back) <= 1 + total // window
+    assert max(given_back) > total - 3 * window

@@ -106,21 +106,23 @@ class _Repetition:
         for _ in range(1, self._rounds):
             again = self._round()
             outcomes = {key: cheaper(one, again[key], every) for key, one in outcomes.items()}
-        outcomes = alike(outcomes, every)
-        stayed = outcomes[scenario.plans[scenario.start]]
+        start = scenario.plans[scenario.start]
+        shared = alike(outcomes, every)
+        stayed = shared[start]
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
-        alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
         names = {plan: name for name, plan in reversed(self._targets(outcomes).items())}
         found += [
             self._judged(alone(names[plan]), outcome, form)
-            for plan, outcome in alones.items()
-            if outcome is not stayed
+            for plan, outcome in shared.items()
+            if isinstance(plan, Plan) and plan != start
         ]
+        # What is compared with a migration is the least of as many runs: of more, it would be less.
+        alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
         for way in scenario.ways:
-            outcome = outcomes[way.name]
+            outcome = shared[way.name]
             one = self._judged(way.name, outcome, form, is_ordered=way.is_ordered)
-            found.append(replace(one, totals=with_windows(outcome, stayed, alones)))
+            found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
         return found
 
     def _round(self) -> dict[Plan | str, Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from importlib.metadata import version
 from operator import le
 from statistics import median
@@ -50,8 +51,8 @@ def simulate(
     spec = scenario.spec
     runs: list[Run] = []
     targets = {step.to for step in scenario.steps}
-    rounds = 1 if is_quick else spec.measures.runs
-    steps_of_one = rounds * (1 + len(scenario.ways) + len(targets))
+    runs_of_each = 1 if is_quick else spec.measures.runs
+    steps_of_one = runs_of_each * (1 + len(scenario.ways) + len(targets))
     for repetition in range(spec.repetitions):
         given = input_of(scenario, spec.seed + repetition, is_quick)
         done = repetition * steps_of_one
@@ -60,7 +61,7 @@ def simulate(
             share = portions / max(1, len(given.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, given, repetition, tell, rounds).runs()
+        runs += _Repetition(scenario, given, repetition, tell, runs_of_each).runs()
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -89,25 +90,21 @@ class _Repetition:
         given: Input,
         repetition: int,
         tell: Callable[[int, int], object],
-        rounds: int,
+        runs_of_each: int,
     ) -> None:
         self._scenario = scenario
         self._given = given
         self._repetition = repetition
         self._tell = tell
         self._done = 0
-        self._rounds = rounds
+        self._runs_of_each = runs_of_each
 
     def runs(self) -> list[Run]:
         """Without migration, each new plan alone, and each strategy, in this order."""
-        scenario, every = self._scenario, self._scenario.every
-        outcomes = self._round()
-        # Round by round: when the machine is slow for a while, it is so for all.
-        for _ in range(1, self._rounds):
-            again = self._round()
-            outcomes = {key: cheaper(one, again[key], every) for key, one in outcomes.items()}
+        scenario = self._scenario
+        outcomes = self._outcomes()
         start = scenario.plans[scenario.start]
-        shared = alike(outcomes, every)
+        shared = alike(outcomes, scenario.every)
         stayed = shared[start]
         form = normal_form(stayed.results)
         found = [self._judged(BASELINE, stayed, form)]
@@ -125,7 +122,7 @@ class _Repetition:
             found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
         return found
 
-    def _round(self) -> dict[Plan | str, Outcome]:
+    def _outcomes(self) -> dict[Plan | str, Outcome]:
         """The first plan without migration, each strategy, by its name, and each other plan alone."""
         scenario = self._scenario
         start = scenario.plans[scenario.start]
@@ -150,6 +147,11 @@ class _Repetition:
         return named
 
     def _run(self, plan: Plan, way: Way | None) -> Outcome:
+        # One after the other: after runs of something else, light events would take longer.
+        every = (self._run_once(plan, way) for _ in range(self._runs_of_each))
+        return reduce(lambda one, again: cheaper(one, again, self._scenario.every), every)
+
+    def _run_once(self, plan: Plan, way: Way | None) -> Outcome:
         step = self._done
         self._done += 1
         return run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))

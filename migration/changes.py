@@ -136,8 +136,8 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
             if bounding:
                 goes |= bounding
                 continue
-        conflicts = {node for old, _ in pairs for node in _parts([old], kept) if node in stays}
-        more = (_with_all_below(conflicts | same) | _torn(running, pairs, kept)) - kept
+        leaving = {node for old, _ in pairs for node in _parts([old], kept)}
+        more = _with_all_below(leaving & stays.keys() | same | _torn(running, leaving)) - kept
         if not more:
             break
         kept |= more
@@ -163,12 +163,11 @@ def _bounding(
     }
 
 
-def _torn(running: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node]) -> set[Node]:
-    """Outputs of Boxes that would go while other outputs of theirs stay, with all below: a Box does not end
-    for one of its outputs alone."""
-    goes = {node for old, _ in pairs for node in _parts([old], kept)}
-    torn = {_box_of(node) for node in goes} & {_box_of(node) for node in running.nodes if node not in goes}
-    return _with_all_below(node for node in goes if _box_of(node) in torn - {None})
+def _torn(running: Plan, leaving: Set[Node]) -> set[Node]:
+    """Outputs of Boxes that would go while other outputs of theirs stay: a Box does not end for one of its
+    outputs alone."""
+    staying = {_box_of(node) for node in running.nodes if node not in leaving} - {None}
+    return {node for node in leaving if _box_of(node) in staying}
 
 
 def _box_of(node: Node) -> int | None:
@@ -185,8 +184,8 @@ def _grouped(
     for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
         graph.add_node(pair)
         for which, part in ((0, _parts([pair[0]], kept)), (1, _parts([pair[1]], stops))):
-            graph.add_edges_from((pair, (which, node)) for node in part)
-            graph.add_edges_from((pair, (which, _box_of(node))) for node in part if _box_of(node) is not None)
+            shared = (*part, *map(_box_of, part))
+            graph.add_edges_from((pair, (which, item)) for item in shared if item is not None)
     for component in nx.connected_components(graph):
         group = tuple(item for item in graph if item in component and isinstance(item[0], Node))
         borders = {

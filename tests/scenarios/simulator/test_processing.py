@@ -23,13 +23,13 @@ plans:
   other: {sql: "SELECT x FROM s [RANGE 5 SECONDS] GROUP BY x"}
 migrations: [{at: 20 s, to: other}]
 strategies: [genmig]
-measures: {every: 10 s, runs: RUNS}
+measures: {every: 10 s, runs: 3}
 """
 
 
 @pytest.fixture
 def small(tmp_path: Any) -> Scenario:
-    return parse_scenario("small.yaml", SMALL.replace("RUNS", "3"), tmp_path)
+    return parse_scenario("small.yaml", SMALL, tmp_path)
 
 
 def test_processing_adds_up_portions_and_what_is_done_to_migrations(small: Scenario) -> None:

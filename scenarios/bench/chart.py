@@ -71,8 +71,7 @@ def _panel(axes: Axes, items: Sequence[ItemResult], size: int) -> None:
 
 
 def _label(item: ItemResult) -> str:
-    name = item.workload.item.name
-    return f"{name}\nwindow {item.workload.window:,}" if item.workload.item.window else name
+    return item.item.name if item.window is None else f"{item.item.name}\nwindow {item.window:,}"
 
 
 def draw_memory(run: MemoryRun, file: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from midstream.plans.errors import InputFileError
-from midstream.scenarios.bench.item import Item, Workload, workload
+from midstream.scenarios.bench.item import Item
 from midstream.scenarios.bench.items import ITEMS
 from midstream.scenarios.bench.options import (
     BenchmarkError,
@@ -92,15 +92,14 @@ def bench(
     versions = installed() if peers else dict.fromkeys(PEERS)
     taking_part = [name for name, version in versions.items() if version is not None]
 
-    from midstream.scenarios.bench.measuring import measure, runs
+    from midstream.scenarios.bench.measuring import ItemResult, runs
+    from midstream.scenarios.bench.races import measure
     from midstream.scenarios.bench.report import Benchmark, show
 
-    plan = [
-        (item, size, count or _default_elements(item, windows, quick))
-        for item, size in _wanted(chosen, windows)
-    ]
-    total, done = len(plan) * runs(sizes, taking_part, times), 0
-    results = []
+    # Without windows of its own, an item is measured once.
+    plan = [(item, windows if item.window else (None,)) for item in chosen]
+    total, done = sum(len(own) for _, own in plan) * runs(sizes, taking_part, times), 0
+    results: list[ItemResult] = []
     with progress_bar("runs") as advance:
 
         def step() -> None:
@@ -108,9 +107,9 @@ def bench(
             done += 1
             advance(done, total)
 
-        for item, size, length in plan:
-            work: Workload = workload(item, length, seed, size)
-            results.append(measure(work, seed, sizes, taking_part, times, step))
+        for item, own in plan:
+            length = count or _default_elements(item, own, quick)
+            results += measure(item, own, length, seed, sizes, taking_part, times, step)
     reasons = _left_out(versions, peers, sizes)
     benchmark = Benchmark(seed, times, versions, reasons, tuple(results))
     if chart is not None:
@@ -205,13 +204,6 @@ def _left_out(
     if "streamz" not in reasons and batch_sizes != (1,):
         reasons["streamz"] = "passes single elements on, so it is measured at batch size 1 only"
     return reasons
-
-
-def _wanted(items: tuple[Item, ...], windows: tuple[int | None, ...]) -> Iterator[tuple[Item, int | None]]:
-    """Each item with each window; without windows of its own, once."""
-    for item in items:
-        for window in windows if item.window is not None else (None,):
-            yield item, window
 
 
 def _default_elements(item: Item, windows: tuple[int | None, ...], quick: bool) -> int:

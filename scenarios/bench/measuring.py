@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from operator import le
 from statistics import median
@@ -13,8 +12,8 @@ from typing import Any
 
 from midstream.plans.snapshots import equivalent
 from midstream.plans.streams import Element
-from midstream.scenarios.bench.contenders import BY_HAND, Contender, contenders, reference
-from midstream.scenarios.bench.item import Workload, workload
+from midstream.scenarios.bench.contenders import BY_HAND, contenders, reference
+from midstream.scenarios.bench.item import Item, Workload, workload
 
 WARM_UP = 20
 """The warm-up runs on this fraction of the elements."""
@@ -76,9 +75,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What was measured of one item with one window."""
+    """What was measured of one item with one window, in elements of a stream; `elements` counts those of all
+    streams."""
 
-    workload: Workload
+    item: Item
+    window: int | None
+    elements: int
     measured: tuple[Measured, ...]
 
     @property
@@ -88,20 +90,27 @@ class ItemResult:
 
     def rate(self, one: Measured) -> Spread:
         """Elements per second."""
-        return Spread.of([self.workload.elements / seconds for seconds in one.seconds])
+        return Spread.of([self.elements / seconds for seconds in one.seconds])
 
     def of_by_hand(self, one: Measured) -> Spread:
         """Speed relative to the hand-written loop of the same batch size, repetition by repetition."""
         by_hand = next(m for m in self.measured if (m.name, m.batch_size) == (BY_HAND, one.batch_size))
         return Spread.of([a / b for a, b in zip(by_hand.seconds, one.seconds, strict=True)])
 
+    def of_window(self, first: ItemResult) -> tuple[Spread, ...]:
+        """Speed of each contender relative to its own with another window, repetition by repetition."""
+        return tuple(
+            Spread.of([a / b for a, b in zip(other.seconds, one.seconds, strict=True)])
+            for one, other in zip(self.measured, first.measured, strict=True)
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
-            "item": self.workload.item.name,
-            "title": self.workload.item.title,
-            "window": self.workload.window if self.workload.item.window else None,
-            "elements": self.workload.elements,
+            "item": self.item.name,
+            "title": self.item.title,
+            "window": self.window,
+            "elements": self.elements,
             "results": self.measured[0].results,
             "equal": self.is_equal,
             "measured": [
@@ -120,10 +129,6 @@ class ItemResult:
         }
 
 
-Progress = Callable[[], object]
-"""Told after each run."""
-
-
 def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -> int:
     """How many runs the measurement of one workload is, warm-up included."""
     each = 2 + ("bytewax" in peers)
@@ -131,48 +136,39 @@ def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -
     return (repetitions + 1) * (len(batch_sizes) * each + single)
 
 
-def measure(
-    work: Workload,
-    seed: int,
-    batch_sizes: Sequence[int],
-    peers: Collection[str],
-    repetitions: int,
-    progress: Progress = lambda: None,
-) -> ItemResult:
-    """Run all contenders in turn, again and again, so that what else the machine does hits all alike.
+class Race:
+    """The contenders for a workload, each under its number, and what was measured of them so far.
 
-    First each runs once on a twentieth of the elements, unmeasured.
+    All are to run in turn, again and again, so that what else the machine does hits all alike; and first once
+    on a twentieth of the elements, unmeasured.
     """
-    small = workload(work.item, work.elements // WARM_UP, seed, work.window)
-    for contender in contenders(small, batch_sizes, peers):
-        contender.run()
-        progress()
-    racing = contenders(work, batch_sizes, peers)
-    expected = sorted(reference(work))
-    measured = tuple(Measured(one.name, one.batch_size) for one in racing)
-    with _frozen_heap():
-        for _ in range(repetitions):
-            for contender, result in zip(racing, measured, strict=True):
-                _repeat(contender, result, expected)
-                progress()
-    return ItemResult(work, measured)
 
+    def __init__(self, work: Workload, seed: int, batch_sizes: Sequence[int], peers: Collection[str]) -> None:
+        small = workload(work.item, work.elements // WARM_UP, seed, work.window)
+        self._beginners = contenders(small, batch_sizes, peers)
+        self._contenders = contenders(work, batch_sizes, peers)
+        self._expected = sorted(reference(work))
+        self._work = work
+        self._measured = tuple(Measured(one.name, one.batch_size) for one in self._contenders)
 
-def _repeat(contender: Contender, result: Measured, expected: Sequence[Element]) -> None:
-    gc.collect()
-    started = perf_counter()
-    found = contender.run()
-    result.seconds.append(perf_counter() - started)
-    result.check(contender.convert(found), expected, contender.keeps_order)
+    def __len__(self) -> int:
+        """How many contenders there are."""
+        return len(self._contenders)
 
+    def warm_up(self, number: int) -> None:
+        """Run a contender, unmeasured."""
+        self._beginners[number].run()
 
-@contextmanager
-def _frozen_heap() -> Iterator[None]:
-    """Keep the inputs and the expected results out of garbage collection, which else would go through them
-    in the middle of each run."""
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
+    def repeat(self, number: int) -> None:
+        """Measure a contender once more, and compare what it gives."""
+        contender, measured = self._contenders[number], self._measured[number]
+        gc.collect()
+        started = perf_counter()
+        found = contender.run()
+        measured.seconds.append(perf_counter() - started)
+        measured.check(contender.convert(found), self._expected, contender.keeps_order)
+
+    def result(self) -> ItemResult:
+        """What was measured."""
+        window = self._work.window if self._work.item.window else None
+        return ItemResult(self._work.item, window, self._work.elements, self._measured)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +30,22 @@ class Benchmark:
     items: tuple[ItemResult, ...]
 
     @property
+    def rivals(self) -> list[str]:
+        """Who is measured beside the loop by hand."""
+        return [MIDSTREAM, *(name for name in PEERS if self.peers[name] is not None)]
+
+    @property
     def is_equal(self) -> bool:
         """Whether all contenders gave the same, on every item."""
         return all(item.is_equal for item in self.items)
+
+    def other_windows(self) -> Iterator[tuple[ItemResult, ItemResult]]:
+        """Each further window of an item, behind the item's first."""
+        firsts: dict[str, ItemResult] = {}
+        for result in self.items:
+            first = firsts.setdefault(result.item.name, result)
+            if result is not first:
+                yield first, result
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -45,6 +58,18 @@ class Benchmark:
             "peers": dict(self.peers),
             "left_out": dict(self.left_out),
             "items": [item.as_dict() for item in self.items],
+            "windows": [
+                {
+                    "item": result.item.name,
+                    "window": result.window,
+                    "first_window": first.window,
+                    "contender": one.name,
+                    "batch_size": one.batch_size,
+                    "of_first_window": spread.as_dict(),
+                }
+                for first, result in self.other_windows()
+                for one, spread in zip(result.measured, result.of_window(first), strict=True)
+            ],
         }
 
 
@@ -57,22 +82,22 @@ def show(benchmark: Benchmark, console: Console) -> None:
         )
     )
     console.print(_table(benchmark))
+    if any(benchmark.other_windows()):
+        console.print(Text("\nSpeed relative to the same with the item's first window.\n"))
+        console.print(_windows_table(benchmark))
     for name, reason in benchmark.left_out.items():
         console.print(Text(f"{name}: {reason}."))
     console.print(_verdict(benchmark))
 
 
 def _table(benchmark: Benchmark) -> Table:
-    rivals = [MIDSTREAM, *(name for name in PEERS if benchmark.peers[name] is not None)]
-    has_windows = len({item.workload.item.name for item in benchmark.items}) < len(benchmark.items)
-    table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False, padding=0)
-    table.add_column("item,\nwindow" if has_windows else "item", no_wrap=True)
-    for title in ("batch", "by hand\n1,000/s", *rivals):
-        table.add_column(title, justify="right", no_wrap=True)
+    rivals = benchmark.rivals
+    has_windows = any(benchmark.other_windows())
+    table = _empty_table("item,\nwindow" if has_windows else "item", "batch", "by hand\n1,000/s", *rivals)
     for item in benchmark.items:
-        names = [item.workload.item.name]
-        if has_windows and item.workload.item.window:
-            names.append(f"{item.workload.window:,}")
+        names = [item.item.name]
+        if has_windows and item.window is not None:
+            names.append(f"{item.window:,}")
         for size, by_name in _by_size(item.measured).items():
             cells = [
                 show_spread(item.of_by_hand(by_name[rival])) if rival in by_name else "–" for rival in rivals
@@ -80,6 +105,28 @@ def _table(benchmark: Benchmark) -> Table:
             rate = item.rate(by_name[BY_HAND]).median / 1000
             table.add_row(names.pop(0) if names else "", f"{size:,}", f"{rate:,.0f}", *cells)
         table.add_section()
+    return table
+
+
+def _windows_table(benchmark: Benchmark) -> Table:
+    contenders = (BY_HAND, *benchmark.rivals)
+    table = _empty_table("item", "window", "batch", *contenders)
+    for first, result in benchmark.other_windows():
+        spreads = {
+            (one.batch_size, one.name): show_spread(spread)
+            for one, spread in zip(result.measured, result.of_window(first), strict=True)
+        }
+        for size in _by_size(result.measured):
+            cells = [spreads.get((size, name), "–") for name in contenders]
+            table.add_row(result.item.name, f"{result.window:,}", f"{size:,}", *cells)
+    return table
+
+
+def _empty_table(first: str, *others: str) -> Table:
+    table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False, padding=0)
+    table.add_column(first, no_wrap=True)
+    for title in others:
+        table.add_column(title, justify="right", no_wrap=True)
     return table
 
 
@@ -103,7 +150,7 @@ def _verdict(benchmark: Benchmark) -> Text:
     if benchmark.is_equal:
         return Text("Verified: on every item all results are the same.", style="bold green")
     problems = [
-        f"{item.workload.item.name}, {one.name}, batches of {one.batch_size:,}: {one.problem}"
+        f"{item.item.name}, {one.name}, batches of {one.batch_size:,}: {one.problem}"
         for item in benchmark.items
         for one in item.measured
         if one.problem is not None

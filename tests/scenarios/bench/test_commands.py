@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from midstream.cli import build
-from midstream.scenarios.bench import commands, memory, options
+from midstream.scenarios.bench import commands, memory, options, races
 from midstream.scenarios.bench.commands import app
+from midstream.scenarios.bench.item import workload
 from midstream.scenarios.bench.items import ITEMS
+from midstream.scenarios.bench.measuring import ItemResult, Race
 from midstream.scenarios.bench.memory import SHORTEST, Sample
 
 COMMANDS = build(sub_apps=(("bench", app),))
@@ -39,7 +43,16 @@ def wrong_join(monkeypatch: pytest.MonkeyPatch) -> None:
     """A join of which Midstream is given another plan than it should."""
     item = ITEMS[0]
     wrong = replace(item, plan=lambda window: item.plan(window + 1))
-    monkeypatch.setattr(commands, "ITEMS", (wrong, *ITEMS[1:]))
+
+    def measured_here(
+        asked: object, windows: Sequence[int], elements: int, seed: int, sizes: Sequence[int], *_: object
+    ) -> list[ItemResult]:
+        race = Race(workload(wrong, elements, seed, windows[0]), seed, sizes, ())
+        for number in range(len(race)):
+            race.repeat(number)
+        return [race.result()]
+
+    monkeypatch.setattr(races, "measure", measured_here)
 
 
 def test_json_has_everything() -> None:
@@ -86,15 +99,26 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) 
 def test_windows_are_compared() -> None:
     result = invoke("--items", "join,filter-map", "--window", "10,40", "--batch-sizes", 64, *SMALL, "--json")
     assert result.exit_code == 0
-    items = json.loads(result.stdout)["items"]
-    assert [(item["item"], item["window"]) for item in items] == [
+    report = json.loads(result.stdout)
+    assert [(item["item"], item["window"]) for item in report["items"]] == [
         ("join", 10),
         ("join", 40),
         ("filter-map", None),
     ]
+    assert [
+        (other["item"], other["first_window"], other["window"], other["contender"], other["batch_size"])
+        for other in report["windows"]
+    ] == [("join", 10, 40, "by hand", 64), ("join", 10, 40, "midstream", 64)]
+    for i, other in enumerate(report["windows"]):
+        pairs = zip(*(item["measured"][i]["seconds"] for item in report["items"][:2]), strict=True)
+        assert other["of_first_window"]["median"] == median(a / b for a, b in pairs)
     result = invoke("--items", "join", "--window", "10,40", "--batch-sizes", "1,64", *SMALL)
-    first = [line.split(" ")[0] for line in result.stdout.splitlines()]
-    assert first.count("10") == first.count("40") == 1
+    words = [line.split() for line in result.stdout.splitlines()]
+    assert [line[0] for line in words if line].count("10") == 1
+    assert [line[:3] for line in words if line[:2] == ["join", "40"]] == [
+        ["join", "40", "1"],
+        ["join", "40", "64"],
+    ]
 
 
 def test_streams_are_long_enough_for_the_windows_that_are_given() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import replace
 
 import pytest
@@ -12,16 +11,25 @@ from midstream.scenarios.bench import measuring
 from midstream.scenarios.bench.contenders import Contender
 from midstream.scenarios.bench.item import Item, Workload, workload
 from midstream.scenarios.bench.items import ITEMS
-from midstream.scenarios.bench.measuring import ItemResult, Measured, Spread, measure, runs
+from midstream.scenarios.bench.measuring import ItemResult, Measured, Race, Spread, runs
 
 JOIN = ITEMS[0]
+
+
+def raced(work: Workload, repetitions: int) -> ItemResult:
+    """A race of batch sizes 1 and 64, in this process."""
+    race = Race(work, 1, (1, 64), ())
+    for _ in range(repetitions):
+        for number in range(len(race)):
+            race.repeat(number)
+    return race.result()
 
 
 def small(item: Item = JOIN) -> Workload:
     return workload(item, elements=400, seed=1, window=20)
 
 
-def test_everything_runs_once_to_warm_up_and_then_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warm_up_is_short_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[tuple[str, int, int]] = []
 
     def watched(work: Workload, sizes: object, peers: object) -> list[Contender]:
@@ -35,15 +43,12 @@ def test_everything_runs_once_to_warm_up_and_then_in_turn(monkeypatch: pytest.Mo
         return [contender(name, size) for size in (1, 64) for name in ("by hand", "midstream")]
 
     monkeypatch.setattr(measuring, "contenders", watched)
-    steps: list[int] = []
-    result = measure(small(), 1, (1, 64), (), repetitions=3, progress=lambda: steps.append(1))
-    once = [("by hand", 1), ("midstream", 1), ("by hand", 64), ("midstream", 64)]
-    assert [(name, size) for name, size, _ in log] == once * 4
-    assert {elements for _, _, elements in log[:4]} == {20}
-    assert {elements for _, _, elements in log[4:]} == {400}
-    assert len(steps) == runs((1, 64), (), 3) == 16
-    assert [len(one.seconds) for one in result.measured] == [3] * 4
-    assert gc.get_freeze_count() == 0
+    race = Race(small(), 1, (1, 64), ())
+    race.warm_up(1)
+    race.repeat(2)
+    race.repeat(2)
+    assert log == [("midstream", 1, 20), ("by hand", 64, 400), ("by hand", 64, 400)]
+    assert [len(one.seconds) for one in race.result().measured] == [0, 0, 2, 0]
 
 
 def test_runs_count_the_peers() -> None:
@@ -53,14 +58,15 @@ def test_runs_count_the_peers() -> None:
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
 def test_a_right_contender_passes(item: Item) -> None:
-    result = measure(small(item), 1, (1, 64), (), repetitions=2)
+    result = raced(small(item), repetitions=2)
+    assert (result.item, result.window) == (item, 20 if item.window else None)
     assert [one.problem for one in result.measured] == [None] * 4
     assert result.is_equal
 
 
 def test_a_wrong_contender_is_found_out() -> None:
     wrong = replace(JOIN, plan=lambda window: JOIN.plan(window + 1))
-    result = measure(small(wrong), 1, (1, 64), (), repetitions=1)
+    result = raced(small(wrong), repetitions=1)
     assert not result.is_equal
     problems = {(one.name, one.batch_size): one.problem for one in result.measured}
     assert problems["by hand", 1] is None
@@ -104,7 +110,17 @@ def test_ratios_are_taken_repetition_by_repetition() -> None:
     by_hand = Measured("by hand", 64, [1.0, 10.0, 3.0])
     ours = Measured("midstream", 64, [2.0, 40.0, 3.0])
     other = Measured("by hand", 1, [9.0, 9.0, 9.0])
-    result = ItemResult(small(), (other, by_hand, ours))
+    result = ItemResult(JOIN, 20, 400, (other, by_hand, ours))
     assert result.of_by_hand(ours) == Spread(0.5, 0.25, 1.0)
     assert result.of_by_hand(by_hand) == Spread(1.0, 1.0, 1.0)
     assert result.rate(by_hand) == Spread(400 / 3, 40.0, 400.0)
+
+
+def test_windows_are_compared_repetition_by_repetition() -> None:
+    first = ItemResult(
+        JOIN, 20, 400, (Measured("by hand", 1, [1.0, 2.0, 3.0]), Measured("x", 1, [1.0, 1.0, 1.0]))
+    )
+    later = ItemResult(
+        JOIN, 80, 400, (Measured("by hand", 1, [4.0, 2.0, 6.0]), Measured("x", 1, [2.0, 1.0, 4.0]))
+    )
+    assert later.of_window(first) == (Spread(0.5, 0.25, 1.0), Spread(0.5, 0.25, 1.0))

@@ -55,6 +55,16 @@ class Change:
             ("new", self.new, _parts(self.new, stops)),
         )
 
+    @property
+    def answering(self) -> tuple[tuple[str, list[Node]], ...]:
+        """The operators between what the new plan reads, or windows, and both results. Such as go on for
+        somebody else are among the old ones."""
+        inputs = set(self.inputs)
+        stops = {border for root in self.new for border in _borders(root, inputs)}
+        stays = _with_all_below(inputs)
+        stops |= {node for node in stays if reads_stream(node) and not logical(node).is_snapshot_reducible}
+        return ("old", _parts(self.old, stops)), ("new", _parts(self.new, inputs))
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -80,6 +90,11 @@ class Changes:
 
         roots = {name: pair(root, self._new.outputs[name]) for name, root in self._running.outputs.items()}
         return Plan(roots), {old: pair(old, new) for old, new in self._stays.items()}
+
+
+def box_of(node: Node) -> int | None:
+    """The number of the Box that a node is an output of."""
+    return node.operator.number if isinstance(node.operator, Boxed) else None
 
 
 def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
@@ -166,13 +181,8 @@ def _bounding(
 def _torn(running: Plan, leaving: Set[Node]) -> set[Node]:
     """Outputs of Boxes that would go while other outputs of theirs stay: a Box does not end for one of its
     outputs alone."""
-    staying = {_box_of(node) for node in running.nodes if node not in leaving} - {None}
-    return {node for node in leaving if _box_of(node) in staying}
-
-
-def _box_of(node: Node) -> int | None:
-    """The number of the Box that a node is an output of."""
-    return node.operator.number if isinstance(node.operator, Boxed) else None
+    staying = {box_of(node) for node in running.nodes if node not in leaving} - {None}
+    return {node for node in leaving if box_of(node) in staying}
 
 
 def _grouped(
@@ -184,7 +194,7 @@ def _grouped(
     for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
         graph.add_node(pair)
         for which, part in ((0, _parts([pair[0]], kept)), (1, _parts([pair[1]], stops))):
-            shared = (*part, *map(_box_of, part))
+            shared = (*part, *map(box_of, part))
             graph.add_edges_from((pair, (which, item)) for item in shared if item is not None)
     for component in nx.connected_components(graph):
         group = tuple(item for item in graph if item in component and isinstance(item[0], Node))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
-from midstream.migration.changes import Change, Changes, find_changes
+from midstream.migration.changes import Change, Changes, box_of, find_changes
 from midstream.migration.fork import everything, fork
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.machine import Migration
@@ -125,8 +125,9 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
     strategy.plans(chosen.plan, plan)
     changes = find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
     for change in changes.changes:
-        for which, roots, nodes in change.parts:
+        for which, roots, _ in change.parts:
             require_bounded(roots, set(change.inputs), which)
+        for which, nodes in change.answering:
             strategy.require(nodes, which)
         if strategy.takes_signs:
             require_known_ends(engine, change.inputs)
@@ -137,7 +138,7 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        split = strategy.split(_all_of(change, old, engine), ends, reached)
+        split = strategy.split(_all_of(change, old, engine, chosen.physical), ends, reached)
         known = strategy.known(engine, chosen.name, change, old, split)
         signed = {
             port: outstanding(engine, node)
@@ -164,12 +165,15 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
     return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
 
 
-def _all_of(change: Change, old: PlanBox, engine: Engine) -> PlanBox:
+def _all_of(change: Change, old: PlanBox, engine: Engine, running: Plan) -> PlanBox:
     """The old box with all that it reads down to the windows, if it reads what other inputs go into: what is
     kept there is still to come, and the new plan never gets it."""
     if not any(one in other.walk() for one in change.inputs for other in change.inputs if one != other):
         return old
-    return engine.old_part(change.old, input_nodes(old.plan))
+    # What a Box keeps counts for its first output, which may stay where another one is exchanged.
+    boxes = {box_of(node) for root in change.old for node in root.walk()} - {None}
+    beside = [node for node in running.nodes if box_of(node) in boxes]
+    return engine.old_part(list(dict.fromkeys([*change.old, *beside])), input_nodes(old.plan))
 
 
 def _begin(

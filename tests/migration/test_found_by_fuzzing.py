@@ -6,6 +6,7 @@ import pytest
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
+from midstream.migration.report import report
 from midstream.operators.relations import constant
 from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
@@ -281,3 +282,47 @@ def test_the_outputs_of_a_box_under_way_go_together(strategy: str, whole: bool, 
     engine.close()
     assert equivalent(results["one"], [(0, 5, (1,)), (1, 3, (1,))])
     assert equivalent(results["more"], [(0, 5, (1,))])
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_a_box_of_which_one_output_stays_is_answered_for(strategy: str) -> None:
+    """What it keeps counted for the output that stays, so the old plan seemed to hold nothing."""
+    named = C.select(z=col("x"))
+    results: list[Element] = []
+    engine = Engine()
+    engine.add(Plan({"one": named.node, "more": named.join(A.distinct()).node}), name="query")
+    engine.subscribe(results.extend, "more", "query")
+    engine.push("a", [(0, 1, (1,))])
+    engine.migrate(Plan({"one": named.node, "more": named.join(A).distinct().node}), strategy, whole=True)
+    engine.push("c", [(0, 30, (7,))])
+    second = engine.migrate(
+        Plan({"one": named.node, "more": named.join(A.distinct()).distinct().node}), strategy
+    )
+    engine.push("a", [(10, 20, (2,))])
+    engine.close()
+    assert report(second).unmatched == 0
+    assert equivalent(results, [(0, 1, (7, 1)), (10, 20, (7, 2))])
+
+
+@pytest.mark.parametrize("is_root", [False, True], ids=["below", "root"])
+@pytest.mark.parametrize("strategy", ["genmig-reference-point", "parallel-track", "auto"])
+def test_what_goes_on_for_another_query_must_fulfil_what_a_strategy_requires(
+    strategy: str, is_root: bool
+) -> None:
+    """Only operators that go were looked at, and those that stay begin results where others end."""
+    results: list[Element] = []
+    same = A.union(C).intersection(A)
+    engine = Engine(same.union(C).plan(), results.extend)
+    engine.add((same.union(C) if is_root else same).distinct().plan(), name="other")
+    engine.push("a", [(0, 2, (0,))])
+    engine.push("c", [(0, 2, (0,))])
+    if strategy == "auto":
+        engine.migrate(A.union(C).plan(), strategy)
+    else:
+        with pytest.raises(MigrationRefused, match="unsound over intersection of the old plan"):
+            engine.migrate(A.union(C).plan(), strategy)
+        engine.migrate(A.union(C).plan())
+    engine.push("c", [(1, 4, (0,))])
+    engine.push("a", [(1, 6, (0,))])
+    engine.close()
+    assert equivalent(results, [(0, 2, (0,)), (0, 2, (0,)), (1, 4, (0,)), (1, 6, (0,))])

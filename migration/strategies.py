@@ -44,11 +44,12 @@ from midstream.operators.guest import Host
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
+from midstream.operators.queries import Query
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, reads_stream
 from midstream.plans.schema import suggest
-from midstream.plans.streams import BEGINNING, Batch, Payload, Time
+from midstream.plans.streams import BEGINNING, FOREVER, Batch, Payload, Time
 
 
 def migrate(
@@ -123,29 +124,23 @@ class _Box:
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
     chosen = engine.query(query)
     strategy.plans(chosen.plan, plan)
-    changes = find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
-    for change in changes.changes:
-        for which, roots, _ in change.parts:
-            require_bounded(roots, set(change.inputs), which)
-        for which, nodes in change.answering:
-            strategy.require(nodes, which)
-        if strategy.takes_signs:
-            require_known_ends(engine, change.inputs)
-        else:
-            require_intervals(change.inputs)
-        strategy.permit(engine, chosen.name, change)
-    boxes = []
-    for change in changes.changes:
-        old = engine.old_part(change.old, change.inputs)
-        ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        split = strategy.split(_all_of(change, old, engine, chosen.physical), ends, reached)
-        known = strategy.known(engine, chosen.name, change, old, split)
-        signed = {
-            port: outstanding(engine, node)
-            for port, node in enumerate(change.inputs)
-            if form(node) == "signs"
-        }
-        boxes.append(_Box(change, old, reached, split, known, signed))
+
+    def changed(whole: bool) -> Changes:
+        return find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
+
+    changes = changed(whole)
+    try:
+        boxes = _checked(strategy, engine, chosen, changes)
+    except MigrationRefused as refusal:
+        # Windows may end where rows of relations that come in above them are valid for ever.
+        ends = (engine.max_end(node) for change in changes.changes for node in change.inputs)
+        if whole or FOREVER not in ends:
+            raise
+        changes = changed(whole=True)
+        try:
+            boxes = _checked(strategy, engine, chosen, changes)
+        except MigrationRefused:
+            raise refusal from None
 
     def predict() -> Prediction:
         return Prediction.together(strategy.name, [_predict(box) for box in boxes])
@@ -163,6 +158,32 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         )
 
     return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
+
+
+def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes) -> list[_Box]:
+    for change in changes.changes:
+        for which, roots, _ in change.parts:
+            require_bounded(roots, set(change.inputs), which)
+        for which, nodes in change.answering:
+            strategy.require(nodes, which)
+        if strategy.takes_signs:
+            require_known_ends(engine, change.inputs)
+        else:
+            require_intervals(change.inputs)
+        strategy.permit(engine, query.name, change)
+    boxes = []
+    for change in changes.changes:
+        old = engine.old_part(change.old, change.inputs)
+        ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
+        split = strategy.split(_all_of(change, old, engine, query.physical), ends, reached)
+        known = strategy.known(engine, query.name, change, old, split)
+        signed = {
+            port: outstanding(engine, node)
+            for port, node in enumerate(change.inputs)
+            if form(node) == "signs"
+        }
+        boxes.append(_Box(change, old, reached, split, known, signed))
+    return boxes
 
 
 def _all_of(change: Change, old: PlanBox, engine: Engine, running: Plan) -> PlanBox:

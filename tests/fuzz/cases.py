@@ -14,7 +14,7 @@ from midstream.operators.relations import constant
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import Stream
 from midstream.plans.plan import Plan
-from midstream.plans.properties import logical_plan, reads_stream
+from midstream.plans.properties import above, input_nodes, logical_plan, reads_stream
 from midstream.plans.schema import Type
 from midstream.plans.streams import FOREVER, Batch, Element, Time
 from midstream.testing import WHOLE, elements, plans, rows
@@ -73,9 +73,22 @@ KINDS: Mapping[str, Any] = {
 def families(draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), forever: bool = False) -> Family:
     """A query to begin with, in one of the forms that it may take."""
     family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
+    if draw(st.integers(0, 7)) == 7:
+        family = Family((draw(roundabout(family.plans[0])), *family.plans), family.is_rewritten)
     if not family.is_rewritten:
         return family
     return Family((draw(carried_out(family.plans[0])), *family.plans))
+
+
+@st.composite
+def roundabout(draw: st.DrawFn, plan: Plan) -> Plan:
+    """The same with `(X union X) intersection X` in the place of one subplan X, which begins results where
+    others end."""
+    inputs = input_nodes(plan)
+    upper = [node for node in (*inputs, *above(plan, inputs)) if reads_stream(node)]
+    chosen = draw(st.sampled_from(upper))
+    again = Stream(chosen).union(Stream(chosen)).intersection(Stream(chosen)).node
+    return plan.map(lambda node: again if node == chosen else node)
 
 
 @st.composite

@@ -234,6 +234,23 @@ def test_an_input_that_gave_rows_that_are_valid_always_cannot_be_cut(strategy: s
         engine.migrate(both.difference(A).filter(POSITIVE).distinct().plan(), strategy)
 
 
+def test_rows_that_are_valid_always_are_joined_above_what_stays() -> None:
+    """Only the sides of the join differ, but the union below it cannot be cut."""
+    table = relation("table", y="integer")
+    results: list[Element] = []
+    rows, both = A.select(z=col("x")), A.select(y=col("x")).union(table)
+    engine = Engine(both.join(rows).plan(), results.extend, relations={"table": constant([(1,)])})
+    engine.push("a", [(0, 4, (7,))])
+    migration = engine.migrate(rows.join(both, columns=["y", "z"]).plan())
+    for t in (2, 9):
+        engine.push("a", [(t, t + 4, (t,))])
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert migration.parts[0].inputs == ("a",)
+    expected = [(0, 4, (1, 7)), (0, 4, (7, 7)), (2, 4, (2, 7)), (2, 4, (7, 2))]
+    assert equivalent(results, [*expected, *((t, t + 4, row) for t in (2, 9) for row in ((1, t), (t, t)))])
+
+
 def signed_union(node: Node) -> Node:
     """A union over signs, any other node as it is."""
     return (

@@ -217,8 +217,8 @@ class Midstream(RuleBasedStateMachine):
                 return False
             if not (is_preserving(query.plan) and is_preserving(plan)):
                 return False
-        # What is shared may end sooner than an input below it, such as a join of an unbounded window; and later,
-        # where rows of a relation come in.
+        # What is shared may end sooner than an input below it, such as a join of an unbounded window; and
+        # later, where rows of a relation come in.
         cut = (carried_out(query.physical, shared) for shared in (frozenset(), engine.shared(name)))
         ends = [engine.max_end(node) for inputs in cut for node in inputs.values()]
         had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))

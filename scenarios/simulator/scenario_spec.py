@@ -59,14 +59,16 @@ class MigrationSpec(Strict):
 class MeasuresSpec(Strict):
     """What is measured.
 
-    every   the grid, in chronons; by default a hundredth of the duration
-    bytes   an estimate of memory, which takes time
-    runs    each run is made so often, and of the processing of each arrival the least counts
+    every       the grid, in chronons; by default a hundredth of the duration
+    bytes       an estimate of memory, which takes time
+    runs        each run is made so often, and of the processing of each arrival the least counts
+    in_turn     true makes each run once, and then all again; else runs of the same follow each other
     """
 
     every: Span | None = None
     bytes: bool = False
     runs: PositiveInt = 1
+    in_turn: bool = False
 
 
 class StrategySpec(Strict):

@@ -124,13 +124,23 @@ class _Repetition:
 
     def _outcomes(self) -> dict[Plan | str, Outcome]:
         """The first plan without migration, each strategy, by its name, and each other plan alone."""
+        if not self._scenario.spec.measures.in_turn:
+            return self._round(self._runs_of_each)
+        rounds = (self._round(1) for _ in range(self._runs_of_each))
+        return reduce(
+            lambda one, again: {key: self._cheaper(outcome, again[key]) for key, outcome in one.items()},
+            rounds,
+        )
+
+    def _round(self, times: int) -> dict[Plan | str, Outcome]:
+        """The same, each so many times in a row."""
         scenario = self._scenario
         start = scenario.plans[scenario.start]
-        outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None)}
-        outcomes |= {way.name: self._run(start, way) for way in scenario.ways}
+        outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None, times)}
+        outcomes |= {way.name: self._run(start, way, times) for way in scenario.ways}
         for plan in self._targets(outcomes).values():
             if plan not in outcomes:
-                outcomes[plan] = self._run(plan, None)
+                outcomes[plan] = self._run(plan, None, times)
         return outcomes
 
     def _targets(self, outcomes: Mapping[Plan | str, Outcome]) -> dict[str, Plan]:
@@ -146,10 +156,11 @@ class _Repetition:
             named[OPTIMIZER if i == 0 else f"{OPTIMIZER} {i + 1}"] = plan
         return named
 
-    def _run(self, plan: Plan, way: Way | None) -> Outcome:
-        # One after the other: after runs of something else, light events would take longer.
-        every = (self._run_once(plan, way) for _ in range(self._runs_of_each))
-        return reduce(lambda one, again: cheaper(one, again, self._scenario.every), every)
+    def _run(self, plan: Plan, way: Way | None, times: int) -> Outcome:
+        return reduce(self._cheaper, (self._run_once(plan, way) for _ in range(times)))
+
+    def _cheaper(self, one: Outcome, again: Outcome) -> Outcome:
+        return cheaper(one, again, self._scenario.every)
 
     def _run_once(self, plan: Plan, way: Way | None) -> Outcome:
         step = self._done

@@ -97,7 +97,18 @@ def test_what_is_processed_until_the_end_is_all(name: str, small: Scenario) -> N
         assert list(one.series.cpu) == sorted(one.series.cpu)
 
 
-def test_runs_of_the_same_follow_each_other(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("in_turn", "order"),
+    [
+        (False, [*["alone"] * 3, *["genmig"] * 3, *["alone"] * 3]),
+        (True, ["alone", "genmig", "alone"] * 3),
+    ],
+)
+def test_runs_of_the_same_follow_each_other_or_all_are_made_in_turn(
+    in_turn: bool, order: list[str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SMALL.replace("runs: 3", f"runs: 3, in_turn: {str(in_turn).lower()}")
+    small = parse_scenario("small.yaml", text, tmp_path)
     made = []
 
     def noted(scenario: Scenario, plan: Any, way: Any, *rest: Any) -> Outcome:
@@ -107,7 +118,7 @@ def test_runs_of_the_same_follow_each_other(small: Scenario, monkeypatch: pytest
     monkeypatch.setattr("midstream.scenarios.simulator.simulating.run", noted)
     steps: list[tuple[int, int | None]] = []
     simulation = simulate(small, lambda done, total: steps.append((done, total)))
-    assert made == [*["alone"] * 3, *["genmig"] * 3, *["alone"] * 3]
+    assert made == order
     assert [one.strategy for one in simulation.runs] == ["none", "other alone", "genmig"]
     assert all(one.verdict == "equal" for one in simulation.runs)
     assert steps == sorted(steps)

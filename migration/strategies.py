@@ -124,11 +124,7 @@ class _Box:
 def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
     chosen = engine.query(query)
     strategy.plans(chosen.plan, plan)
-
-    def changed(whole: bool) -> Changes:
-        return find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
-
-    changes = changed(whole)
+    changes = find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
     try:
         boxes = _checked(strategy, engine, chosen, changes)
     except MigrationRefused as refusal:
@@ -136,9 +132,8 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
         ends = (engine.max_end(node) for change in changes.changes for node in change.inputs)
         if whole or FOREVER not in ends:
             raise
-        changes = changed(whole=True)
         try:
-            boxes = _checked(strategy, engine, chosen, changes)
+            return _prepare(strategy, engine, plan, query, whole=True)
         except MigrationRefused:
             raise refusal from None
 

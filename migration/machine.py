@@ -179,6 +179,7 @@ class Migration:
             pending += batch
             if len(pending) >= AT_ONCE:
                 _append(results, self._feed_pending())
+                self._measure()
         self._seen += len(batch) or 1
         if self._seen >= self._look_at:
             self._look(progress, results)
@@ -200,11 +201,12 @@ class Migration:
         """Look at sizes, which takes as long as a light element: after few of them, by powers of two, and
         then seldom."""
         self._look_at = self._seen + min(self._seen, SELDOM)
-        self._measure()
         is_due = self._seen >= SELDOM and progress >= self._sampling.due
         if is_due and self._sampling.is_due(min(self._reached)):
             _append(results, self._feed_pending())
             self._record()
+        else:
+            self._measure()
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input."""
@@ -284,13 +286,16 @@ class Migration:
                     _append(results, self._feed_new(port, pending, reached))
         except Exception as failure:
             return self._give_way(self._nothing(), failure)
-        self._measure()
         return self._join(self._nothing(), results)
 
-    def _measure(self) -> None:
-        self.peak_old = max(self.peak_old, self.old.size() if self.old is not None else 0)
-        self.peak_new = max(self.peak_new, self.new.size())
-        self.peak_held = max(self.peak_held, self.held())
+    def _measure(self) -> tuple[int, int, int]:
+        """How much the old plan, the new one and the joiners keep; the most so far is taken note of."""
+        old = self.old.size() if self.old is not None else 0
+        new, held = self.new.size(), self.held()
+        self.peak_old = max(self.peak_old, old)
+        self.peak_new = max(self.peak_new, new)
+        self.peak_held = max(self.peak_held, held)
+        return old, new, held
 
     def _move(self, port: int, batch: Batch, progress: Time, is_last: bool) -> list[Batch]:
         """An event while the old plan is there, which is ended if no input is before the split time."""
@@ -374,16 +379,16 @@ class Migration:
         self._record(note)
 
     def _record(self, note: str = "") -> None:
-        is_aborted = self.phase is Phase.ABORTED
-        old, new = (self.new, None) if is_aborted else (self.old, self.new)
+        # Of an aborted migration, what was the old plan is the successor.
+        old, new, held = (self.new.size(), 0, self.held()) if self.phase is Phase.ABORTED else self._measure()
         origins = self.origins()
         entry = Entry(
             phase=self.phase.value,
             time=finite(min(self._reached, default=BEGINNING)),
             wall_time=self._clock(),
-            old_state=0 if old is None else old.size(),
-            new_state=0 if new is None else new.size() + sum(map(len, self._pending)),
-            held=self.held(),
+            old_state=old,
+            new_state=new + sum(map(len, self._pending)),
+            held=held,
             results_old=origins.old,
             results_new=origins.new,
             results_fused=origins.fused,

@@ -290,6 +290,9 @@ class Migration:
 
     def _measure(self) -> tuple[int, int, int]:
         """How much the old plan, the new one and the joiners keep; the most so far is taken note of."""
+        if self.phase is Phase.ABORTED:
+            # What was the old plan is the successor.
+            return self.new.size(), 0, self.held()
         old = self.old.size() if self.old is not None else 0
         new, held = self.new.size(), self.held()
         self.peak_old = max(self.peak_old, old)
@@ -379,8 +382,7 @@ class Migration:
         self._record(note)
 
     def _record(self, note: str = "") -> None:
-        # Of an aborted migration, what was the old plan is the successor.
-        old, new, held = (self.new.size(), 0, self.held()) if self.phase is Phase.ABORTED else self._measure()
+        old, new, held = self._measure()
         origins = self.origins()
         entry = Entry(
             phase=self.phase.value,

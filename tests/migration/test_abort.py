@@ -9,7 +9,7 @@ import pytest
 
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
-from midstream.migration.machine import Migration, Phase
+from midstream.migration.machine import AT_ONCE, Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box
 from midstream.operators.box import settled
@@ -168,6 +168,17 @@ def test_a_new_plan_that_fails_gives_way(strategy: str, on: str) -> None:
     assert migration.trace[-1].note == migration.reason == f"the new plan failed: ValueError: no {on}"
     finish(migration, out)
     check(BOTH, out)
+
+
+def test_what_the_new_plan_kept_is_not_what_the_old_one_keeps_after_a_failure() -> None:
+    """A new plan is given many elements at once, and sizes are looked at then."""
+    new = Raising(PAIRS, "")
+    migration, out = moving(PAIRS, "genmig", new)
+    new._on = "push"
+    many = [(5, 30, (i,)) for i in range(AT_ONCE)]
+    add(out, migration.process(0, many, 5))
+    assert migration.phase is Phase.ABORTED
+    assert migration.peak_new == 0
 
 
 @pytest.mark.parametrize("on", ["advance", "progress"])

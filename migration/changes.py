@@ -47,23 +47,20 @@ class Change:
         return [new for _, new in self.pairs]
 
     @property
-    def parts(self) -> tuple[tuple[str, list[Node], list[Node]], ...]:
-        """What goes and what comes: its roots, and all its operators, inputs before consumers."""
+    def parts(self) -> tuple[list[Node], list[Node]]:
+        """The operators that go, and those that come, inputs before consumers."""
         stops = set(self.inputs)
-        return (
-            ("old", self.old, _parts(self.old, stops)),
-            ("new", self.new, _parts(self.new, stops)),
-        )
+        return _parts(self.old, stops), _parts(self.new, stops)
 
     @property
-    def answering(self) -> tuple[tuple[str, list[Node]], ...]:
-        """The operators between what the new plan reads, or windows, and both results. Such as go on for
-        somebody else are among the old ones."""
+    def answering(self) -> tuple[tuple[str, list[Node], list[Node]], ...]:
+        """What answers before the change, and what does afterwards: its roots, and all its operators above
+        what the new plan reads, or windows. Such as go on for somebody else are among the old ones."""
         inputs = set(self.inputs)
         stops = {border for root in self.new for border in _borders(root, inputs)}
         stays = _with_all_below(inputs)
         stops |= {node for node in stays if reads_stream(node) and not logical(node).is_snapshot_reducible}
-        return ("old", _parts(self.old, stops)), ("new", _parts(self.new, inputs))
+        return ("old", self.old, _parts(self.old, stops)), ("new", self.new, _parts(self.new, inputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +156,7 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     changes = tuple(_grouped(running, new, pairs, kept, stops))
     signed = (form(node) != "intervals" for change in changes for node in change.inputs)
     # Signed operators that stay, and come as well, would run twice.
-    twice = (node in kept for change in changes for node in change.parts[1][2] if reads_stream(node))
+    twice = (node in kept for change in changes for node in change.parts[1] if reads_stream(node))
     if not whole and (any(signed) or any(twice)):
         return find_changes(running, plan, needed, whole=True)
     return Changes(changes, running, stays, new)

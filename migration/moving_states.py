@@ -98,7 +98,7 @@ def from_state(engine: Engine, query: str, change: Change, old: PlanBox, split: 
     Raises   MigrationRefused, with the input and the operator whose state does not tell.
     """
     running = old.operators()
-    (_, _, goes), _ = change.parts
+    goes, _ = change.parts
     initial = []
     for node in change.inputs:
         readers = [(one, port) for one in goes for port, child in enumerate(one.inputs) if child == node]

@@ -157,9 +157,8 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
 
 def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes) -> list[_Box]:
     for change in changes.changes:
-        for which, roots, _ in change.parts:
+        for which, roots, nodes in change.answering:
             require_bounded(roots, set(change.inputs), which)
-        for which, nodes in change.answering:
             strategy.require(nodes, which)
         if strategy.takes_signs:
             require_known_ends(engine, change.inputs)
@@ -208,7 +207,7 @@ def _begin(
             for port, progress in enumerate(reached):
                 new.advance(port, progress)
             # What another query runs already stays; what this one runs has been ended.
-            (_, _, gone), _ = box.change.parts
+            gone, _ = box.change.parts
             others = engine.base().operators().keys() - gone
             operators |= {node: one for node, one in new.operators().items() if node not in others}
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))

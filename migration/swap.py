@@ -114,7 +114,7 @@ def require_private(engine: Engine, query: str, change: Change) -> None:
     """
     shared = engine.shared(query)
     operators = engine.base().operators()
-    (_, _, gone), (_, _, coming) = change.parts
+    gone, coming = change.parts
     needed = {below for root in change.new for below in root.walk()}
     for node in [*gone, *change.inputs]:
         if node in shared and node not in needed:

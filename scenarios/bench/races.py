@@ -44,16 +44,17 @@ def measure(
     ]
     try:
         with ExitStack() as stack:
-            pools = [
-                stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))) for _ in races
+            turns = [
+                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), race)
+                for race in races
             ]
-            counts = [pool.submit(_count, race) for pool, race in zip(pools, races, strict=True)]
+            counts = [pool.submit(_count, race) for pool, race in turns]
             for run in (_warm_up, *[_repeat] * repetitions):
                 for number in range(counts[0].result()):
-                    for pool, race in zip(pools, races, strict=True):
+                    for pool, race in turns:
                         pool.submit(run, race, number).result()
                         progress()
-            results = [pool.submit(_result, race) for pool, race in zip(pools, races, strict=True)]
+            results = [pool.submit(_result, race) for pool, race in turns]
             return tuple(ItemResult(item, *result.result()) for result in results)
     except BrokenProcessPool as error:
         raise BenchmarkError(

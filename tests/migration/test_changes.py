@@ -43,7 +43,7 @@ def told(change: Change) -> tuple[list[tuple[str, str]], list[str]]:
 
 def of(change: Change, which: int) -> list[str]:
     """The operators that go (0) or come (1)."""
-    return [str(node.operator) for node in change.parts[which][2]]
+    return [str(node.operator) for node in change.parts[which]]
 
 
 def test_equal_plans_do_not_differ() -> None:

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from racing import raced
 from typer.testing import CliRunner
 
 from midstream.cli import build
@@ -17,7 +18,7 @@ from midstream.scenarios.bench import commands, memory, options, races
 from midstream.scenarios.bench.commands import app
 from midstream.scenarios.bench.item import workload
 from midstream.scenarios.bench.items import ITEMS
-from midstream.scenarios.bench.measuring import ItemResult, Race
+from midstream.scenarios.bench.measuring import ItemResult
 from midstream.scenarios.bench.memory import SHORTEST, Sample
 
 COMMANDS = build(sub_apps=(("bench", app),))
@@ -47,10 +48,7 @@ def wrong_join(monkeypatch: pytest.MonkeyPatch) -> None:
     def measured_here(
         asked: object, windows: Sequence[int], elements: int, seed: int, sizes: Sequence[int], *_: object
     ) -> list[ItemResult]:
-        race = Race(workload(wrong, elements, seed, windows[0]), seed, sizes, ())
-        for number in range(len(race)):
-            race.repeat(number)
-        return [race.result()]
+        return [raced(workload(wrong, elements, seed, windows[0]), seed, sizes)]
 
     monkeypatch.setattr(races, "measure", measured_here)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from racing import raced
 
 from midstream.plans.streams import Element
 from midstream.scenarios.bench import measuring
@@ -14,15 +15,6 @@ from midstream.scenarios.bench.items import ITEMS
 from midstream.scenarios.bench.measuring import ItemResult, Measured, Race, Spread, runs
 
 JOIN = ITEMS[0]
-
-
-def raced(work: Workload, repetitions: int) -> ItemResult:
-    """A race of batch sizes 1 and 64, in this process."""
-    race = Race(work, 1, (1, 64), ())
-    for _ in range(repetitions):
-        for number in range(len(race)):
-            race.repeat(number)
-    return race.result()
 
 
 def small(item: Item = JOIN) -> Workload:

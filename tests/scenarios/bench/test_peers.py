@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from racing import raced
 
 from midstream.scenarios.bench.contenders import contenders
 from midstream.scenarios.bench.item import Item, workload
 from midstream.scenarios.bench.items import ITEMS
-from midstream.scenarios.bench.measuring import Race
 from midstream.scenarios.bench.peers import INSTALL, PEERS, installed
 
 
@@ -45,10 +45,7 @@ def test_versions_are_told_of_what_is_installed() -> None:
 def test_a_peer_is_measured_beside_the_others(peer: str) -> None:
     require(peer)
     work = workload(ITEMS[0], elements=400, seed=1, window=20)
-    race = Race(work, 1, (1, 64), (peer,))
-    for number in range(len(race)):
-        race.repeat(number)
-    result = race.result()
+    result = raced(work, peers=(peer,))
     assert result.is_equal
     sizes = [one.batch_size for one in result.measured if one.name == peer]
     assert sizes == ([1] if peer == "streamz" else [1, 64])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Protocol
 
 from midstream.migration.promises import Promises
@@ -14,6 +16,11 @@ from midstream.plans.streams import Batch, Element, Payload, Time, chronon_end
 Slot = list[Any]
 """An old result on its way out: `[start, end or None, payload]`; without an end it waits for its other
 half."""
+
+Unmatched = dict[tuple[Time, Payload], int]
+"""Ends and payloads, each with how often it is there; never zero."""
+
+_START = itemgetter(0)
 
 
 @dataclass(slots=True)
@@ -28,8 +35,13 @@ class Origins:
     @classmethod
     def together(cls, parts: Iterable[Origins]) -> Origins:
         """Those of several outputs."""
-        counts = [(one.old, one.new, one.fused, one.unmatched) for one in parts]
-        return cls(*map(sum, zip(*counts, strict=True)))
+        total = cls()
+        for one in parts:
+            total.old += one.old
+            total.new += one.new
+            total.fused += one.fused
+            total.unmatched += one.unmatched
+        return total
 
 
 class Joiner(Protocol):
@@ -98,10 +110,12 @@ class Fuse:
     def __init__(self, split: Time, given: Iterable[Element] = ()) -> None:
         """`given` are results of the old plan that came out before and are valid at the split time."""
         self._split = split
-        self._balance: dict[tuple[Time, Payload], int] = {}
-        """By end and payload: fragments less promises, as long as the old plan has not ended."""
+        self._promised: Unmatched = {}
+        """As long as the old plan has not ended: promises to which there is no fragment."""
+        self._fragments: Unmatched = {}
+        """The reverse."""
         self._open = 0
-        """How many they are."""
+        """How many they are, both together."""
         self._promises = Promises(split)
         self._beyond: Batch = []
         """Old results from beyond the split time."""
@@ -138,29 +152,23 @@ class Fuse:
 
     def _compare(self, old: Batch, new: Batch) -> Batch:
         """Take note of what either plan alone has said of the time behind the split time."""
-        split, balance = self._split, self._balance
+        split, promised, fragments = self._split, self._promised, self._fragments
         out = old
-        if old and old[-1][0] > split:
-            out = [element for element in old if element[0] < split]
-            self._beyond += old[len(out) :]
-            self.bound += len(old) - len(out)
-        self._counts.old += len(out)
-        for _, end, payload in out:
-            if end > split:
-                self.bound += 1
-                count = balance.pop((end, payload), 0) - 1
-                self._open += 1 if count < 0 else -1
-                if count:
-                    balance[end, payload] = count
-        for element in new:
-            start, end, payload = element
-            if start == split:
-                count = balance.pop((end, payload), 0) + 1
-                self._open += 1 if count > 0 else -1
-                if count:
-                    balance[end, payload] = count
-            else:
-                self._later.append(element)
+        if old:
+            if old[-1][0] > split:
+                reach = bisect_left(old, split, key=_START)
+                out = old[:reach]
+                self._beyond += old[reach:]
+                self.bound += len(old) - reach
+            self._counts.old += len(out)
+            said = [(end, payload) for _, end, payload in out if end > split]
+            self.bound += len(said)
+            self._open += _cancel(said, fragments, promised)
+        if new:
+            reach = bisect_right(new, split, key=_START)
+            self._later += new[reach:]
+            found = [(end, payload) for _, end, payload in new[:reach]]
+            self._open += _cancel(found, promised, fragments)
         return out
 
     def complete(self, rest: Batch, new_progress: Time) -> Batch:
@@ -168,10 +176,10 @@ class Fuse:
         self._is_old_done = True
         self._beyond.clear()
         self.bound += len(rest)
-        for (end, payload), count in self._balance.items():
-            self._promises.add(payload, end, count)
-        self._balance.clear()
-        self._open = 0
+        for unmatched, by in ((self._promised, -1), (self._fragments, 1)):
+            for (end, payload), count in unmatched.items():
+                self._promises.add(payload, end, by * count)
+        self._forget()
         for start, end, payload in rest:
             if end < self._split:
                 self._counts.old += 1
@@ -215,10 +223,15 @@ class Fuse:
     def abandon(self) -> Batch:
         """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
         out, self._beyond, self._later = self._beyond, [], []
-        self._balance.clear()
-        self._open = 0
+        self._forget()
         self._counts.old += len(out)
         return out
+
+    def _forget(self) -> None:
+        """What either plan alone has said is known otherwise now, or of no interest."""
+        self._promised.clear()
+        self._fragments.clear()
+        self._open = 0
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
@@ -237,9 +250,24 @@ class Fuse:
     def __iter__(self) -> Iterator[Element]:
         for start, end, payload in self._slots:
             yield start, self._split if end is None else end, payload
-        for (end, payload), count in self._balance.items():
-            yield from [(self._split, end, payload)] * abs(count)
+        for (end, payload), count in chain(self._promised.items(), self._fragments.items()):
+            yield from [(self._split, end, payload)] * count
         yield from chain(self._promises, self._beyond, self._later)
+
+
+def _cancel(keys: list[tuple[Time, Payload]], theirs: Unmatched, ours: Unmatched) -> int:
+    """Match what one plan says with what the other one has said; tells how many more are unmatched now."""
+    matched = 0
+    get, pop = ours.get, theirs.pop
+    for key in keys:
+        count = pop(key, 0) if theirs else 0
+        if not count:
+            ours[key] = get(key, 0) + 1
+            continue
+        matched += 1
+        if count > 1:
+            theirs[key] = count - 1
+    return len(keys) - 2 * matched
 
 
 class ReferencePoint:

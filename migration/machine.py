@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from time import time as clock_time
@@ -170,10 +171,10 @@ class Migration:
             return results
         self._reached[port] = progress
         self._is_behind = True
-        results = list(self._feed_old(port, batch, progress))
-        for output, found in enumerate(results):
-            if found:
-                results[output] = self._joiners[output].process(found, [], self.split)
+        results = self._old_events[port](batch, progress)
+        if any(results):
+            pairs = zip(self._joiners, results, strict=True)
+            results = [joiner.process(found, [], self.split) for joiner, found in pairs]
         if batch:
             pending = self._pending[port]
             pending += batch
@@ -199,11 +200,12 @@ class Migration:
 
     def _look(self, progress: Time, results: list[Batch]) -> None:
         """Look at sizes, which takes as long as a light element: after few of them, by powers of two, and
-        then seldom."""
+        then seldom. For an entry of the trace the new plan is brought up to date, if enough waits for it."""
         self._look_at = self._seen + min(self._seen, SELDOM)
         is_due = self._seen >= SELDOM and progress >= self._sampling.due
         if is_due and self._sampling.is_due(min(self._reached)):
-            _append(results, self._feed_pending())
+            if self._waiting() >= SELDOM:
+                _append(results, self._feed_pending())
             self._record()
         else:
             self._measure()
@@ -369,6 +371,11 @@ class Migration:
     def _adopt(self, old: Box) -> None:
         self.old = old
         self._feed_old = event_of(old)
+        # Without the question whether the input has ended: then it is past the split time.
+        ports = range(len(self.inputs))
+        self._old_events = (
+            old.events if isinstance(old, PlanBox) else [partial(self._feed_old, port) for port in ports]
+        )
         self._can_settle = hasattr(old, "successor")
         if isinstance(old, Migration):
             old._outer = self
@@ -389,7 +396,7 @@ class Migration:
             time=finite(min(self._reached, default=BEGINNING)),
             wall_time=self._clock(),
             old_state=old,
-            new_state=new + sum(map(len, self._pending)),
+            new_state=new + self._waiting(),
             held=held,
             results_old=origins.old,
             results_new=origins.new,
@@ -403,6 +410,10 @@ class Migration:
 
     def _nothing(self) -> list[Batch]:
         return [[] for _ in self.outputs]
+
+    def _waiting(self) -> int:
+        """How many elements the new plan has yet to be given."""
+        return sum(map(len, self._pending))
 
     def held(self) -> int:
         """How many elements wait in the joiners."""
@@ -418,7 +429,7 @@ class Migration:
     def size(self) -> int:
         """Elements in both boxes, in the joiners, and on their way to the new box."""
         boxes = self.new.size() + (self.old.size() if self.old is not None else 0)
-        return boxes + self.held() + sum(map(len, self._pending))
+        return boxes + self.held() + self._waiting()
 
     def state(self) -> Iterable[Element]:
         """The same elements."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
 from math import ceil
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
 
@@ -16,8 +15,7 @@ SAMPLES = 20
 Listener = Callable[["Entry"], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A migration at one moment. Sizes are in elements, results are counted since the beginning."""
 
     phase: str
@@ -38,7 +36,7 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
-        return asdict(self)
+        return self._asdict()
 
 
 def write_jsonl(entries: Iterable[Mapping[str, Any]], file: TextIO) -> None:

@@ -10,6 +10,7 @@ from textwrap import indent
 from typing import Any
 
 from midstream.operators.aggregate_pieces import NAMES, GroupState
+from midstream.operators.generated import define
 from midstream.plans.aggregates import AggregateCall
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import Col, row_scope
@@ -137,10 +138,9 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     own = {"arrivals": count(), "chain": chain, "earliest": _earliest, "heappush": heappush}
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
-        exec(source, names)
+        process: Callable[..., Batch] = define(source, "process", names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
-    process: Callable[..., Batch] = names["process"]
     return process
 
 

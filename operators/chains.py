@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from midstream.operators.generated import define
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import Col, Scope, evaluate, row_scope, tuple_source
 from midstream.plans.logical import Filter, Project
@@ -156,8 +157,7 @@ def _function(many: str, unpack: str, source: LinkSource, names: dict[str, Any])
     """A function of batches; one of a single element takes a short cut, as a comprehension costs a call."""
     one = "\n        ".join([unpack, *single(source, "out")])
     try:
-        exec(_CHAIN.format(one=one, many=many), names)
+        run: Link = define(_CHAIN.format(one=one, many=many), "run", names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
-    run: Link = names["run"]
     return run

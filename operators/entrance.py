@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
+from midstream.operators.generated import define
 from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.logical import Source
@@ -190,8 +191,8 @@ def _soundness(tests: list[str], columns: str) -> Callable[[list[Any]], bool]:
     """A quick check of a batch: true where everything is certainly as declared, but for the order."""
     names: dict[str, Any] = {"FOREVER": FOREVER}
     unpack, loop = (f"{columns}= row", f" for {columns}in (row,)") if columns else ("pass", "")
-    exec(_SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop), names)
-    check: Callable[[list[Any]], bool] = names["check"]
+    source = _SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop)
+    check: Callable[[list[Any]], bool] = define(source, "check", names)
     return check
 
 

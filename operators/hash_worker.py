@@ -10,8 +10,9 @@ from collections.abc import Callable
 from textwrap import indent
 from typing import Any, NamedTuple
 
+from midstream.operators.generated import define
 from midstream.operators.output import RELEASE, OrderedOutput
-from midstream.operators.probes import SIDES, Pairing, Probe, compiled, key_source, known_source
+from midstream.operators.probes import SIDES, Pairing, Probe, key_source, known_source
 from midstream.operators.sweepareas import Hashed
 from midstream.plans.streams import Batch, Time
 
@@ -115,6 +116,6 @@ def hash_work(
 
 def work_function(work: Inline) -> Callable[[Batch], Batch]:
     """The same as a function."""
-    exec(compiled(f"def work(batch):\n{indent(work.source, '    ')}\n    return fresh"), work.names)
-    function: Callable[[Batch], Batch] = work.names["work"]
+    source = f"def work(batch):\n{indent(work.source, '    ')}\n    return fresh"
+    function: Callable[[Batch], Batch] = define(source, "work", work.names)
     return function

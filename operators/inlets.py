@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from midstream.operators.entrance import Entrance
-from midstream.operators.probes import compiled
+from midstream.operators.generated import define
+from midstream.operators.guest import Host
 from midstream.operators.queries import Sink
 from midstream.operators.routes import Circuit, Route, indented
 from midstream.plans.streams import Batch, Time
@@ -46,10 +47,11 @@ def compile_inlet(
     entrance: Entrance,
     sinks: Sequence[tuple[int, list[Sink]]],
     process: Callable[[int, Batch, Time], None],
-    afterwards: Callable[[], None] | None = None,
+    hosts: Sequence[Host],
+    settle: Callable[[], None],
 ) -> Inlet:
     """The inlet of a stream. `sinks` are those of each output of the circuit; `process` is the way of all
-    batches; `afterwards` is to be called behind every element."""
+    batches; `settle` is to be called once a Box of the hosts has become a plan."""
     route = Route(circuit, port, is_single=True)
     outputs = list(circuit.plan.outputs.values())
     names = route.names | {
@@ -67,13 +69,12 @@ def compile_inlet(
             calls = [f"sink{output}_{i}({route.batch(node)})" for i in range(len(listeners))]
             is_certain = node in route.certain
             body += calls if is_certain or not calls else [f"if {route.batch(node)}:", *indented(calls)]
-    if afterwards is not None:
-        names["afterwards"] = afterwards
-        body.append("afterwards()")
+    if hosts:
+        names |= {"settle": settle, **{f"host{i}": host for i, host in enumerate(hosts)}}
+        body += [f"if {' or '.join(f'host{i}.is_plan' for i in range(len(hosts)))}:", "    settle()"]
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
     source = _INLET.format(
         unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)
     )
-    exec(compiled(source), names)
-    inlet: Inlet = names["inlet"]
+    inlet: Inlet = define(source, "inlet", names)
     return inlet

@@ -77,6 +77,8 @@ class PlanBox:
             for node in upper
             if not _is_relation(node)
         }
+        self._sizes = [one.size for one in self._operators.values() if type(one).size is not Operator.size]
+        """Of operators that may keep something."""
         taps = taps or {}
         gauges = {node: found for node, one in self._operators.items() if (found := gauge(node, one))}
         seen = {*taps, *gauges, *physical.outputs.values()}
@@ -157,7 +159,7 @@ class PlanBox:
 
     def size(self) -> int:
         """How many elements its operators keep."""
-        return sum(operator.size() for operator in self._operators.values())
+        return sum([size() for size in self._sizes])
 
     def state(self) -> Iterable[Element]:
         """The elements that its operators keep."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from types import CodeType
 from typing import Any, NamedTuple
 
+from midstream.operators.generated import define
 from midstream.plans.expressions import TRUE, Expression, pair_scope
 from midstream.plans.schema import Schema
 from midstream.plans.streams import Batch
@@ -72,12 +71,6 @@ def known_source(payload: str, columns: Sequence[int]) -> str:
     return " and ".join(f"{payload}[{i}] is not None" for i in columns) or "True"
 
 
-@lru_cache(maxsize=256)
-def compiled(source: str) -> CodeType:
-    """The code of generated source; the same plan is often made again."""
-    return compile(source, "<generated>", "exec")
-
-
 def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
     """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
     kept under it."""
@@ -107,7 +100,5 @@ def generate(side: Side, pairing: Pairing, candidates: str, prepare: str = "pass
         candidates=candidates,
         condition="" if pairing.condition == "True" else f" and {pairing.condition}",
     )
-    names = dict(pairing.names)
-    exec(compiled(source), names)
-    probe: Probe = names["probe"]
+    probe: Probe = define(source, "probe", dict(pairing.names))
     return probe

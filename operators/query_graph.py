@@ -424,7 +424,8 @@ class QueryGraph:
                         entrance,
                         self._direct,
                         self.process,
-                        self._settle if self._hosts else None,
+                        self._hosts,
+                        self._settle,
                     )
 
     def _new_base(

@@ -28,6 +28,7 @@ from typing import Any, Protocol
 
 from midstream.operators.adjustable import Adjustable
 from midstream.operators.chains import compile_chain, is_filter, is_link, link_source, single
+from midstream.operators.generated import define
 from midstream.operators.join import HashJoin
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
@@ -127,8 +128,7 @@ def compile_event(circuit: Circuit, port: int) -> Event:
     route = Route(circuit, port)
     given = [route.batch(node) if node in route.touched else "[]" for node in circuit.plan.outputs.values()]
     lines = [f"def event(b{port}, p{port}):", *indented(route.lines), f"    return [{', '.join(given)}]"]
-    exec("\n".join(lines), route.names)
-    event: Event = route.names["event"]
+    event: Event = define("\n".join(lines), "event", route.names)
     return event
 
 

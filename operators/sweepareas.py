@@ -16,7 +16,8 @@ from sys import getsizeof
 from textwrap import indent
 from typing import Any, ClassVar, Protocol
 
-from midstream.operators.probes import compiled, key_source, known_source
+from midstream.operators.generated import define
+from midstream.operators.probes import key_source, known_source
 from midstream.plans.streams import Batch, Element, Time
 
 
@@ -101,8 +102,8 @@ class Hashed(ABC):
             purge=self.source(self.PURGE, "area_", 4),
         )
         functions = self.names("area_")
-        exec(compiled(source), functions)
-        self.insert, self.purge = functions["insert"], functions["purge"]
+        self.insert = define(source, "insert", functions)
+        self.purge = functions["purge"]
 
     @abstractmethod
     def __len__(self) -> int:

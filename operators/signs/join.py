@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
+from midstream.operators.generated import define
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.join import Pairing, pairing
 from midstream.operators.operator import Operator
@@ -96,9 +97,8 @@ def probe(time, sign, {mine}, bucket, out):
 
 
 def _probe(mine: str, other: str, pairing: Pairing) -> Probe:
-    names = dict(pairing.names)
-    exec(_PROBE.format(mine=mine, other=other, condition=pairing.condition, payload=pairing.payload), names)
-    probe: Probe = names["probe"]
+    source = _PROBE.format(mine=mine, other=other, condition=pairing.condition, payload=pairing.payload)
+    probe: Probe = define(source, "probe", dict(pairing.names))
     return probe
 
 

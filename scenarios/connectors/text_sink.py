@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from midstream.operators.generated import define
 from midstream.plans.schema import Schema
 from midstream.plans.streams import BEGINNING, FOREVER, Batch
 from midstream.scenarios.connectors.bad_rows import shown
@@ -83,8 +84,7 @@ def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Form
     line = "".join(parts)
     source = f"lines = lambda batch: ''.join([f'{line}\\n' for start, end, ({values}) in batch])"
     scope = {"FOREVER": FOREVER, "BEGINNING": BEGINNING, **names}
-    exec(source, scope)
-    made: Format = scope["lines"]
+    made: Format = define(source, "lines", scope)
     return made
 
 

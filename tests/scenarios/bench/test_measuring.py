@@ -75,7 +75,7 @@ EXPECTED = [(1, 5, ("a",)), (2, 6, ("b",))]
 
 def test_the_same_meaning_in_other_elements_passes() -> None:
     one = Measured("x", 1)
-    one.check([(1, 2, ("a",)), (2, 5, ("a",)), (2, 6, ("b",))], EXPECTED, keeps_order=True)
+    one.check([(1, 2, ("a",)), (2, 5, ("a",)), (2, 6, ("b",))], lambda: EXPECTED, keeps_order=True)
     assert one.problem is None
     assert one.results == 3
 
@@ -83,17 +83,17 @@ def test_the_same_meaning_in_other_elements_passes() -> None:
 def test_results_out_of_order_are_refused_where_order_is_promised() -> None:
     for keeps_order, problem in ((True, "the results are not in order of time"), (False, None)):
         one = Measured("x", 1)
-        one.check(EXPECTED[::-1], EXPECTED, keeps_order)
+        one.check(EXPECTED[::-1], lambda: EXPECTED, keeps_order)
         assert one.problem == problem
         assert not one.is_ordered
 
 
 def test_a_repetition_that_differs_is_found_out() -> None:
     one = Measured("x", 1)
-    one.check(EXPECTED, EXPECTED, keeps_order=True)
-    one.check(list(EXPECTED), EXPECTED, keeps_order=True)
+    one.check(EXPECTED, lambda: EXPECTED, keeps_order=True)
+    one.check(list(EXPECTED), lambda: EXPECTED, keeps_order=True)
     assert one.problem is None
-    one.check([(1, 5, ("a",)), (2, 7, ("b",))], EXPECTED, keeps_order=True)
+    one.check([(1, 5, ("a",)), (2, 7, ("b",))], lambda: EXPECTED, keeps_order=True)
     assert one.problem is not None
     assert "repetition" in one.problem
 

@@ -124,6 +124,7 @@ class ExchangeableGraph(QueryGraph):
                 query.apart.add(number)
                 self._guests.remove(guest)
                 self._find_hosts()
+                self._open_inlets()
                 continue
             becomes = logical_plan(coming.physical)
             plan = query.plan if becomes == logical_plan(query.plan) else becomes

@@ -69,10 +69,8 @@ class Guest(Operator):
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """As every operator's; without a detour where it is the only guest."""
-        if not self._is_alone:
-            return super().worker(port)
         run, reached = self.host.run, self.reached
-        return lambda batch: run(port, batch, reached[port])[0]
+        return (lambda batch: run(port, batch, reached[port])[0]) if self._is_alone else super().worker(port)
 
     @property
     def _is_alone(self) -> bool:

@@ -39,7 +39,8 @@ AT_ONCE = 64
 waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
 
 SELDOM = 16
-"""After how many elements and heartbeats sizes are looked at again."""
+"""After how many elements and heartbeats sizes are looked at again; and for how many elements that wait the
+new plan is brought up to date on that occasion."""
 
 
 class Phase(Enum):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
-from midstream.migration.machine import Migration
+from midstream.migration.machine import SELDOM, Migration
 from midstream.migration.trace import SAMPLES, Entry, Sampling, write_jsonl
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.builder import stream
@@ -66,6 +66,21 @@ def test_beginning_samples_and_changes_leave_entries() -> None:
     assert middle.results_old > 0
     assert (seen[-1].time, seen[-1].old_state, seen[-1].held) == (151, 0, 0)
     assert seen[-1].new_state > 0
+
+
+def test_a_few_elements_that_wait_for_the_new_plan_count_as_its_state() -> None:
+    """It is not called for them because an entry is due; many do not wait for one."""
+    one, seen = migration()
+    one.begin()
+    for t in range(50, 140):
+        for port in range(2):
+            one.process(port, [(t, t + 200, (1,))] if t % 20 == 0 else [], t)
+    assert len(seen) > 4
+    assert (one.new.size(), seen[-1].new_state) == (0, 8)
+    for t in range(140, 149):
+        for port in range(2):
+            one.process(port, [(t, t + 200, (1,))], t)
+    assert one.new.size() >= SELDOM
 
 
 def test_an_abort_is_noted() -> None:

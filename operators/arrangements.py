@@ -85,7 +85,7 @@ class Split(Operator):
         """Cut off the pieces that start up to a time."""
         instants = self._instants
         while instants and instants[0] <= time:
-            if len(out) > MOST_PIECES:
+            if len(out) >= MOST_PIECES:
                 raise IntervalError(
                     f"{self.name}, port 0: found more than {MOST_PIECES:,} pieces to cut at once, up to "
                     f"{time}; count time in a coarser unit, or look at it in a coarser granularity",

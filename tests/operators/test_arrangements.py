@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.operators import arrangements
 from midstream.operators.arrangements import Coalesce, Split
 from midstream.operators.engine import run
 from midstream.operators.operator import Operator
@@ -82,6 +83,15 @@ def test_too_many_pieces_at_once_are_refused() -> None:
     assert split.push(0, [(0, 10**17, "a")]) == [(0, 1, "a")]
     assert len(split.advance(0, 1000)) == 1000
     with pytest.raises(IntervalError, match="more than 2,000,000 pieces to cut at once, up to inf"):
+        split.end(0)
+
+
+def test_as_many_pieces_as_may_be_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrangements, "MOST_PIECES", 3)
+    assert results(Split(1), [(1, 2, "b"), (4, 8, "a")])[1:] == [(t, t + 1, "a") for t in range(4, 8)]
+    split = Split(1)
+    split.push(0, [(4, 9, "a")])
+    with pytest.raises(IntervalError, match="more than 3 pieces"):
         split.end(0)
 
 

@@ -17,8 +17,8 @@ from midstream.plans.sql.scope import Item, Scope
 
 @dataclass(frozen=True)
 class Part:
-    """An item of FROM before it is joined: its alias, its rows, their columns by name, and the name of the
-    stream, if it has one.
+    """An item of FROM before it is joined: its alias, its rows, their columns by name, and, where it is a
+    stream, its name and the column that it is ordered by.
 
     `on` is the condition it is joined on; `using` the names that both sides share; `kept` the sides, LEFT,
     RIGHT or both, whose rows stay without a match.
@@ -29,6 +29,7 @@ class Part:
     columns: dict[str, str]
     tree: exp.Expr
     stream: str | None = None
+    time: str | None = None
     on: exp.Expr | None = None
     using: tuple[exp.Identifier, ...] = ()
     kept: frozenset[str] = frozenset()
@@ -94,7 +95,7 @@ class JoinedParts:
                 equal.kind(self.scope.node.schema.concat(part.node.schema))
             equalities.append(equal)
             self._merged[identifier.name.lower()] = theirs if part.kept == {"RIGHT"} else mine
-        self._items.append(Item(part.alias, part.columns, part.stream))
+        self._items.append(Item(part.alias, part.columns, part.stream, part.time))
         self.count += 1
         if self.node is None:
             self.node = part.node

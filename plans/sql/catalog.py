@@ -39,7 +39,7 @@ from midstream.plans.sql.syntax import (
 )
 from midstream.plans.sql.translation import Named, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
-from midstream.plans.sql.units import MILLISECONDS, TimeUnit
+from midstream.plans.sql.units import MICROSECONDS, MILLISECONDS, TimeUnit
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.windows import Ties
 
@@ -69,7 +69,8 @@ class _Derived:
 class Catalog:
     """Streams, relations, functions and aggregates by name; names do not depend on case.
 
-    unit    what application time is counted in
+    unit    what integers and bare numbers count in scripts; None where only SET time_unit, or TIME_UNIT
+            behind a stream, says it
     ties    whether count windows take rows of equal timestamps in order of arrival, or refuse them
 
     >>> catalog = Catalog()
@@ -84,8 +85,10 @@ class Catalog:
           └─ source Bid
     """
 
-    def __init__(self, unit: str | TimeUnit = MILLISECONDS, ties: Ties = "error") -> None:
-        self.unit = unit if isinstance(unit, TimeUnit) else TimeUnit.of(unit)
+    def __init__(self, unit: str | TimeUnit | None = MILLISECONDS, ties: Ties = "error") -> None:
+        self.declared_unit = TimeUnit.of(unit) if isinstance(unit, str) else unit
+        """What integers and bare numbers count, unless a stream says otherwise; None where nothing does."""
+        self._chronon = self.declared_unit
         self._ties: Ties = ties
         self._is_unbounded_allowed = False
         self._streams: dict[str, StreamDeclaration] = {}
@@ -95,6 +98,14 @@ class Catalog:
         self._aggregates: dict[str, UserAggregate] = {}
         self._asked = 0
         self._reading: dict[str, frozenset[str]] = {}
+
+    @property
+    def unit(self) -> TimeUnit:
+        """What a chronon is: the finest unit that is declared for the catalog or one of its streams.
+
+        What has timestamps, but no unit, has microseconds.
+        """
+        return self._chronon or MICROSECONDS
 
     @property
     def streams(self) -> Mapping[str, StreamDeclaration]:
@@ -206,7 +217,8 @@ class Catalog:
 
     def _translated(self, script: Script, tree: exp.Expr) -> tuple[Node, dict[Node, Span]]:
         places: dict[Node, Span] = {}
-        windows = Windows(script, self.unit, self._ties, places)
+        self._chronon = self.unit  # from now on: plans count in it
+        windows = Windows(script, self.unit, self._unit_of, self._ties, places)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
             node = Translator(script, windows, self._named(), usual).query(tree)
@@ -215,9 +227,33 @@ class Catalog:
                 places = {**derived.places, **places}
         return node, {found: places[found] for found in node.walk() if found in places}
 
+    def _unit_of(self, node: Node) -> TimeUnit | None:
+        """What a bare number counts in a window over a node."""
+        if self.declared_unit is not None:
+            return self.declared_unit
+        found = {
+            one.unit
+            for source in Plan(node).sources
+            if (one := self._streams.get(source.stream.lower())) is not None
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _require_unit(self, script: Script, unit: TimeUnit, at: Span) -> None:
+        """Let chronons be as short as a unit."""
+        if self._chronon is None or unit.nanoseconds < self._chronon.nanoseconds:
+            if self._derived or self._asked:
+                raise script.fault(
+                    f"found time in {unit.name}, finer than the {self.unit.name} that the queries before "
+                    "are counted in; declare all streams before the first query",
+                    at,
+                )
+            self._chronon = unit
+
     def _named(self) -> dict[str, Named]:
         names = {
-            key: Named(Node(Source(one.name, one.schema, one.has_intervals)), name=one.name)
+            key: Named(
+                Node(Source(one.name, one.schema, one.has_intervals)), name=one.name, time=one.ordered_by
+            )
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
@@ -250,6 +286,11 @@ class Catalog:
                 raise script.fault(f"column {clause.name} occurs twice", clause.at)
             seen.add(clause.name.lower())
         source = None if statement.source is None else SourceClause(*statement.source)
+        unit = self.declared_unit
+        if statement.unit is not None:
+            unit = self._time_unit(script, *statement.unit)
+        if not statement.is_relation or any(column.is_timestamp for column in columns):
+            self._require_unit(script, unit or MICROSECONDS, statement.at)
         key = statement.name.lower()
         if statement.is_relation:
             period = statement.period
@@ -263,14 +304,20 @@ class Catalog:
             )
             if period is not None and start == stop:
                 raise script.fault(f"found the column {start} at both ends, expected two", period[1][1])
-            relation = RelationDeclaration(statement.name, columns, start, stop, source)
+            relation = RelationDeclaration(statement.name, columns, start, stop, source, unit)
             self._require_columns(script, relation.schema, statement.at)
             self._relations[key] = relation
         else:
             order = None if statement.order is None else self._timestamp(script, columns, *statement.order)
-            stream = StreamDeclaration(statement.name, columns, order, source)
+            stream = StreamDeclaration(statement.name, columns, order, source, unit)
             self._require_columns(script, stream.schema, statement.at)
             self._streams[key] = stream
+
+    def _time_unit(self, script: Script, word: str, at: Span) -> TimeUnit:
+        try:
+            return TimeUnit.of(word)
+        except ValueError as error:
+            raise script.fault(str(error), at) from None
 
     def _require_columns(self, script: Script, schema: Schema, at: Span) -> None:
         if not len(schema):
@@ -319,10 +366,7 @@ class Catalog:
             case "time_unit":
                 if self._streams or self._relations or self._derived:
                     raise script.fault("the time unit must be set before streams are declared", statement.at)
-                try:
-                    self.unit = TimeUnit.of(value)
-                except ValueError as error:
-                    raise script.fault(str(error), statement.at) from None
+                self.declared_unit = self._chronon = self._time_unit(script, value, statement.at)
             case "ties":
                 match value.lower():
                     case "error" | "arrival" as ties:

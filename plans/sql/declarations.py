@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.sql.units import TimeUnit
 
 
 @dataclass(frozen=True)
 class ColumnDeclaration:
-    """A column as declared. A timestamp is an integer, in the catalog's time unit since 1970 (UTC)."""
+    """A column as declared. A timestamp is an integer: how many chronons have passed since 1970 (UTC)."""
 
     name: str
     type: Type
@@ -36,6 +37,7 @@ class StreamDeclaration:
 
     ordered_by   the column that holds an element's timestamp; without it, elements are stamped on arrival
     source       where it comes from, as far as the statement says
+    unit         what integers count that its source has for timestamps; None where nothing says it
 
     The timestamp is no part of the payload (thesis, Remark 7.1).
     """
@@ -44,6 +46,7 @@ class StreamDeclaration:
     columns: tuple[ColumnDeclaration, ...]
     ordered_by: str | None = None
     source: SourceClause | None = None
+    unit: TimeUnit | None = None
 
     @property
     def has_intervals(self) -> bool:
@@ -68,6 +71,7 @@ class RelationDeclaration:
 
     valid_from, valid_to    the columns of a temporal relation that hold the period in which a row is valid;
                             both None where the relation is constant
+    source, unit            as a stream's
     """
 
     name: str
@@ -75,6 +79,7 @@ class RelationDeclaration:
     valid_from: str | None = None
     valid_to: str | None = None
     source: SourceClause | None = None
+    unit: TimeUnit | None = None
 
     @cached_property
     def schema(self) -> Schema:

@@ -360,10 +360,17 @@ class Reader:
         value = self.read(tree.this)
         is_date = tree.to.this == exp.DType.DATE
         if isinstance(value, Const) and isinstance(value.value, str):
-            instant = self.unit.instant(value.value)
-            if instant is None:
+            try:
+                instant = self.unit.instant(value.value)
+            except ValueError:
                 raise self.script.fault(
                     f"found {value.value!r}, expected a date, or a date and time, in ISO 8601", span(tree)
+                ) from None
+            if instant is None:
+                raise self.script.fault(
+                    f"found {value.value!r}, expected a whole number of {self.unit.name}, which time is "
+                    "counted in",
+                    span(tree),
                 )
             value = Const(instant)
         elif value.kind(self.schema).type is not Type.INTEGER:

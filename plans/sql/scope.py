@@ -24,6 +24,8 @@ class Item:
     columns: Mapping[str, str]
     stream: str | None = None
     """The name of the stream, which may be used too where no alias is the same."""
+    time: str | None = None
+    """The column that the stream is ordered by, which is none of its rows'."""
 
     def find(self, name: str) -> str | None:
         """The column of that name, whatever its case; a quoted name decides between several."""
@@ -101,6 +103,14 @@ class Scope:
     def _unknown(self, column: exp.Column) -> Exception:
         scopes = list(self._outwards())
         items = [item for scope in scopes for item in scope.items]
+        named = [scope.item(column.table) for scope in scopes] if column.table else items
+        for item in named:
+            if item is not None and item.time is not None and item.time.lower() == column.name.lower():
+                return self.script.fault(
+                    f"{item.time} is the timestamp that {item.stream or item.alias} is ordered by, and no "
+                    "column of its rows; a result has it as its start",
+                    span(column),
+                )
         if table := column.table:
             matching = [item for scope in scopes if (item := scope.item(table)) is not None]
             if not matching:

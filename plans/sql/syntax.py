@@ -92,7 +92,7 @@ class ColumnClause:
 class CreateStatement:
     """CREATE STREAM or CREATE RELATION with columns.
 
-    `order` is the column of ORDERED BY; `period` those of VALID FROM … TO ….
+    `order` is the column of ORDERED BY; `period` those of VALID FROM … TO …; `unit` the word of TIME_UNIT.
     """
 
     is_relation: bool
@@ -101,6 +101,7 @@ class CreateStatement:
     source: tuple[str, tuple[Any, ...]] | None
     order: tuple[str, Span] | None
     period: tuple[tuple[str, Span], tuple[str, Span]] | None
+    unit: tuple[str, Span] | None
     at: Span
 
 
@@ -430,9 +431,7 @@ class _Statements(StreamSql.Parser):
             name, at = self._parse_name()
             if not self._match(TokenType.EQ):
                 self._words("TO")
-            value = self._curr.text
-            if not self._advance_any(ignore_reserved=True):
-                self.raise_error("expected a value")
+            value, _ = self._parse_word()
             return SetStatement(name.lower(), value, at)
         query = self._parse_query()
         if query is None:
@@ -466,7 +465,7 @@ class _Statements(StreamSql.Parser):
         self._match_l_paren()
         columns = tuple(self._parse_csv(self._parse_column_clause))
         self._match_r_paren()
-        source = order = period = None
+        source = order = period = unit = None
         while True:
             if source is None and self._words("SOURCE"):
                 source = self._parse_source()
@@ -477,9 +476,12 @@ class _Statements(StreamSql.Parser):
                 if not self._words("TO"):
                     self.raise_error("expected TO")
                 period = first, self._parse_name()
+            elif unit is None and self._words("TIME_UNIT"):
+                self._match(TokenType.EQ)
+                unit = self._parse_word()
             else:
                 break
-        return CreateStatement(is_relation, name, columns, source, order, period, at)
+        return CreateStatement(is_relation, name, columns, source, order, period, unit, at)
 
     def _parse_name(self) -> tuple[str, Span]:
         token = self._curr
@@ -487,6 +489,13 @@ class _Statements(StreamSql.Parser):
         if not isinstance(name, exp.Identifier) or not name.name:
             self.raise_error("expected a name", token)
         return name.name, Span(token.start, token.end)
+
+    def _parse_word(self) -> tuple[str, Span]:
+        """A word, with or without quotes."""
+        token = self._curr
+        if not self._advance_any(ignore_reserved=True):
+            self.raise_error("expected a value")
+        return token.text, Span(token.start, token.end)
 
     def _parse_column_clause(self) -> ColumnClause:
         name, at = self._parse_name()

@@ -46,11 +46,13 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 
 @dataclass(frozen=True)
 class Named:
-    """What a name in FROM stands for; `is_relation` refuses windows, `name` is for messages."""
+    """What a name in FROM stands for; `is_relation` refuses windows, `name` and `time`, the column that a
+    stream is ordered by, are for messages."""
 
     node: Node
     is_relation: bool = False
     name: str = ""
+    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -201,14 +203,14 @@ class Translator:
         return parts
 
     def _part(self, tree: exp.Expr) -> Part:
-        stream = None
+        stream = time = None
         if isinstance(tree, exp.Subquery):
             self._refuse(tree)
             node, is_relation = self._changed(self.query(tree.this), tree.meta.get(CHANGES)), False
             at = span(tree)
             alias = tree.alias or f"query {at.start if at else 0}"
         elif isinstance(tree, exp.Table):
-            node, is_relation, stream = self._table(tree)
+            node, is_relation, stream, time = self._table(tree)
             alias = tree.alias or stream
         else:
             raise self._unsupported(f"{in_words(tree)} in FROM", tree)
@@ -223,11 +225,11 @@ class Translator:
                 node = self._windows.put(node, window, columns)
         if granularity is not None:
             node = self._windows.coarsen(node, granularity)
-        return Part(alias, node, columns, tree, stream)
+        return Part(alias, node, columns, tree, stream, time)
 
-    def _table(self, tree: exp.Table) -> tuple[Node, bool, str]:
-        """A stream or relation by its name, or the changes of one: its node, whether it is a relation, and
-        its name."""
+    def _table(self, tree: exp.Table) -> tuple[Node, bool, str, str | None]:
+        """A stream or relation by its name, or the changes of one: its node, whether it is a relation, its
+        name, and the column that it is ordered by."""
         reference, word = tree.this, None
         if isinstance(reference, exp.Anonymous) and reference.name.upper() in CHANGE_WORDS:
             word = reference.name.upper()
@@ -245,7 +247,7 @@ class Translator:
             known = [one.name for one in self._names.values()]
             raise self._script.unknown("stream or relation", reference.name, known, span(reference))
         node = self._changed(named.node, word)
-        return node, named.is_relation and word is None, reference.name
+        return node, named.is_relation and word is None, reference.name, named.time
 
     # What is selected
 

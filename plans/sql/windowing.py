@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from sqlglot import exp
 
@@ -22,11 +23,23 @@ from midstream.plans.windows import (
 
 
 class Windows:
-    """Puts windows on streams, and remembers where in the script each was asked for."""
+    """Puts windows on streams, and remembers where in the script each was asked for.
 
-    def __init__(self, script: Script, unit: TimeUnit, ties: Ties, places: dict[Node, Span]) -> None:
+    unit       what a chronon is
+    unit_of    what a bare number counts above a stream; None where nothing says it
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        unit: TimeUnit,
+        unit_of: Callable[[Node], TimeUnit | None],
+        ties: Ties,
+        places: dict[Node, Span],
+    ) -> None:
         self._script = script
         self._unit = unit
+        self._unit_of = unit_of
         self._ties: Ties = ties
         self._places = places
 
@@ -43,15 +56,15 @@ class Windows:
 
     def coarsen(self, node: Node, clause: GranularityClause) -> Node:
         """A stream with a granularity: the finest that is allowed."""
-        finest, coarsest = self._duration(clause.finest), self._duration(clause.coarsest)
+        finest, coarsest = self._duration(node, clause.finest), self._duration(node, clause.coarsest)
         if coarsest < finest:
             raise self._script.fault("the coarsest granularity is finer than the finest", clause.at)
         bounds = (finest, coarsest) if clause.finest != clause.coarsest else None
         return Node(Granularity(finest, bounds), (node,))
 
     def _by_time(self, node: Node, clause: WindowClause) -> Node:
-        size, bounds = self._extent(clause.extent, self._duration, clause.at)
-        slide = 1 if clause.slide is None else self._duration(clause.slide)
+        size, bounds = self._extent(clause.extent, partial(self._duration, node), clause.at)
+        slide = 1 if clause.slide is None else self._duration(node, clause.slide)
         return Node(TimeWindow(size, slide, bounds), (node,))
 
     def _by_rows(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
@@ -87,9 +100,16 @@ class Windows:
             raise self._script.fault(f"found rows in {value.unit}, expected a number", value.at)
         return value.number
 
-    def _duration(self, value: Value) -> int:
+    def _duration(self, node: Node, value: Value) -> int:
         if value.unit is None:
-            return value.number
+            bare = self._unit_of(node)
+            if bare is None:
+                raise self._script.fault(
+                    f"nothing says what {value.number} counts; write {value.number} SECONDS, or another "
+                    "unit, or SET time_unit = 'seconds' before streams are declared",
+                    value.at,
+                )
+            return value.number * (bare.nanoseconds // self._unit.nanoseconds)
         unit = unit_name(value.unit)
         if unit is None:
             raise self._unit_fault(value)

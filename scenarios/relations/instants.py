@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from midstream.plans import instants
 from midstream.plans.errors import SchemaError
 from midstream.plans.schema import Type, suggest
 from midstream.scenarios.readers import PARSERS
 from midstream.scenarios.studies.time_units import NANOSECONDS, Clock
 
-UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-_FRACTION = re.compile(r"[.,]([0-9]+)")
-_MICROSECOND = timedelta(microseconds=1)
-_DIGITS = 9  # of a second in nanoseconds
+UNIX_EPOCH = instants.EPOCH
 
 
 class Nanoseconds(int):
@@ -82,24 +78,14 @@ def nanoseconds(value: Any) -> int:
         case Nanoseconds():
             return int(value)
         case str():
-            return _parsed(value)
+            try:
+                return instants.nanoseconds(value)
+            except ValueError:
+                raise ValueError("an integer, or a date or a date with a time in ISO 8601") from None
         case datetime():
-            aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-            return (aware - UNIX_EPOCH) // _MICROSECOND * 1000
+            # A Timestamp of pandas is a datetime that knows nanoseconds as well.
+            return instants.of_datetime(value) + int(getattr(value, "nanosecond", 0))
         case date():
             return nanoseconds(datetime(value.year, value.month, value.day))
         case _:
             raise ValueError("an integer, or a date or a date with a time")
-
-
-def _parsed(text: str) -> int:
-    # datetime would cut what is finer than microseconds off without a word.
-    fraction = _FRACTION.search(text)
-    digits = fraction[1].rstrip("0") if fraction else ""
-    try:
-        whole = datetime.fromisoformat(_FRACTION.sub("", text, count=1).strip())
-        if len(digits) > _DIGITS:
-            raise ValueError
-    except ValueError:
-        raise ValueError("an integer, or a date or a date with a time in ISO 8601") from None
-    return nanoseconds(whole) + int(digits.ljust(_DIGITS, "0"))

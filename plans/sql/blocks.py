@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 from sqlglot import exp
 
@@ -21,7 +21,7 @@ class Part:
     stream, its name and the column that it is ordered by.
 
     `on` is the condition it is joined on; `using` the names that both sides share; `kept` the sides, LEFT,
-    RIGHT or both, whose rows stay without a match.
+    RIGHT or both, whose rows stay without a match; `follows_comma` tells that it begins a group.
     """
 
     alias: str
@@ -33,6 +33,7 @@ class Part:
     on: exp.Expr | None = None
     using: tuple[exp.Identifier, ...] = ()
     kept: frozenset[str] = frozenset()
+    follows_comma: bool = False
 
 
 def qualified(script: Script, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -59,7 +60,7 @@ def _qualified(part: Part) -> Part:
 
 
 class JoinedParts:
-    """Parts joined from left to right.
+    """Parts joined from left to right, in groups: a comma begins one, as it binds weaker than JOIN.
 
     A condition is put where all that it reads is there for the first time: on one part it is a filter, on
     several the condition of a join.
@@ -70,83 +71,94 @@ class JoinedParts:
         self._outer = outer
         self._merged: dict[str, str] = {}
         self._items: list[Item] = []
-        self.node: Node | None = None
-        self.count = 0
-        """Of how many parts `node` is a tree of joins on nothing."""
+        self._nodes: list[Node] = []
+        # Where the items and the nodes of the group begin that is being joined.
+        self._first_item = self._first_node = 0
 
     @property
     def scope(self) -> Scope:
-        """What names stand for above all parts joined so far."""
-        assert self.node is not None
-        return Scope(self._script, self.node, tuple(self._items), dict(self._merged), self._outer)
+        """What names stand for above all parts."""
+        return self._scope(self._items, self._nodes)
+
+    @property
+    def group(self) -> Scope:
+        """What names stand for above the parts joined since the last comma."""
+        scope = self._scope(self._items[self._first_item :], self._nodes[self._first_node :])
+        return replace(scope, before=tuple(self._items[: self._first_item]))
+
+    def _scope(self, items: Sequence[Item], nodes: Sequence[Node]) -> Scope:
+        return Scope(self._script, reduce(_product, nodes), tuple(items), dict(self._merged), self._outer)
+
+    def begin(self) -> None:
+        """Begin a group with the next part."""
+        self._first_item, self._first_node = len(self._items), len(self._nodes)
 
     def add(self, part: Part) -> Expression:
         """Join one more part on nothing yet; gives the equalities of its USING."""
         equalities: list[Expression] = []
         for identifier in part.using:
-            mine = self._using(identifier)
+            group = self.group
+            mine = group.resolve(exp.Column(this=identifier.copy()))
             theirs = Item(part.alias, part.columns).find(identifier.name)
             if theirs is None:
                 raise self._script.unknown(
                     f"column in {part.alias} of the name", identifier.name, part.columns, span(identifier)
                 )
-            equal = Col(mine).eq(Col(theirs))
+            equal = mine.eq(Col(theirs))
             with self._script.at(partial(span, identifier)):
-                equal.kind(self.scope.node.schema.concat(part.node.schema))
+                equal.kind(group.node.schema.concat(part.node.schema))
             equalities.append(equal)
-            self._merged[identifier.name.lower()] = theirs if part.kept == {"RIGHT"} else mine
+            assert isinstance(mine, Col)
+            self._merge(mine.name, theirs, theirs if part.kept == {"RIGHT"} else mine.name)
         self._items.append(Item(part.alias, part.columns, part.stream, part.time))
-        self.count += 1
-        if self.node is None:
-            self.node = part.node
-        else:
-            self.node = Node(
-                Join(columns=self.node.schema.names + part.node.schema.names), (self.node, part.node)
-            )
+        self._nodes.append(part.node)
         return conjunction(equalities)
+
+    def _merge(self, mine: str, theirs: str, shown: str) -> None:
+        same = [column for column, old in self._merged.items() if old == mine]
+        self._merged.update(dict.fromkeys([*same, mine, theirs], shown))
 
     def keep(self, part: Part, conditions: Sequence[Expression], on: Expression) -> None:
         """Make the join with the last part an outer one, on a condition; `conditions` are those of the joins
-        before it.
+        before it in its group.
 
         Rows without a match are found by an anti-join, and get unknown values for the other side.
         """
-        assert self.node is not None
-        left, right = placed(self.node.inputs[0], self.count - 1, conditions), part.node
+        *before, right = self._nodes[self._first_node :]
+        left = joined(before, conditions)
         columns = left.schema.names + right.schema.names
         rows = [Node(Join(on, columns), (left, right))]
         for side, kept, other in (("LEFT", left, right), ("RIGHT", right, left)):
             if side in part.kept:
                 alone = Node(AntiJoin(on), (kept, other))
                 rows.append(Node(Project(tuple((n, _or_unknown(n, kept, other)) for n in columns)), (alone,)))
-        self.node = Node(Union(), tuple(rows))
-        self.count = 1
+        self._nodes[self._first_node :] = [Node(Union(), tuple(rows))]
 
-    def _using(self, identifier: exp.Identifier) -> str:
-        column = self.scope.resolve(exp.Column(this=identifier.copy()))
-        assert isinstance(column, Col)
-        return column.name
+    def on(self, conditions: Sequence[Expression]) -> Node:
+        """All parts, joined on conditions."""
+        return joined(self._nodes, conditions)
 
 
 def _or_unknown(name: str, kept: Node, other: Node) -> Expression:
     return Col(name) if name in kept.schema else Cast(Const(None), other.schema[name].type)
 
 
-def placed(node: Node, count: int, conditions: Sequence[Expression]) -> Node:
-    """Join `count` parts, which are joined on nothing, on conditions, each as far down as it can be read."""
+def joined(nodes: Sequence[Node], conditions: Sequence[Expression]) -> Node:
+    """Join nodes from left to right on conditions, each as far down as it can be read."""
     parts = [inner for condition in conditions for inner in conjuncts(condition) if inner != TRUE]
-    if count == 1:
-        return Node(Filter(conjunction(parts)), (node,)) if parts else node
-    left, right = node.inputs
-    in_left = [part for part in parts if _reads_only(part, left)]
-    in_right = [part for part in parts if _reads_only(part, right)]
+    *before, right = nodes
+    if not before:
+        return Node(Filter(conjunction(parts)), (right,)) if parts else right
+    columns = [name for node in before for name in node.schema.names]
+    in_left = [part for part in parts if _reads_only(part, columns)]
+    in_right = [part for part in parts if _reads_only(part, right.schema.names)]
     rest = [part for part in parts if part not in in_left and part not in in_right]
-    assert isinstance(node.operator, Join)
-    return Node(
-        Join(conjunction(rest), node.operator.columns),
-        (placed(left, count - 1, in_left), placed(right, 1, in_right)),
-    )
+    return _product(joined(before, in_left), joined([right], in_right), conjunction(rest))
 
 
-def _reads_only(condition: Expression, node: Node) -> bool:
-    return bool(condition.columns()) and condition.columns() <= set(node.schema.names)
+def _product(left: Node, right: Node, condition: Expression = TRUE) -> Node:
+    return Node(Join(condition, left.schema.names + right.schema.names), (left, right))
+
+
+def _reads_only(condition: Expression, columns: Iterable[str]) -> bool:
+    return bool(condition.columns()) and condition.columns() <= set(columns)

@@ -105,7 +105,7 @@ class Grouping:
             replace(item, columns={name: c for name, c in item.columns.items() if c in kept})
             for item in scope.items
         )
-        merged = {name: column for name, column in scope.merged.items() if column in kept}
+        merged = {column: shown for column, shown in scope.merged.items() if shown in kept}
         above = replace(scope, node=node, items=items, merged=merged)
         return replace(self._below, scope=above, special=self._special)
 

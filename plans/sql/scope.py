@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -38,7 +38,8 @@ class Item:
 class Scope:
     """The items of a FROM clause, and the scope around it.
 
-    `merged` are the columns of JOIN … USING, which need no alias: by name in lower case, the first of them.
+    `merged` are the columns of JOIN … USING, which need no alias: what stands for each of them. `before` are
+    items before a comma, which conditions of joins behind it cannot read.
     """
 
     script: Script
@@ -46,6 +47,7 @@ class Scope:
     items: tuple[Item, ...]
     merged: Mapping[str, str] = field(default_factory=dict)
     outer: Scope | None = None
+    before: tuple[Item, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -82,15 +84,15 @@ class Scope:
         if table := column.table:
             item = self.item(table)
             return None if item is None else item.find(name)
-        if name.lower() in self.merged:
-            return self.merged[name.lower()]
-        found = [(item.alias, there) for item in self.items if (there := item.find(name)) is not None]
-        if len(found) > 1:
-            aliases = " and ".join(alias for alias, _ in found)
+        found = {there: item.alias for item in self.items if (there := item.find(name)) is not None}
+        shown = {self.merged[there] for there in found if there in self.merged} or found.keys()
+        if len(shown) > 1:
+            aliases = list(found.values())
             raise self.script.fault(
-                f"column {name} is ambiguous: it is in {aliases}; write {found[0][0]}.{name}", span(column)
+                f"column {name} is ambiguous: it is in {' and '.join(aliases)}; write {aliases[0]}.{name}",
+                span(column),
             )
-        return found[0][1] if found else None
+        return next(iter(shown), None)
 
     def item(self, name: str) -> Item | None:
         """The item that is called by a name."""
@@ -101,6 +103,12 @@ class Scope:
         return same[0] if len(same) == 1 else None
 
     def _unknown(self, column: exp.Column) -> Exception:
+        if self.before and replace(self, items=self.before)._find(column) is not None:
+            return self.script.fault(
+                f"{column.sql()} stands before a comma, which binds weaker than JOIN; write CROSS JOIN "
+                "instead of the comma, or put the condition into WHERE",
+                span(column),
+            )
         scopes = list(self._outwards())
         items = [item for scope in scopes for item in scope.items]
         named = [scope.item(column.table) for scope in scopes] if column.table else items

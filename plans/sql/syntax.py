@@ -146,6 +146,9 @@ Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | Q
 WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
 """Where a reference to a stream keeps its clauses: among its meta data, as they are no expressions."""
 
+COMMA = "midstream_comma"
+"""Tells, among the meta data of a join, that it is written as a comma."""
+
 CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
@@ -254,6 +257,13 @@ class StreamSql(Dialect):
                 for join in self._parse_joins():
                     this.append("joins", join)
             return this
+
+        def _parse_join(self, *arguments: Any, **options: Any) -> Any:
+            is_comma = self._curr.token_type == TokenType.COMMA
+            join = super()._parse_join(*arguments, **options)
+            if is_comma and join is not None:
+                join.meta[COMMA] = True
+            return join
 
         def _parse_bracketed(self) -> Any:
             self._match(TokenType.L_PAREN)

@@ -27,7 +27,7 @@ from midstream.plans.logical import (
     Union,
 )
 from midstream.plans.plan import Node
-from midstream.plans.sql.blocks import JoinedParts, Part, placed, qualified
+from midstream.plans.sql.blocks import JoinedParts, Part, qualified
 from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
@@ -36,7 +36,7 @@ from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
 from midstream.plans.sql.scalars import bare, in_words, text_of
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
-from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, GRANULARITY, WINDOW
+from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.windows import Dstream, Istream
@@ -144,19 +144,24 @@ class Translator:
         parts = self._parts(tree)
         joined = JoinedParts(self._script, around)
         conditions: list[Expression] = []
+        of_group: list[Expression] = []
         ties: list[Expression] = []
         for item in qualified(self._script, parts):
+            if item.follows_comma:
+                joined.begin()
+                conditions, of_group = conditions + of_group, []
             on = [joined.add(item)]
             if item.on is not None:
-                on.append(self._condition(replace(self._usual, scope=joined.scope), item.on))
+                on.append(self._condition(replace(self._usual, scope=joined.group), item.on))
             if not item.kept:
-                _sort(on, conditions, ties)
+                _sort(on, of_group, ties)
             elif any(map(reads_outer, on)):
                 raise self._unsupported("a column of the query around, in an outer join,", item.tree)
             else:
                 with self._script.at(lambda item=item: span(item.tree)):  # type: ignore[misc]
-                    joined.keep(item, conditions, conjunction(on))
-                conditions = []
+                    joined.keep(item, of_group, conjunction(on))
+                of_group = []
+        conditions += of_group
         place = replace(self._usual, scope=joined.scope)
         later: list[exp.Expr] = []
         where = tree.args.get("where")
@@ -167,7 +172,7 @@ class Translator:
                 self._refuse_aggregates(place, condition, "WHERE")
                 _sort([self._condition(place, condition)], conditions, ties)
         with self._script.at(lambda: span(tree if where is None else where)):
-            place = place.over(placed(place.scope.node, joined.count, conditions))
+            place = place.over(joined.on(conditions))
         for condition in later:
             place = place.over(self._predicates.keep(place, condition))
         return Block(place, tuple(ties))
@@ -199,7 +204,16 @@ class Translator:
             if JOINS[word] and on is None and not using:
                 raise self._script.fault(f"{word} JOIN: expected ON or USING", span(join))
             self._refuse(join)
-            parts.append(replace(self._part(join.this), on=on, using=using, kept=JOINS[word]))
+            if nested := join.this.args.get("joins"):
+                raise self._script.fault(
+                    "found a JOIN before the ON of another, expected ON right behind what is joined; a query "
+                    "in brackets can be joined",
+                    span(nested[0]),
+                )
+            joined = self._part(join.this)
+            parts.append(
+                replace(joined, on=on, using=using, kept=JOINS[word], follows_comma=COMMA in join.meta)
+            )
         return parts
 
     def _part(self, tree: exp.Expr) -> Part:
@@ -333,14 +347,14 @@ class Translator:
                 raise self._script.unknown(
                     "stream", tree.table, [item.alias for item in scope.items], span(tree)
                 )
+        merged = {} if isinstance(tree, exp.Column) else scope.merged
         seen: set[str] = set()
         for item in items:
             for name, column in item.columns.items():
-                merged = scope.merged.get(name.lower())
-                if merged is None or isinstance(tree, exp.Column) or merged not in seen:
-                    yield name, Col(merged if merged and not isinstance(tree, exp.Column) else column)
-                if merged is not None:
-                    seen.add(merged)
+                shown = merged.get(column, column)
+                if shown not in seen:
+                    yield name, Col(shown)
+                seen.add(shown)
 
     def _keys(
         self,

@@ -9,7 +9,6 @@ from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from sql_grammar import DECLARATIONS, Grammar, mutations, statements
 
@@ -121,8 +120,7 @@ def test_a_mutated_script_gives_results_or_an_error_with_a_place(text: str) -> N
     outcome(text, declarations="")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_most_statements_of_the_grammar_give_results(seed: int) -> None:
-    random = Random(seed)
-    found = [outcome(Grammar(random.choice).statement()) for _ in range(25)]
-    assert found.count("results") >= 5
+def test_many_statements_of_the_grammar_give_results() -> None:
+    random = Random(0)
+    found = [outcome(Grammar(random.choice).statement()) for _ in range(100)]
+    assert found.count("results") >= 20

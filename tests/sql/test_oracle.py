@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("duckdb", reason="the oracle is DuckDB")
 
 from sql_oracle.checking import check
 from sql_oracle.data import World, generated, recorded
 from sql_oracle.duck import Oracle
+from sql_oracle.joins import Joins, groves
 from sql_oracle.queries import Query, read
 
 QUERIES = Path(__file__).parent / "queries"
@@ -56,6 +59,15 @@ def test_snapshots_of_recorded_streams_are_those_of_plain_sql(
     query: Query, departures: World, oracle_of_departures: Oracle
 ) -> None:
     assert check(query, departures, oracle_of_departures), "there is no row to compare"
+
+
+@given(st.data())
+def test_commas_and_joins_of_all_kinds_bind_as_in_plain_sql(data: st.DataObject) -> None:
+    world = groves(data.draw(st.integers(0, 9)))
+    query = Joins(lambda options: data.draw(st.sampled_from(options))).query()
+    oracle = Oracle(world)
+    check(query, world, oracle)
+    oracle.close()
 
 
 def test_queries_have_names_of_their_own() -> None:

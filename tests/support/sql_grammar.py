@@ -252,19 +252,29 @@ class Grammar:
 
     def _from(self, depth: int) -> str:
         text = self._part(depth)
+        group = 0
         for _ in range(self._pick((0, 0, 0, 1, 1, 2))):
-            match self._pick((",", ",", "JOIN", "JOIN", "USING", "LEFT", "CROSS", "FULL")):
+            match self._pick((",", ",", "JOIN", "JOIN", "USING", "LEFT", "RIGHT", "CROSS", "FULL")):
                 case ",":
+                    group = len(self._scopes[-1])
                     text = f"{text}, {self._part(depth)}"
                 case "USING":
-                    text = f"{text} JOIN {self._part(depth)} USING (item)"
+                    side = self._pick(("", "LEFT ", "RIGHT "))
+                    text = f"{text} {side}JOIN {self._part(depth)} USING (item)"
                 case "CROSS":
                     word = "NATURAL" if self._rarely() else "CROSS"
                     text = f"{text} {word} JOIN {self._part(depth)}"
                 case word:
                     side = "" if word == "JOIN" else f"{word} "
-                    text = f"{text} {side}JOIN {self._part(depth)} ON {self._value(CONDITIONS, 1, 0)}"
+                    text = f"{text} {side}JOIN {self._part(depth)} ON {self._on(group)}"
         return text
+
+    def _on(self, group: int) -> str:
+        """A condition over what stands behind the last comma, as a rule."""
+        self._scopes.append(self._scopes[-1] if self._rarely(12) else self._scopes[-1][group:])
+        condition = self._value(CONDITIONS, 1, 0)
+        self._scopes.pop()
+        return condition
 
     def _part(self, depth: int) -> str:
         alias = self._pick(("p", "q", "r", "s"))

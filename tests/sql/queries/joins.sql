@@ -199,3 +199,17 @@ AND (SELECT MAX(start_price) FROM {Auction|RANGE 25 SECONDS})
 
 -- having-by-the-name-of-a-result
 SELECT item, COUNT(*) AS n FROM {Bid|RANGE 15 SECONDS} GROUP BY item HAVING n > 2
+
+--- A comma binds weaker than JOIN.
+
+-- comma-before-right-join
+SELECT b.item, p.id, a.item, a.seller FROM {Person|RANGE 9 SECONDS|p}, {Bid|RANGE 5 SECONDS|b}
+    RIGHT JOIN {Auction|RANGE 9 SECONDS|a} ON b.item = a.item
+
+-- commas-among-outer-joins
+SELECT * FROM {Person|RANGE 3 SECONDS|p}, {Bid|RANGE 5 SECONDS|b} LEFT JOIN {Auction|RANGE 9 SECONDS|a} USING (item),
+    {Reading|RANGE 4 SECONDS|r} FULL JOIN {Warm|RANGE 9 SECONDS|w} ON r.sensor = w.sensor WHERE p.age > 22
+
+-- star-shows-a-column-of-the-name-in-using
+SELECT * FROM {Bid|RANGE 5 SECONDS|b} JOIN {Auction|RANGE 9 SECONDS|a} USING (item)
+    JOIN {Offer|RANGE 3 SECONDS|o} ON o.amount > a.start_price

@@ -1,18 +1,21 @@
 """The command line.
 
 Exit status     0 done     1 the answer is no     2 bad input, or something is not installed
+                130 interrupted
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from midstream.plans.errors import MidstreamError
 from midstream.scenarios.bench.commands import app as bench
+from midstream.scenarios.connectors.new_file import nothing_written
+from midstream.scenarios.process import as_process, reported
 from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.scripts.commands import explain, run
 from midstream.scenarios.scripts.migrate_command import migrate
@@ -24,15 +27,12 @@ SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", stu
 
 
 class ErrorReportingGroup(TyperGroup):
-    """Commands whose errors of the MidstreamError family become one message on stderr and exit status 2."""
+    """Commands whose errors and interruptions become messages on stderr and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
-        try:
+        with reported():
             return super().invoke(ctx)
-        except MidstreamError as error:
-            typer.echo(f"midstream: {error}", err=True)
-            raise typer.Exit(2) from error
 
 
 def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typer:
@@ -102,7 +102,7 @@ def demo(
         raise typer.BadParameter("recorded flights have no seed; give --seed or --data", param_hint="--seed")
     target = None if to is None else read_plan(to)
     scenario = auctions(seed) if data is None else flights(data)
-    with progress_bar("elements") as advance:
+    with progress_bar("elements") as advance, nothing_written():
         demonstration = demonstrate(scenario, target, advance)
     if as_json:
         typer.echo(json.dumps(demonstration.as_dict(), indent=2, ensure_ascii=False))
@@ -117,7 +117,7 @@ app = build()
 
 def main() -> None:
     """The entry point of the console script `midstream`."""
-    app(prog_name="midstream")
+    sys.exit(as_process(lambda: app(prog_name="midstream")))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, Protocol
 
 from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
 
@@ -39,7 +39,14 @@ class Entry(NamedTuple):
         return self._asdict()
 
 
-def write_jsonl(entries: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+class Writable(Protocol):
+    """Takes text, as an open file does."""
+
+    def write(self, text: str, /) -> object:
+        """Write a piece of text."""
+
+
+def write_jsonl(entries: Iterable[Mapping[str, Any]], file: Writable) -> None:
     """Write each entry, as a transition's trace has it, as a line of JSON.
 
     >>> import sys

@@ -13,6 +13,7 @@ from midstream.scenarios.bench.contenders import BY_HAND, MIDSTREAM
 from midstream.scenarios.bench.measuring import ItemResult
 from midstream.scenarios.bench.memory import MemoryRun
 from midstream.scenarios.bench.report import Benchmark
+from midstream.scenarios.pictures import write_picture
 
 COLORS = {MIDSTREAM: "#1f5a99", "bytewax": "#e0a030", "streamz": "#8c8c8c"}
 
@@ -34,7 +35,7 @@ def draw(benchmark: Benchmark, file: Path) -> None:
     }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
     figure.suptitle("Speed relative to a hand-written Python loop for the same work")
-    figure.savefig(file, format=file.suffix[1:])
+    write_picture(figure, file, file.suffix[1:])
 
 
 def _panel(axes: Axes, items: Sequence[ItemResult], size: int) -> None:
@@ -91,4 +92,4 @@ def draw_memory(run: MemoryRun, file: Path) -> None:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
         axes.grid(axis="y", alpha=0.3)
         axes.axvline(run.elements / 2, color="black", linewidth=0.8, linestyle=":")
-    figure.savefig(file, format=file.suffix[1:])
+    write_picture(figure, file, file.suffix[1:])

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from midstream.plans.errors import InputFileError
 from midstream.scenarios.bench.item import Item
 from midstream.scenarios.bench.items import ITEMS
 from midstream.scenarios.bench.options import (
@@ -22,6 +21,9 @@ from midstream.scenarios.bench.options import (
     positive,
 )
 from midstream.scenarios.bench.peers import INSTALL, PEERS, installed
+from midstream.scenarios.connectors.apart import require_apart
+from midstream.scenarios.connectors.new_file import nothing_written, write_file
+from midstream.scenarios.connectors.output import STDOUT
 from midstream.scenarios.progress import progress_bar
 
 app = typer.Typer(
@@ -100,7 +102,7 @@ def bench(
     plan = [(item, windows if item.window else (None,)) for item in chosen]
     total, done = sum(len(own) for _, own in plan) * runs(sizes, taking_part, times), 0
     results: list[ItemResult] = []
-    with progress_bar("runs") as advance:
+    with progress_bar("runs") as advance, nothing_written():
 
         def step() -> None:
             nonlocal done
@@ -116,8 +118,7 @@ def bench(
         from midstream.scenarios.bench.chart import draw
 
         draw(benchmark, chart)
-    _write(benchmark.as_dict(), as_json, output)
-    if not as_json:
+    if not _write(benchmark.as_dict(), as_json, output):
         show(benchmark, Console())
     if not benchmark.is_equal:
         raise typer.Exit(1)
@@ -143,14 +144,13 @@ def memory(
             found=elements,
         )
     _check_files(output, chart)
-    with progress_bar("elements") as advance:
+    with progress_bar("elements") as advance, nothing_written():
         run = watch(elements, seed, advance)
     if chart is not None:
         from midstream.scenarios.bench.chart import draw_memory
 
         draw_memory(run, chart)
-    _write(run.as_dict(), as_json, output)
-    if not as_json:
+    if not _write(run.as_dict(), as_json, output):
         show_memory(run, Console())
     if not run.is_flat:
         raise typer.Exit(1)
@@ -174,10 +174,9 @@ def files(
     positive("--rows", rows)
     positive("--repetitions", repetitions)
     _check_files(output, None)
-    with progress_bar("repetitions") as advance:
+    with progress_bar("repetitions") as advance, nothing_written():
         run = measure_files(rows, repetitions, seed, advance)
-    _write(run.as_dict(), as_json, output)
-    if not as_json:
+    if not _write(run.as_dict(), as_json, output):
         show_files(run, Console())
     if not run.is_good:
         raise typer.Exit(1)
@@ -216,14 +215,13 @@ def _check_files(output: Path | None, chart: Path | None) -> None:
         checked_folder(output)
     if chart is not None:
         checked_picture(chart)
+    require_apart((), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path])
 
 
-def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> None:
-    text = json.dumps(facts, indent=2, ensure_ascii=False)
-    if as_json:
-        typer.echo(text)
-    if output is not None:
-        try:
-            output.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputFileError(f"{output}: {error.strerror or error}", path=output) from error
+def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> bool:
+    """Write what was measured as JSON; whether standard output has it."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    targets = dict.fromkeys([STDOUT] * as_json + ([] if output is None else [str(output)]))
+    for target in targets:
+        write_file(target, text)
+    return STDOUT in targets

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from midstream.plans.errors import InputFileError
-from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.new_file import NewFile
+from midstream.scenarios.connectors.output import TextOutput
 
 SHOWN = 80
 """How many characters of a value a message shows at most."""
@@ -49,7 +51,7 @@ class BadRows:
     """Where rows go that do not fit: the first one ends the run, or all go to a dead-letter file.
 
     dead_letters    a file in JSON Lines: per row its source, its line there (its number, where a source has
-                    no lines), the reason and the text of the row; what was there before is replaced
+                    no lines), the reason and the text of the row; a NewFile, which replaces what was there
 
     State    None but the count.
     Raises   InputFileError for the first bad row where there is no file for them; ConnectorError for a file
@@ -69,19 +71,18 @@ class BadRows:
     def __init__(self, dead_letters: Path | None = None) -> None:
         self.count = 0
         """How many rows have not been taken."""
-        self._path = dead_letters
-        self._file: IO[str] | None = None
+        self._files = ExitStack()
+        self._output: TextOutput | None = None
         self._lock = Lock()  # several sources may be read at the same time
         if dead_letters is not None:
             # Opened now, because a path that cannot be written should not come out after hours.
-            try:
-                self._file = dead_letters.open("w", encoding="utf-8")
-            except OSError as error:
-                raise self._unwritable(error) from error
+            name = f"dead letters, {dead_letters}"
+            file = self._files.enter_context(NewFile(dead_letters, name=name, told=self._told))
+            self._output = self._files.enter_context(closing(TextOutput(file.place, name)))
 
     def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
         """Tell of a row. `unit` is what `number` counts: lines or rows."""
-        if self._file is None:
+        if self._output is None:
             self.count += 1
             place = f"{source}, {unit} {number}{',' if misfit.column is not None else ':'} "
             raise InputFileError(
@@ -99,19 +100,14 @@ class BadRows:
         self._write({"source": stream, "line": None, "reason": reason, "row": readable(row)})
 
     def _write(self, letter: dict[str, Any]) -> None:
-        assert self._file is not None
+        assert self._output is not None
         with self._lock:
             self.count += 1
-            try:
-                self._file.write(json.dumps(letter, ensure_ascii=False) + "\n")
-                self._file.flush()  # the file is there to be looked at while an endless source runs
-            except OSError as error:
-                raise self._unwritable(error) from error
+            self._output.write(json.dumps(letter, ensure_ascii=False) + "\n")
+            self._output.flush()  # a full disk should not come out after hours
 
-    def close(self) -> None:
-        """Close the file, if there is one."""
-        if self._file is not None:
-            self._file.close()
+    def _told(self) -> str:
+        return f"{self.count:,} rows that were rejected" if self.count else ""
 
     def __enter__(self) -> BadRows:
         return self
@@ -119,7 +115,4 @@ class BadRows:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
-
-    def _unwritable(self, error: OSError) -> ConnectorError:
-        return ConnectorError(f"dead letters, {self._path}: {error.strerror or error}", path=self._path)
+        self._files.__exit__(kind, error, trace)

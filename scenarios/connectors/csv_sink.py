@@ -26,12 +26,12 @@ class CsvSink(TextSink):
     Raises   ConnectorError for a column that is called start or end.
     """
 
-    def __init__(self, path: str, schema: Schema) -> None:
-        refuse_validity(path, schema)
+    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
+        refuse_validity(name or path, schema)
         self._plain = _format(schema, "str", "{start}")
         self._careful = _format(schema, "quote", '{start if start != BEGINNING else ""}')
         self._commas = len(schema) + 1
-        super().__init__(path, schema)
+        super().__init__(path, schema, name)
 
     def header(self) -> str:
         return ",".join([*VALIDITY, *map(_quoted, self.schema.names)]) + "\n"

@@ -18,7 +18,8 @@ _quote: Callable[[str], str] = encode_basestring
 class JsonSink(TextSink):
     """Writes an object a line: `{"start": 1000, "end": 6000, "row": {"item": 7, "price": 12.5}}`.
 
-    An end of null is for ever, a start of null is the beginning of time.
+    An end of null is for ever, a start of null is the beginning of time. Where `query` is given, it is the
+    first entry of each line: `{"query": "prices", "start": …`.
 
     >>> from pathlib import Path
     >>> with JsonSink("results.jsonl", Schema.of(item="integer", name="string?")) as sink:
@@ -28,11 +29,11 @@ class JsonSink(TextSink):
     {"start": 1000, "end": null, "row": {"item": 8, "name": null}}
     """
 
-    def __init__(self, path: str, schema: Schema) -> None:
-        self._plain = _format(schema, "{start}")
-        self._from_beginning = _format(schema, '{start if start != BEGINNING else "null"}')
+    def __init__(self, path: str, schema: Schema, name: str | None = None, query: str | None = None) -> None:
+        self._plain = _format(schema, "{start}", query)
+        self._from_beginning = _format(schema, '{start if start != BEGINNING else "null"}', query)
         self._numbers = [i for i, column in enumerate(schema) if column.type is Type.FLOAT]
-        super().__init__(path, schema)
+        super().__init__(path, schema, name)
 
     def lines(self, batch: Batch) -> str:
         # Results are in order of start: only the first ones can begin before all time.
@@ -49,8 +50,9 @@ class JsonSink(TextSink):
                     raise ValueError(f"column {name} is {row[position]}, and JSON has finite numbers only")
 
 
-def _format(schema: Schema, start: str) -> Format:
-    parts = [literal('{"start": '), start, literal(', "end": '), '{end if end != FOREVER else "null"}']
+def _format(schema: Schema, start: str, query: str | None) -> Format:
+    beginning = '{"start": ' if query is None else f'{{"query": {_quote(query)}, "start": '
+    parts = [literal(beginning), start, literal(', "end": '), '{end if end != FOREVER else "null"}']
     for position, column in enumerate(schema):
         before = ', "row": {' if position == 0 else ", "
         parts += [literal(f"{before}{_quote(column.name)}: "), _value(column, f"c{position}")]

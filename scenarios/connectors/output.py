@@ -18,11 +18,14 @@ class TextOutput:
 
     A reader of a pipe that goes away wants no more: that is no error, but the end.
 
+    name    what errors call it; by default its path
+
     Raises   ConnectorError where the file cannot be opened or written.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, name: str | None = None) -> None:
         self.path = path
+        self.name = name or ("stdout" if path == STDOUT else path)
         self.is_wanted = True
         """Whether someone is there to read what is written."""
         try:
@@ -30,11 +33,12 @@ class TextOutput:
         except OSError as error:
             raise self._error(error) from error
 
-    def write(self, lines: str) -> None:
-        """Write whole lines."""
+    def write(self, lines: str | bytes) -> None:
+        """Write whole lines, or bytes that are no text."""
         if self.is_wanted:
             # Half of a surrogate pair, which only a user's function can make, is escaped as JSON has it.
-            self._try(self._file.write, lines.encode(errors="backslashreplace"))
+            encoded = lines.encode(errors="backslashreplace") if isinstance(lines, str) else lines
+            self._try(self._file.write, encoded)
 
     def flush(self) -> None:
         """Hand over what has been written so far."""
@@ -53,26 +57,27 @@ class TextOutput:
             call(*arguments)
         except BrokenPipeError:
             self.is_wanted = False
-            _forget(self._file)
+            forget(self._file)
         except OSError as error:
             self.is_wanted = False
             raise self._error(error) from error
 
     def _error(self, error: OSError) -> ConnectorError:
-        name = "stdout" if self.path == STDOUT else self.path
-        return ConnectorError(f"{name}: {error.strerror or error}", path=self.path)
+        return ConnectorError(f"{self.name}: {error.strerror or error}", path=self.name)
 
 
 def _opened(path: str) -> IO[bytes]:
     if path == STDOUT:
+        sys.stdout.flush()  # what has been printed before comes first
         return sys.stdout.buffer
     if Path(path).suffix.lower() == ".gz":
         return gzip.open(path, "wb")  # type: ignore[return-value]  # a GzipFile is one, but does not say so
     return open(path, "wb")
 
 
-def _forget(file: IO[bytes]) -> None:
-    """Let go what a file still holds, or the interpreter would complain of it at its end."""
+def forget(file: IO[Any]) -> None:
+    """Let go what a file still holds, and what will be written to it, or the interpreter would complain of it
+    at its end."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, file.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.streams import BEGINNING, FOREVER, Batch
 from midstream.scenarios.connectors.csv_sink import VALIDITY, refuse_validity
 from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.output import TextOutput
 from midstream.scenarios.connectors.sink import Sink
 from midstream.scenarios.studies.requirements import require_libraries
 
@@ -29,22 +31,24 @@ class ParquetSink(Sink):
              MissingExtra without pyarrow.
     """
 
-    def __init__(self, path: str, schema: Schema) -> None:
+    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
         require_libraries(("pyarrow",), "arrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        refuse_validity(path, schema)
+        self._name = name or path
+        refuse_validity(self._name, schema)
         self.schema = schema
-        self._path = path
         times = [pa.field("start", pa.int64()), pa.field("end", pa.int64())]
         self._fields = pa.schema([*times, *(pa.field(c.name, _type(c), c.nullable) for c in schema)])
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0
-        try:
-            self._writer = pq.ParquetWriter(path, self._fields)
-        except OSError as error:
-            raise self._error(error) from error
+        self._output = TextOutput(path, name)
+        self._writer = pq.ParquetWriter(_Bytes(self._output), self._fields)
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._output.is_wanted
 
     def write(self, batch: Batch) -> None:
         import pyarrow as pa
@@ -66,7 +70,7 @@ class ParquetSink(Sink):
             ]
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             raise ConnectorError(
-                f"{self._path}: found a row that Parquet has no type for: {error}", path=self._path
+                f"{self._name}: found a row that Parquet has no type for: {error}", path=self._name
             ) from error
         self._waiting.append(pa.RecordBatch.from_arrays(arrays, schema=self._fields))
         self._count += len(batch)
@@ -74,25 +78,32 @@ class ParquetSink(Sink):
             self._write()
 
     def close(self) -> None:
-        self._write()
         try:
+            self._write()
             self._writer.close()
-        except OSError as error:
-            raise self._error(error) from error
+        finally:
+            self._output.close()
 
     def _write(self) -> None:
         import pyarrow as pa
 
         waiting, self._waiting, self._count = self._waiting, [], 0
-        if not waiting:
-            return
-        try:
+        if waiting:
             self._writer.write_table(pa.Table.from_batches(waiting, self._fields))
-        except OSError as error:
-            raise self._error(error) from error
 
-    def _error(self, error: OSError) -> ConnectorError:
-        return ConnectorError(f"{self._path}: {error.strerror or error}", path=self._path)
+
+class _Bytes(io.RawIOBase):
+    """What pyarrow takes for a file."""
+
+    def __init__(self, output: TextOutput) -> None:
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, some: Any) -> int:
+        self._output.write(bytes(some))
+        return len(some)
 
 
 def _type(column: Column) -> pa.DataType:

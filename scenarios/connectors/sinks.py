@@ -10,19 +10,30 @@ from midstream.plans.schema import Schema, suggest
 from midstream.scenarios.connectors.csv_sink import CsvSink
 from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.json_sink import JsonSink
+from midstream.scenarios.connectors.new_file import is_special
 from midstream.scenarios.connectors.output import STDOUT
 from midstream.scenarios.connectors.parquet_sink import ParquetSink
 from midstream.scenarios.connectors.sink import Sink
 from midstream.scenarios.connectors.sources import file_format
 
-SINKS: dict[str, Callable[[str, Schema], Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
+SINKS: dict[str, Callable[..., Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
 """The sinks by format."""
 
 
-def open_sink(target: str | os.PathLike[str], schema: Schema, form: str | None = None) -> Sink:
+def open_sink(
+    target: str | os.PathLike[str],
+    schema: Schema,
+    form: str | None = None,
+    *,
+    name: str | None = None,
+    query: str | None = None,
+) -> Sink:
     """A sink for results of a schema, in a file, or on standard output for "-".
 
-    form    csv, jsonl or parquet; where it is not given, the suffix tells, and for "-" it is jsonl
+    form    csv, jsonl or parquet; where it is not given, the suffix tells; without one, standard output,
+            devices and pipes take jsonl
+    name    what errors call the target; by default its path
+    query   the name of the query, where several write to this target; only JSON Lines have a place for it
 
     Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet without pyarrow.
 
@@ -36,11 +47,26 @@ def open_sink(target: str | os.PathLike[str], schema: Schema, form: str | None =
     """
     path = os.fspath(target)
     if form is None:
-        form = "jsonl" if path == STDOUT else file_format(path)
+        form = _usual_format(path, name or path)
     sink = SINKS.get(form)
     if sink is None:
         raise ConnectorError(
-            f"{path}: found the format {form!r}, expected one of {', '.join(SINKS)}{suggest(form, SINKS)}",
+            f"{name or path}: found the format {form!r}, expected one of {', '.join(SINKS)}"
+            f"{suggest(form, SINKS)}",
             path=Path(path),
         )
-    return sink(path, schema)
+    if query is None:
+        return sink(path, schema, name)
+    if sink is not JsonSink:
+        raise ConnectorError(
+            f"{name or path}: found several queries in the format {form}, expected jsonl, where each line "
+            "names its query, or a file, of which each query gets one",
+            path=Path(path),
+        )
+    return JsonSink(path, schema, name, query)
+
+
+def _usual_format(path: str, name: str) -> str:
+    if path == STDOUT or (is_special(Path(path)) and not Path(path).suffix):
+        return "jsonl"
+    return file_format(name)

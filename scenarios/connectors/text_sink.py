@@ -23,9 +23,9 @@ class TextSink(Sink):
     Cost     O(columns) per element.
     """
 
-    def __init__(self, path: str, schema: Schema) -> None:
+    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
         self.schema = schema
-        self._output = TextOutput(path)
+        self._output = TextOutput(path, name)
         if header := self.header():
             self._output.write(header)
 
@@ -43,7 +43,7 @@ class TextSink(Sink):
         try:
             lines = self.lines(batch)
         except (ValueError, TypeError, RecursionError) as error:
-            raise ConnectorError(f"{self._output.path}: {self._culprit(batch, error)}") from error
+            raise ConnectorError(f"{self._output.name}: {self._culprit(batch, error)}") from error
         self._output.write(lines)
 
     @abstractmethod

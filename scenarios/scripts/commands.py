@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from midstream.plans.errors import InputFileError, MidstreamError
+from midstream.plans.errors import MidstreamError
 from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.scripts.options import (
     DeadLetters,
@@ -22,6 +22,7 @@ from midstream.scenarios.scripts.options import (
     Slack,
     Sources,
     Unit,
+    also_read,
     read,
     silent,
     sources_of,
@@ -47,13 +48,18 @@ def run(
     from midstream.scenarios.scripts.running import Wishes, run_queries
 
     catalog, queries = read(script, unit, functions)
-    wishes = Wishes(sources_of(catalog, source or []), output, form, rows, dead_letters, slack, header)
-    try:
-        with progress_bar("elements") as advance:
-            summary = run_queries(catalog, queries, wishes, advance if output != "-" else silent)
-    except KeyboardInterrupt:
-        # Whoever stops an endless run has seen its results.
-        raise typer.Exit(130) from None
+    wishes = Wishes(
+        sources_of(catalog, source or []),
+        output,
+        form,
+        rows,
+        dead_letters,
+        slack,
+        header,
+        also_read(script, functions),
+    )
+    with progress_bar("elements") as advance:
+        summary = run_queries(catalog, queries, wishes, advance if output != "-" else silent)
     if output != "-":
         typer.echo(str(summary), err=True)
 
@@ -72,13 +78,27 @@ def explain(
 ) -> None:
     """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
     runs, and what is known of every operator."""
+    from midstream.scenarios.connectors.apart import require_apart
+    from midstream.scenarios.connectors.new_file import write_file
+    from midstream.scenarios.connectors.output import STDOUT
     from midstream.scenarios.scripts.explaining import Stage
     from midstream.scenarios.scripts.explaining import explain as explained
+    from midstream.scenarios.scripts.running import source_files
 
-    _, queries = read(script, unit, functions)
+    catalog, queries = read(script, unit, functions)
     explanations = {query.name: explained(query.plan) for query in queries}
-    if (svg or dot) and len(queries) != 1:
-        raise MidstreamError(f"found {len(queries)} queries, expected one to draw")
+    given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
+    drawings = [(use, path, draw) for use, path, draw in given if path is not None]
+    reads = [*also_read(script, functions), *source_files(catalog, {})]
+    require_apart(reads, [(use, path) for use, path, _ in drawings])
+    if drawings:
+        if len(queries) != 1:
+            raise MidstreamError(f"found {len(queries)} queries, expected one to draw")
+        drawn = _stage(explanations[queries[0].name].stages, stage)
+        for _, path, draw in drawings:
+            write_file(path, draw(drawn, notes))
+    if any(str(path) == STDOUT for _, path, _ in drawings):
+        return
     if as_json:
         shown = {name: one.as_dict() for name, one in explanations.items()}
         typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -86,9 +106,6 @@ def explain(
         for query in queries:
             title = f"{query.name}\n\n" if len(queries) > 1 else ""
             typer.echo(f"{title}{explanations[query.name].text(notes)}\n")
-    for path, draw in ((svg, Stage.svg), (dot, Stage.dot)):
-        if path is not None:
-            _write(path, draw(_stage(explanations[queries[0].name].stages, stage), notes))
 
 
 def _stage(stages: Sequence[Any], wanted: str) -> Any:
@@ -99,10 +116,3 @@ def _stage(stages: Sequence[Any], wanted: str) -> Any:
     raise MidstreamError(
         f"--stage: found {wanted!r}, expected physical, logical or a number from 1 to {len(stages)}"
     )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error

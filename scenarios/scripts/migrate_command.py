@@ -21,6 +21,7 @@ from midstream.scenarios.scripts.options import (
     Slack,
     Sources,
     Unit,
+    also_read,
     read,
     silent,
     sources_of,
@@ -92,12 +93,18 @@ def migrate(
         is_verified=verify,
         trace=trace,
     )
-    wishes = Wishes(sources_of(catalog, source or []), output, form, rows, dead_letters, slack, header)
-    try:
-        with progress_bar("elements") as advance:
-            outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+    wishes = Wishes(
+        sources_of(catalog, source or []),
+        output,
+        form,
+        rows,
+        dead_letters,
+        slack,
+        header,
+        also_read(script, functions, None if to == AUTO else to),
+    )
+    with progress_bar("elements") as advance:
+        outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
     if as_json:
         typer.echo(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:

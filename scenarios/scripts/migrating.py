@@ -5,13 +5,13 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import le
 from pathlib import Path
-from typing import Any, TextIO
+from types import TracebackType
+from typing import Any
 
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
@@ -19,15 +19,16 @@ from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
-from midstream.plans.errors import MidstreamError
+from midstream.plans.errors import MidstreamError, MigrationRefused
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical_plan
 from midstream.plans.snapshots import Equivalence, equivalent
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.streams import BEGINNING, Batch, Element, Time
-from midstream.scenarios.connectors import BadRows, ConnectorError
+from midstream.scenarios.connectors import BadRows
 from midstream.scenarios.connectors import Source as Input
-from midstream.scenarios.connectors.output import STDOUT
+from midstream.scenarios.connectors.new_file import NewFile
+from midstream.scenarios.connectors.output import TextOutput
 from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.scripts.feeding import Arrival, arrivals
 from midstream.scenarios.scripts.running import (
@@ -38,8 +39,9 @@ from midstream.scenarios.scripts.running import (
     load_relations,
     new_engine,
     open_inputs,
+    output_of,
+    require_files_apart,
     require_known,
-    sink_of,
     ties_placed,
 )
 
@@ -75,6 +77,7 @@ class Outcome:
                       came to its end
     is_ordered        whether the results came in order of start; None where `equivalence` is
     is_interrupted    whether someone ended the run after the migration had begun
+    unfinished        where the results are, and the trace, if they are not complete or proved wrong
     """
 
     query: str
@@ -90,6 +93,7 @@ class Outcome:
     equivalence: Equivalence | None = None
     is_ordered: bool | None = None
     is_interrupted: bool = False
+    unfinished: tuple[str, ...] = ()
 
     @property
     def is_verified(self) -> bool | None:
@@ -124,6 +128,7 @@ class Outcome:
             "in_order": self.is_ordered,
             "differences": list(map(str, found[:SHOWN_DIFFERENCES])),
             "interrupted": self.is_interrupted,
+            "unfinished": list(self.unfinished),
             "plans": {"old": str(self.old), "new": str(self.new)},
         }
 
@@ -133,6 +138,7 @@ class Outcome:
         same = "" if self.is_changed else "; the plan is the same: none was found to cost less"
         return "\n".join(
             [
+                f"{'interrupted after ' if self.is_interrupted else ''}"
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
                 f"migrated at {self.move.at} by {self.move.strategy}: {m.phase}{same}",
                 *([f"  reason        {self.reason}"] if self.reason else []),
@@ -143,6 +149,7 @@ class Outcome:
                 f"  peak state    {m.peak_state_old:,} in the old plan, {m.peak_state_new:,} in the new one, "
                 f"{m.peak_held:,} held between them",
                 f"  verified      {self._verdict()}",
+                *(f"  unfinished    {note}" for note in self.unfinished),
             ]
         )
 
@@ -171,13 +178,15 @@ def migrate_query(
 
     It is reached when every stream has come so far or has ended. Recorded streams meet there: what starts
     from it on arrives after the migration has begun. Results are written as soon as they are ready, to a file
-    that bears its name only once all is well.
+    that bears its name only once all is well. A refused migration leaves nothing of it.
 
     State    As `run_queries`, and that of the migration; all results, twice, where they are verified.
     Raises   MigrationRefused, before anything is read where the plans tell it already; MidstreamError where
              the instant is not reached; what `run_queries` raises.
     """
     require_known(catalog, wishes.sources)
+    traces = [] if move.trace is None else [("--trace", move.trace)]
+    require_files_apart(catalog, wishes, [wishes.output], traces)
     with ExitStack() as stack:
         relations = load_relations(catalog, (query.plan, move.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
@@ -186,25 +195,62 @@ def migrate_query(
         migrate(trial, move.to or query.plan, move.strategy)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
-        output = stack.enter_context(_output(wishes, query))
+        trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
+        output = stack.enter_context(output_of(wishes, query, wishes.output, False))
         engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
         run = _Run(
-            engine, move, is_held=not any(one.is_live for one in inputs.values()), slack=wishes.slack or 0
+            engine,
+            move,
+            trace,
+            is_held=not any(one.is_live for one in inputs.values()),
+            slack=wishes.slack or 0,
         )
-        stack.callback(run.close_trace)
         engine.add(query.plan, output.take, name=query.name)
         _keep_log(engine, move)
         if move.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with ties_placed([query]):
             run.feed(inputs, output, progress)
-        return run.outcome(query, output.count, bad_rows.count)
+        outcome = run.outcome(query, output.count, bad_rows.count)
+        if outcome.is_interrupted or outcome.is_verified is False:
+            output.file.hold_back()
+        if outcome.is_interrupted and trace is not None:
+            trace.file.hold_back()
+    unfinished = [output.file.note, "" if trace is None else trace.file.note]
+    return replace(outcome, unfinished=tuple(filter(None, unfinished)))
 
 
 def _keep_log(engine: Engine, move: Move) -> None:
     """Let a query that is to be moved with its state know from the beginning what is valid."""
     if move.strategy == "moving-states":
         engine.keep_log()
+
+
+class _Trace:
+    """A file for the trace of a migration, as JSON Lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._count = 0
+        self._files = ExitStack()
+        self.file = self._files.enter_context(NewFile(path, told=self._told))
+        self._output = self._files.enter_context(closing(TextOutput(self.file.place, self.file.name)))
+
+    def take(self, entry: dict[str, Any]) -> None:
+        """Write an entry, which can be read at once."""
+        write_jsonl([entry], self._output)
+        self._output.flush()
+        self._count += 1
+
+    def _told(self) -> str:
+        return f"{self._count:,} entries of the trace" if self._count else ""
+
+    def __enter__(self) -> _Trace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.__exit__(kind, error, trace)
 
 
 class _Run:
@@ -214,10 +260,12 @@ class _Run:
     recorded streams are read in step, that is a batch of each.
     """
 
-    def __init__(self, engine: Engine, move: Move, *, is_held: bool, slack: int) -> None:
+    def __init__(
+        self, engine: Engine, move: Move, trace: _Trace | None, *, is_held: bool, slack: int
+    ) -> None:
         self.migration: Transition | None = None
         self._engines = [engine]
-        self._trace: TextIO | None = None
+        self._trace = trace
         self._move = move
         self._is_held = is_held
         self._from = move.at + slack
@@ -254,11 +302,17 @@ class _Run:
                 if not output.sink.is_wanted and len(self._engines) == 1:
                     break
                 progress(self._elements, None)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interruption:
             if self.migration is None:
+                told = output.told() or f"no results of {output.name}"
+                interruption.add_note(f"so far {self._elements:,} elements, {told}")
                 raise
             self._is_interrupted = True
+        except MigrationRefused:
+            output.file.discard()
+            raise
         if self.migration is None:
+            output.file.discard()
             last = (
                 "no element came"
                 if self._latest == BEGINNING
@@ -311,11 +365,6 @@ class _Run:
                 self._wait(name, batch[reach:])
                 self._migrate_if_due()
 
-    def close_trace(self) -> None:
-        """Nothing more will be traced."""
-        if self._trace is not None:
-            self._trace.close()
-
     def _wait(self, name: str, batch: Batch | None) -> None:
         if self._is_held:
             self._held.append((name, batch))
@@ -343,50 +392,11 @@ class _Run:
             self._new = optimize(running, seen, limit=LIMIT).plan
         self._results_before = engine.counters()["results"]
         self.migration = migrate(engine, self._new, self._move.strategy)
-        if self._move.trace is not None:
-            self._trace = _opened(self._move.trace)
-            self.migration.listen(partial(_write, self._trace))
+        if self._trace is not None:
+            self.migration.listen(self._trace.take)
         held, self._held = self._held, []
         for name, batch in held:
             self._take(name, batch)
-
-
-def _opened(path: Path) -> TextIO:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise MidstreamError(f"{path}: cannot be written: {error.strerror}", path=str(path)) from error
-
-
-def _write(file: TextIO, entry: dict[str, Any]) -> None:
-    write_jsonl([entry], file)
-    file.flush()
-
-
-@contextmanager
-def _output(wishes: Wishes, query: Query) -> Iterator[Output]:
-    """The output of a query. A file is written under another name beside its own, which it gets at the end;
-    after an error there is none."""
-    path = Path(wishes.output)
-    if wishes.output == STDOUT or (path.exists() and not path.is_file()):
-        with sink_of(wishes, query, 1) as sink:
-            yield Output(query.name, sink)
-        return
-    path = path.resolve()
-    # The suffixes, which tell the format, stay.
-    unfinished = path.with_name(f".unfinished.{path.name}")
-    try:
-        try:
-            sink = sink_of(replace(wishes, output=str(unfinished)), query, 1)
-        except ConnectorError as error:
-            message = str(error).replace(str(unfinished), wishes.output)
-            raise ConnectorError(message, path=wishes.output) from error
-        with sink:
-            yield Output(query.name, sink)
-        unfinished.replace(path)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
 
 
 def _shown(time: int | None) -> str:

@@ -13,6 +13,9 @@ from midstream.plans.errors import InputFileError, MidstreamError
 if TYPE_CHECKING:
     from midstream.plans.sql import Catalog, Query, SourceClause
 
+GENERATED = "nexmark"
+"""Stands for a source of all streams."""
+
 Script = Annotated[str, typer.Argument(help="A file with a script in SQL; - is standard input.")]
 Sources = Annotated[
     list[str] | None,
@@ -106,12 +109,22 @@ def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | Sou
     names = {name.lower(): name for name in (*catalog.streams, *catalog.relations)}
     for text in given:
         name, is_named, path = text.partition("=")
-        if text == "nexmark":
-            for declared in catalog.streams.values():
-                if declared.source is None or declared.source.kind.lower() != "nexmark":
-                    found[declared.name] = SourceClause("nexmark")
-        elif not is_named or not path:
+        if text == GENERATED:
+            continue
+        if not is_named or not path:
             raise typer.BadParameter(f"found {text!r}, expected NAME=PATH, or nexmark", param_hint="--source")
-        else:
-            found[names.get(name.lower(), name)] = path
+        name = names.get(name.lower(), name)
+        if name in found:
+            raise MidstreamError(f"--source {name}: found {found[name]} and {path}, expected one source")
+        found[name] = path
+    if GENERATED in given:
+        for declared in catalog.streams.values():
+            if declared.source is None or declared.source.kind.lower() != GENERATED:
+                found.setdefault(declared.name, SourceClause(GENERATED))
     return found
+
+
+def also_read(script: str, functions: Path | None, to: str | None = None) -> list[tuple[str, str | Path]]:
+    """Files that a command reads besides its sources: none of them may be overwritten."""
+    uses = (("SCRIPT", script), ("--functions", functions), ("--to", to))
+    return [(name, path) for name, path in uses if path is not None]

@@ -14,12 +14,16 @@ from midstream.plans.errors import InputFileError, MidstreamError, TieError
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical
 from midstream.plans.schema import suggest
-from midstream.plans.sql import Catalog, Query, SourceClause
+from midstream.plans.sql import Catalog, Query, RelationDeclaration, SourceClause
+from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.sql.faults import Script
 from midstream.plans.streams import Batch, Element
 from midstream.plans.windows import CountWindow, PartitionedWindow
 from midstream.scenarios.connectors import BadRows, Sink, open_sink, open_source
 from midstream.scenarios.connectors import Source as Input
+from midstream.scenarios.connectors.apart import Use, require_apart
+from midstream.scenarios.connectors.new_file import NewFile, is_special
+from midstream.scenarios.connectors.output import STDOUT
 from midstream.scenarios.scripts import generated
 from midstream.scenarios.scripts.explaining import plan_to_run
 from midstream.scenarios.scripts.feeding import arrivals
@@ -35,13 +39,14 @@ class Wishes:
 
     sources         by stream or relation, a path, "-" for standard input, or a clause; instead of what the
                     script says
-    output          a path, or "-" for standard output; with several queries, each has a path of its own, with
+    output          a path, or "-" for standard output; with several queries, each has a file of its own, with
                     its name before the suffix
     form            the format of the output; where it is not given, the suffix tells
     rows            how many rows of each stream are taken at most; of generated ones, events in all
     dead_letters    a file for rows that do not fit, or come too late; without it they end the run
     slack           by how many chronons rows may come late
     has_header      whether CSV files begin with the names of their columns
+    read            what else is read, such as the script: files that no output may overwrite
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -51,6 +56,7 @@ class Wishes:
     dead_letters: Path | None = None
     slack: int | None = None
     has_header: bool = True
+    read: Sequence[Use] = ()
 
 
 @dataclass(frozen=True)
@@ -77,42 +83,65 @@ def run_queries(
 ) -> Summary:
     """Run the queries of a script until their sources have ended.
 
-    The plans are those that `explain` shows. Results are written as soon as they are ready. A reader of
-    standard output that goes away ends the run without an error.
+    The plans are those that `explain` shows. Results are written as soon as they are ready, to files that get
+    their names at the end. A reader of standard output that goes away ends the run without an error.
 
     State    That of the queries; one batch a source.
     Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
-             place, where a window counts rows of equal timestamps.
+             place, where a window counts rows of equal timestamps. An error or an interruption has notes on
+             what there is so far.
     """
     require_known(catalog, wishes.sources)
+    targets = output_targets(wishes, queries)
+    require_files_apart(catalog, wishes, targets.values())
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         plans = [query.plan for query in queries]
         inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
         relations = load_relations(catalog, plans, wishes)
         outputs = [
-            Output(query.name, stack.enter_context(sink_of(wishes, query, len(queries)))) for query in queries
+            stack.enter_context(output_of(wishes, query, targets[query.name], len(queries) > 1))
+            for query in queries
         ]
         engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
         for query, output in zip(queries, outputs, strict=True):
             engine.add(plan_to_run(query.plan), output.take, name=query.name)
-        with ties_placed(queries):
-            elements = _pump(engine, inputs, outputs, progress)
-        return Summary(elements, {output.name: output.count for output in outputs}, bad_rows.count)
+        taken = 0
+
+        def advance(done: int, total: int | None) -> None:
+            nonlocal taken
+            taken = done
+            progress(done, total)
+
+        def summary() -> Summary:
+            return Summary(taken, {output.name: output.count for output in outputs}, bad_rows.count)
+
+        try:
+            with ties_placed(queries):
+                _pump(engine, inputs, outputs, advance)
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(f"so far {summary()}")
+            raise
+        return summary()
 
 
 class Output:
-    """Counts the results of a query on their way to its sink."""
+    """Counts the results of a query on their way to its sink, which writes to a file."""
 
-    def __init__(self, name: str, sink: Sink) -> None:
+    def __init__(self, name: str, file: NewFile) -> None:
         self.name = name
-        self.sink = sink
+        self.file = file
+        self.sink: Sink
         self.count = 0
 
     def take(self, batch: Batch) -> None:
         """Results are ready."""
-        self.count += len(batch)
         self.sink.write(batch)
+        self.count += len(batch)
+
+    def told(self) -> str:
+        """What has been written, in words."""
+        return f"{self.count:,} results of {self.name}" if self.count else ""
 
 
 def _pump(
@@ -120,7 +149,7 @@ def _pump(
     inputs: Mapping[str, Input],
     outputs: Sequence[Output],
     progress: Progress,
-) -> int:
+) -> None:
     taken = 0
     for name, batch in arrivals(inputs):
         if batch is None:
@@ -130,11 +159,10 @@ def _pump(
             taken += len(batch)
         for output in outputs:
             output.sink.flush()
-        if not any(output.sink.is_wanted for output in outputs):
-            return taken
         progress(taken, None)
+        if not any(output.sink.is_wanted for output in outputs):
+            return
     engine.close()
-    return taken
 
 
 def _limited(source: Input, rows: int | None) -> Input:
@@ -205,17 +233,51 @@ def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> In
     return _limited(opened, wishes.rows)
 
 
-def sink_of(wishes: Wishes, query: Query, count: int) -> Sink:
-    """The sink of a query, which is one of so many."""
-    output = wishes.output
-    if count > 1:
-        if output == "-":
-            raise MidstreamError(
-                f"found {count} queries, expected one on standard output; with --output FILE each gets a file"
-            )
-        path = Path(output)
-        output = str(path.with_name(f"{path.stem}.{query.name}{path.suffix}"))
-    return open_sink(output, query.plan.root.schema, wishes.form)
+def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
+    """By query, where its results go. What is no regular file, such as standard output, takes those of all;
+    else each of several queries has a file with its name."""
+    path = Path(wishes.output)
+    if len(queries) == 1 or wishes.output == STDOUT or is_special(path):
+        return dict.fromkeys((query.name for query in queries), wishes.output)
+    return {one.name: str(path.with_name(f"{path.stem}.{one.name}{path.suffix}")) for one in queries}
+
+
+def require_files_apart(
+    catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[Use] = ()
+) -> None:
+    """Raise MidstreamError where a file that is written is also read, or written twice."""
+    reads = [*wishes.read, *source_files(catalog, wishes.sources)]
+    writes = [("--output", target) for target in dict.fromkeys(targets)]
+    letters = [] if wishes.dead_letters is None else [("--dead-letters", wishes.dead_letters)]
+    require_apart(reads, [*writes, *letters, *written])
+
+
+def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:
+    """The files that a script's streams and relations come from, unless others are given."""
+    declarations: list[StreamDeclaration | RelationDeclaration]
+    declarations = [*catalog.streams.values(), *catalog.relations.values()]
+    for declared in declarations:
+        source = given.get(declared.name, declared.source)
+        use = f"--source {declared.name}" if declared.name in given else f"SOURCE of {declared.name}"
+        if isinstance(source, str):
+            yield use, source
+        elif source is not None and source.kind.lower() == "stdin":
+            yield use, "-"
+        elif source is not None and source.arguments and isinstance(source.arguments[0], str):
+            # Not a path where it is a host or the name of a generated stream: then no file has that name.
+            yield use, source.arguments[0].removeprefix("sqlite:///")
+
+
+@contextmanager
+def output_of(wishes: Wishes, query: Query, target: str, is_one_of_several: bool) -> Iterator[Output]:
+    """The output of a query, in a file that gets its name at the end."""
+    with NewFile(target) as file:
+        output = Output(query.name, file)
+        file.told = output.told
+        name = query.name if is_one_of_several and file.is_special else None
+        with open_sink(file.place, query.plan.root.schema, wishes.form, name=target, query=name) as sink:
+            output.sink = sink
+            yield output
 
 
 def bury(found: list[DeadLetter], bad_rows: BadRows) -> None:

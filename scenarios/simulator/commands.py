@@ -16,6 +16,8 @@ from midstream.scenarios.bench.options import checked_folder
 from midstream.scenarios.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from midstream.scenarios.simulator.scenario import Scenario
 
 LIBRARIES = {"pydantic": "pydantic", "PyYAML": "yaml"}
@@ -91,13 +93,20 @@ def simulate(
 
     from rich.console import Console
 
+    from midstream.scenarios.connectors.apart import require_apart
+    from midstream.scenarios.connectors.new_file import nothing_written, write_file
+    from midstream.scenarios.connectors.output import STDOUT
+    from midstream.scenarios.simulator.report import chart_files
     from midstream.scenarios.simulator.simulating import simulate as run_all
     from midstream.scenarios.simulator.table import show
 
-    with progress_bar("runs") as advance:
+    written = [(use, path) for use, path in (("--report", report), ("--json", json_)) if path is not None]
+    charted = [] if charts is None else [("--charts", path) for path in chart_files(charts)]
+    require_apart(_files(scenario, wished), [*written, *charted])
+    with progress_bar("runs") as advance, nothing_written():
         simulation = run_all(wished, advance, is_quick=quick)
     if json_ is not None:
-        _write(json_, json.dumps(simulation.as_dict(), indent=1, ensure_ascii=False) + "\n")
+        write_file(json_, json.dumps(simulation.as_dict(), indent=1, ensure_ascii=False) + "\n")
     if report is not None:
         from midstream.scenarios.simulator.report import write_report
 
@@ -106,7 +115,8 @@ def simulate(
         from midstream.scenarios.simulator.report import write_charts
 
         write_charts(simulation, charts)
-    show(simulation, Console())
+    # The table goes where no file has gone.
+    show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))
     if not (simulation.is_equal and simulation.holds):
         raise typer.Exit(1)
 
@@ -119,6 +129,19 @@ def _require_libraries() -> None:
             'pip install "midstream[simulate]"',
             missing=missing,
         )
+
+
+def _files(name: str, scenario: Scenario) -> Iterator[tuple[str, Path]]:
+    """The files that a scenario is made of."""
+    from midstream.scenarios.simulator.stream_spec import Trace
+
+    yield "SCENARIO", Path(name)
+    for stream, spec in scenario.spec.streams.items():
+        if isinstance(spec.arrivals, Trace):
+            yield f"stream {stream}", spec.arrivals.path
+    for plan, given in scenario.spec.plans.items():
+        if given.file is not None:
+            yield f"plan {plan}", Path(name).parent / given.file
 
 
 def _as_wished(
@@ -144,10 +167,3 @@ def _as_wished(
     if seed is not None:
         changes["seed"] = seed
     return replace(scenario, spec=scenario.spec.model_copy(update=changes), ways=tuple(ways.values()))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error

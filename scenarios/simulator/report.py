@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from midstream.plans.errors import InputFileError
+from midstream.scenarios.connectors.new_file import write_file
 from midstream.scenarios.simulator.pictures import (
     inline_svg,
     page_colors,
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
 def write_report(simulation: Simulation, file: Path) -> None:
     """Write a simulation's report.
 
-    Raises   MissingExtra without matplotlib; InputFileError where the file cannot be written.
+    Raises   MissingExtra without matplotlib; ConnectorError where the file cannot be written.
     """
-    text = report_html(simulation)
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
+    write_file(file, report_html(simulation))
 
 
 def report_html(simulation: Simulation) -> str:
@@ -122,10 +119,16 @@ def _figure(draw: Callable[[], Figure], name: str, title: str, caption: str, tol
     )
 
 
+def chart_files(folder: Path) -> list[Path]:
+    """The files that `write_charts` may write."""
+    return [folder / f"{name}.svg" for name in (*_CHARTS, "costs")]
+
+
 def write_charts(simulation: Simulation, folder: Path) -> None:
     """Write the charts of a simulation into a folder, an SVG file each.
 
-    Raises   MissingExtra without matplotlib; InputFileError where a file cannot be written.
+    Raises   MissingExtra without matplotlib; InputFileError where there cannot be such a folder;
+             ConnectorError where a file cannot be written.
     """
     require_matplotlib()
     from midstream.scenarios.simulator import charts
@@ -133,13 +136,13 @@ def write_charts(simulation: Simulation, folder: Path) -> None:
     functions = (
         {name: chart.function for name, chart in _CHARTS.items()} if charts.drawn_runs(simulation) else {}
     )
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
     for name, function in {**functions, "costs": "costs"}.items():
-        file = folder / f"{name}.svg"
-        try:
-            folder.mkdir(exist_ok=True)
-            file.write_text(plain_svg(partial(getattr(charts, function), simulation), name), encoding="utf-8")
-        except OSError as error:
-            raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
+        drawn = plain_svg(partial(getattr(charts, function), simulation), name)
+        write_file(folder / f"{name}.svg", drawn)
 
 
 def _tell_output(simulation: Simulation, run: Run) -> str:

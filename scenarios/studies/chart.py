@@ -15,6 +15,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from midstream.scenarios.pictures import write_picture
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.pricing import TIE, show_cost
 from midstream.scenarios.studies.time_units import Clock
@@ -60,7 +61,7 @@ def draw(study: Study, totals: Sequence[OrderTotal], drawn: Sequence[Stretch], f
     regret.grid(axis="y", alpha=0.3)
     _legend(figure, regret, len(totals) > len(chosen))
     _time_axis(regret, clock)
-    figure.savefig(file, format="png")
+    write_picture(figure, file, "png")
 
 
 def _chosen(totals: Sequence[OrderTotal]) -> list[int]:

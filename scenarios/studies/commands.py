@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +14,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from midstream.optimizer.enumeration import LIMIT, enumerate_plans
-from midstream.plans.errors import InputFileError, PlanError
+from midstream.plans.errors import InputFileError, MidstreamError, PlanError
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical_plan
+from midstream.scenarios.connectors.apart import Use, require_apart
+from midstream.scenarios.connectors.new_file import nothing_written
 from midstream.scenarios.plan_files import read_plan
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.inputs import plan_inputs
@@ -58,24 +61,26 @@ def profile(
     declared = load_study(study, data)
     length = _length(declared, bucket)
     require_spark()
-    _make(output)
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.report import profile_summary, show_profile
     from midstream.scenarios.studies.session import spark_session
     from midstream.scenarios.studies.stream_profile import profile as profiled
-    from midstream.scenarios.studies.writing import write_profile
+    from midstream.scenarios.studies.writing import PROFILE, write_profile
 
+    _require_apart(study, declared, None, _in(output, PROFILE))
+    _make(output)
     with ExitStack() as stack:
-        step = stack.enter_context(
-            _steps("starting Spark", "reading the streams", "counting pairs", "summing up")
-        )
-        spark = stack.enter_context(spark_session(master))
-        step()
-        recording = stack.enter_context(open_recording(spark, declared, length))
-        step()
-        found = stack.enter_context(profiled(recording, declared))
-        step()
-        summary = profile_summary(declared, found, rows)
+        with nothing_written():
+            step = stack.enter_context(
+                _steps("starting Spark", "reading the streams", "counting pairs", "summing up")
+            )
+            spark = stack.enter_context(spark_session(master))
+            step()
+            recording = stack.enter_context(open_recording(spark, declared, length))
+            step()
+            found = stack.enter_context(profiled(recording, declared))
+            step()
+            summary = profile_summary(declared, found, rows)
         if output is not None:
             write_profile(found, summary, output)
     _print(declared, summary, as_json, show_profile)
@@ -110,26 +115,29 @@ def what_if(
     if picture is not None:
         require_libraries(["matplotlib"], "plot")
     require_spark()
-    _make(output)
-    _make(None if picture is None else picture.parent)
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.report import show_what_if, what_if_summary
     from midstream.scenarios.studies.session import spark_session
     from midstream.scenarios.studies.what_if import stretches
     from midstream.scenarios.studies.what_if import what_if as asked
-    from midstream.scenarios.studies.writing import write_what_if
+    from midstream.scenarios.studies.writing import WHAT_IF, write_what_if
 
+    drawn = [] if picture is None else [("--chart", picture)]
+    _require_apart(study, declared, plan, [*_in(output, WHAT_IF), *drawn])
+    _make(output)
+    _make(None if picture is None else picture.parent)
     with ExitStack() as stack:
-        step = stack.enter_context(
-            _steps("starting Spark", "reading the streams", "pricing plans", "summing up")
-        )
-        spark = stack.enter_context(spark_session(master))
-        step()
-        recording = stack.enter_context(open_recording(spark, declared, length))
-        step()
-        found = stack.enter_context(asked(recording, declared, plans))
-        step()
-        summary = what_if_summary(declared, found, rows)
+        with nothing_written():
+            step = stack.enter_context(
+                _steps("starting Spark", "reading the streams", "pricing plans", "summing up")
+            )
+            spark = stack.enter_context(spark_session(master))
+            step()
+            recording = stack.enter_context(open_recording(spark, declared, length))
+            step()
+            found = stack.enter_context(asked(recording, declared, plans))
+            step()
+            summary = what_if_summary(declared, found, rows)
         if output is not None:
             write_what_if(found, summary, output)
         if picture is not None:
@@ -159,6 +167,24 @@ def _query(study: Study, file: Path | None) -> Plan:
     except PlanError as error:
         raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
     return plan
+
+
+def _in(output: Path | None, names: Sequence[str]) -> list[Use]:
+    """What is replaced in a folder for results."""
+    return [] if output is None else [("--output", output / name) for name in names]
+
+
+def _require_apart(name: str, study: Study, plan: Path | None, writes: Sequence[Use]) -> None:
+    """Raise MidstreamError where something that is replaced is also read, or holds what is read."""
+    reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)])]
+    for stream in study.streams.values():
+        # Of a pattern of files, what stands before the first wildcard.
+        reads.append((f"stream {stream.name}", re.split(r"[*?\[{]", stream.path)[0]))
+    require_apart(reads, writes)
+    for use, path in reads:
+        for written, replaced in writes:
+            if Path(replaced).resolve() in Path(path).resolve().parents:
+                raise MidstreamError(f"{written}: found {replaced}, which holds what {use} reads: {path}")
 
 
 def _picture(output: Path | None, chart: Path | None, no_chart: bool) -> Path | None:

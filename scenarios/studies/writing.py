@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from pyspark.sql import DataFrame
 
 from midstream.plans.serialise import dumps
+from midstream.scenarios.connectors.new_file import UNFINISHED, write_file
 from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.stream_profile import Profile
 from midstream.scenarios.studies.what_if import WhatIf
+
+PROFILE = ("streams", "pairs", "profile.json")
+"""What `write_profile` replaces in a folder."""
+
+WHAT_IF = ("costs", "best", "plans", "what-if.json")
+"""What `write_what_if` replaces in a folder."""
 
 
 def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
@@ -31,13 +41,10 @@ def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
     """
     _write(found.costs, folder / "costs", ["order"], ["start", "plan"])
     _write(found.best, folder / "best", [], ["start"])
-    plans = folder / "plans"
-    plans.mkdir(exist_ok=True)
-    for old in plans.glob("order-*.json"):
-        old.unlink()
-    for total in found.totals:
-        number = total.order.plans[0]
-        (plans / f"order-{total.order.number}.json").write_text(dumps(found.plans[number]), encoding="utf-8")
+    with _new_folder(folder / "plans") as plans:
+        for total in found.totals:
+            number = total.order.plans[0]
+            write_file(plans / f"order-{total.order.number}.json", dumps(found.plans[number]))
     _write_json(summary, folder / "what-if.json")
 
 
@@ -45,8 +52,26 @@ def _write(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence
     """One sorted file in each folder: files must not depend on how Spark had cut the data."""
     together = frame.repartition(*apart) if apart else frame.repartition(1)
     writer = together.sortWithinPartitions(*apart, *order).write.mode("overwrite")
-    (writer.partitionBy(*apart) if apart else writer).parquet(str(folder))
+    with _new_folder(folder) as place:
+        (writer.partitionBy(*apart) if apart else writer).parquet(str(place))
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """A place for a folder that gets its name at the end of a block that did not fail, and replaces what was
+    there."""
+    place = folder.with_name(f".{token_hex(4)}{UNFINISHED}")
+    old = place.with_name(f"{place.name}.old")
+    try:
+        place.mkdir()
+        yield place
+        if folder.exists():
+            folder.rename(old)
+        place.rename(folder)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_json(summary: Summary, file: Path) -> None:
-    file.write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(file, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")

@@ -118,7 +118,7 @@ def test_a_trace_tells_of_every_phase(folder: Path) -> None:
     times = [entry["time"] for entry in entries if entry["time"] is not None]
     assert len(times) > 5 and times == sorted(times)
     refused = invoke("migrate", *Q5, *arguments[:-1], "none/trace.jsonl")
-    assert_refused(refused, "midstream: none/trace.jsonl: cannot be written: No such file or directory")
+    assert_refused(refused, "midstream: none/trace.jsonl: No such file or directory")
 
 
 def test_moved_states_take_over_at_once(folder: Path) -> None:
@@ -337,7 +337,10 @@ def test_what_shows_in_the_stream_is_refused_in_mid_stream(folder: Path) -> None
             "midstream: out.csv: found the format 'xml'",
         ),
         (("--at", "40", "--source", "d=d.csv"), "--source d=…: the script declares no stream or relation d"),
-        (("--at", "40", "--source", "a=d.csv"), "midstream: d.csv: No such file or directory"),
+        (
+            ("--at", "40", "--source", "a=d.csv"),
+            "midstream: --source a: found a.csv and d.csv, expected one source",
+        ),
     ],
 )
 def test_wrong_inputs(arguments: tuple[str, ...], message: str, folder: Path) -> None:
@@ -387,8 +390,10 @@ def test_who_ends_an_endless_run_has_seen_the_migration(
     assert result.exit_code == 130
     found = json.loads(result.stdout)
     assert (found["interrupted"], found["phase"], found["verified"]) == (True, "done", None)
-    text = Path("out.jsonl").read_text()
+    assert not Path("out.jsonl").exists()
+    text = Path("out.jsonl.unfinished").read_text()
     assert found["results"] == len(elements(text)) > 20
+    assert found["unfinished"] == [f"out.jsonl.unfinished holds {found['results']} results of query_1"]
 
 
 def test_who_ends_a_run_before_the_migration_has_nothing(
@@ -397,6 +402,12 @@ def test_who_ends_a_run_before_the_migration_has_nothing(
     result = interrupted(20, monkeypatch)
     assert (result.exit_code, result.stdout) == (130, "")
     assert not list(folder.glob("*out.jsonl"))
+    count = len(Path("out.jsonl.unfinished").read_text().splitlines())
+    assert result.stderr.splitlines() == [
+        "midstream: interrupted",
+        f"midstream: so far 20 elements, {count} results of query_1",
+        f"midstream: out.jsonl.unfinished holds {count} results of query_1",
+    ]
 
 
 def test_a_link_to_the_output_stays(folder: Path) -> None:

@@ -355,13 +355,21 @@ def test_several_queries_have_a_file_each(tmp_path: Path) -> None:
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_several_queries_are_refused_on_standard_output(tmp_path: Path) -> None:
-    result = one(tmp_path, "1,7\n", script=SEVERAL)
+def test_several_queries_on_standard_output_name_themselves_in_each_line(tmp_path: Path) -> None:
+    result = one(tmp_path, "1,7\n2,8\n", script=SEVERAL)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        '{"query": "query_1", "start": 1, "end": 2, "row": {"x": 7}}',
+        '{"query": "query_1", "start": 2, "end": 3, "row": {"x": 8}}',
+        '{"query": "query_2", "start": 2, "end": 3, "row": {"x": 9}}',
+    ]
+    assert one(tmp_path, "1,7\n2,8\n", "--output", "/dev/null", script=SEVERAL).exit_code == 0
+
+
+def test_several_queries_have_no_csv_in_common(tmp_path: Path) -> None:
+    result = one(tmp_path, "1,7\n", "--format", "csv", script=SEVERAL)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert (
-        "found 2 queries, expected one on standard output; with --output FILE each gets a file"
-        in result.stderr
-    )
+    assert "-: found several queries in the format csv, expected jsonl, where each line" in result.stderr
 
 
 def test_standard_input_is_a_source_or_the_script(tmp_path: Path) -> None:

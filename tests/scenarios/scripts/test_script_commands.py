@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -120,19 +121,25 @@ def test_a_reader_that_goes_away_ends_the_run(number: int) -> None:
         assert finished(running) == (0, "")
 
 
-def test_an_interrupted_run_leaves_complete_lines(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_complete_lines(number: signal.Signals, folder: Path) -> None:
     output = folder / "out.jsonl"
     with process("run", SCRIPTS[1], "--output", output) as running:
         deadline = time.monotonic() + LIMIT
-        while not (output.exists() and output.stat().st_size) and time.monotonic() < deadline:
+        while not any(one.stat().st_size for one in folder.glob(".*")) and time.monotonic() < deadline:
             time.sleep(0.05)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         status, error = finished(running)
     assert status == 130
-    assert "Traceback" not in error
-    text = output.read_text()
+    text = (folder / "out.jsonl.unfinished").read_text()
     assert text.endswith("\n")
     assert all(json.loads(line)["row"] for line in text.splitlines())
+    count = f"{len(text.splitlines()):,} results of query_1"
+    first, so_far, kept = error.splitlines()
+    assert first == "midstream: interrupted"
+    assert so_far.startswith("midstream: so far ") and so_far.endswith(f" elements, {count}")
+    assert kept == f"midstream: {output}.unfinished holds {count}"
+    assert sorted(one.name for one in folder.iterdir()) == ["out.jsonl.unfinished", "s.csv", "s.sql"]
 
 
 def test_a_run_that_waits_for_rows_can_be_interrupted(folder: Path) -> None:
@@ -143,7 +150,11 @@ def test_a_run_that_waits_for_rows_can_be_interrupted(folder: Path) -> None:
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
         status, error = finished(running)
-    assert (status, error) == (130, "")
+    assert status == 130
+    first, so_far = error.splitlines()
+    assert first == "midstream: interrupted"
+    # It may come before the last row is counted.
+    assert re.fullmatch("midstream: so far [01] elements, [01] results of query_1", so_far)
 
 
 FUNCTIONS = """

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from simulated import scenario
 
-from midstream.plans.errors import InputFileError, MissingExtra
+from midstream.plans.errors import MissingExtra
+from midstream.scenarios.connectors import ConnectorError
 from midstream.scenarios.simulator import pictures
 from midstream.scenarios.simulator.report import report_html, write_report
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
@@ -296,7 +297,7 @@ def test_written_to_a_file(simulation: Simulation, page: str, tmp_path: Path) ->
     file = tmp_path / "report.html"
     write_report(simulation, file)
     assert file.read_text(encoding="utf-8") == page
-    with pytest.raises(InputFileError, match=r"no/report\.html: No such file"):
+    with pytest.raises(ConnectorError, match=r"no/report\.html: No such file"):
         write_report(simulation, tmp_path / "no" / "report.html")
 
 

@@ -121,11 +121,18 @@ class Blocks:
 
     def _block_number(self, block: Block) -> int:
         """By its atoms and terms, with the atoms in an order that does not depend on how they stand."""
+        block = self._without_what_follows(block)
         block, moved = self._conditions_moved(block)
         numbers = [self._atom_number(atom, *moved[place]) for place, atom in enumerate(block.atoms)]
         place = {old: new for new, old in enumerate(self._order(block, numbers))}
         shape = self._shape(block, lambda column: self._terms.column((place[column[0]], *column[1:])))
         return self._terms.number(("block", *sorted(numbers), shape))
+
+    def _without_what_follows(self, block: Block) -> Block:
+        holds = self._terms.together(block.holds, block.equal)
+        if holds == {self._terms.false} and self._terms.are_total(chain.from_iterable(block.equal)):
+            return replace(block, holds=holds, equal=frozenset())
+        return replace(block, holds=holds)
 
     def _order(self, block: Block, numbers: Sequence[int]) -> list[int]:
         """The places of atoms, ordered by the numbers of the atoms, and, of atoms that are alike, by their

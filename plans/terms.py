@@ -241,7 +241,7 @@ class Terms:
         many = {term: clauses for term, clauses in parts.items() if len(clauses) > 1}
         alone = frozenset(chain.from_iterable(chain.from_iterable(parts[t] for t in parts.keys() - many)))
         if prod(map(len, many.values())) > MOST_CLAUSES:
-            return self._conjunction(frozenset({alone | many.keys()}))
+            return self._conjunction(frozenset({alone.union(many)}))
         return self._conjunction(frozenset(alone.union(*chosen) for chosen in product(*many.values())))
 
     def _conjunction(self, clauses: Clauses) -> int:
@@ -310,11 +310,12 @@ class Terms:
         least = high - low
         if operator == "<":
             operator, least = "<=", least - 1
-        if operator != "<=" and less and more and left > right:
-            less, more, least = more, less, -least
+        left, right = self._summed(0, less), self._summed(0, more)
+        if less and operator != "<=" and right < left:
+            left, right, less, more, least = right, left, more, less, -least
         if less:
-            return operator, self._summed(0, less), self._summed(least, more)
-        return operator, self._summed(-least, less), self._summed(0, more)
+            return operator, left, self._summed(least, more)
+        return operator, self._summed(-least, less), right
 
     def _as_integer(self, term: int) -> int:
         """Of a constant that is compared with floats, the integer that equals it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -106,6 +106,11 @@ class Catalog:
         What has timestamps, but no unit, has microseconds.
         """
         return self._chronon or MICROSECONDS
+
+    @property
+    def number_unit(self) -> TimeUnit | None:
+        """What a bare number counts beside the script; None where nothing says it, or streams differ."""
+        return self.declared_unit or _only_unit(self._streams.values())
 
     @property
     def streams(self) -> Mapping[str, StreamDeclaration]:
@@ -231,12 +236,8 @@ class Catalog:
         """What a bare number counts in a window over a node."""
         if self.declared_unit is not None:
             return self.declared_unit
-        found = {
-            one.unit
-            for source in Plan(node).sources
-            if (one := self._streams.get(source.stream.lower())) is not None
-        }
-        return found.pop() if len(found) == 1 else None
+        streams = (self._streams.get(source.stream.lower()) for source in Plan(node).sources)
+        return _only_unit(one for one in streams if one is not None)
 
     def _require_unit(self, script: Script, unit: TimeUnit, at: Span) -> None:
         """Let chronons be as short as a unit."""
@@ -379,6 +380,12 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:
+    """The unit of all streams; None where one has none, or another one."""
+    found = {one.unit for one in streams}
+    return found.pop() if len(found) == 1 else None
 
 
 def _checked(name: str, function: Callable[..., Any], result: Column) -> Callable[..., Any]:

@@ -95,9 +95,9 @@ class BadRows:
             )
         self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})
 
-    def bury(self, stream: str, reason: str, row: str) -> None:
+    def bury(self, source: str, number: int | None, reason: str, row: str) -> None:
         """Tell of a row that fitted, but that its stream cannot take any more. There must be a file."""
-        self._write({"source": stream, "line": None, "reason": reason, "row": readable(row)})
+        self._write({"source": source, "line": number, "reason": reason, "row": readable(row)})
 
     def _write(self, letter: dict[str, Any]) -> None:
         assert self._output is not None

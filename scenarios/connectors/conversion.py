@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 from operator import add
@@ -15,6 +16,8 @@ from midstream.plans.streams import Batch, Element
 from midstream.scenarios.connectors.bad_rows import BadRows, Misfit, shown
 from midstream.scenarios.connectors.clock import Clock, never_back, system_clock
 from midstream.scenarios.connectors.converter import ODD, Converter, Converters
+from midstream.scenarios.connectors.rows import Rows, part
+from midstream.scenarios.connectors.timestamps import Timestamps, UndeclaredUnit, advice
 
 BATCH = 1024
 """How many elements a batch has at most."""
@@ -56,18 +59,22 @@ class Conversion:
     """
 
     def __init__(
-        self, stream: StreamDeclaration, unit: TimeUnit, converters: Converters, clock: Clock | None = None
+        self,
+        stream: StreamDeclaration,
+        unit: TimeUnit | Timestamps,
+        converters: Converters,
+        clock: Clock | None = None,
     ) -> None:
         self.stream = stream
+        self.timestamps = Timestamps.of(unit)
         self.names: list[str] = [column.name for column in stream.columns]
         self._payload_names = list(stream.schema.names)
-        self._now = never_back(clock or system_clock(unit))
+        self._now = never_back(clock or system_clock(self.timestamps.chronon))
         self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
-        length = unit.nanoseconds
         stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
-        self._stamp = converters(stamp, False, length)
+        self._stamp = converters(stamp, False, self.timestamps)
         self._converters = [
-            self._stamp if position == self._time else converters(column, column.nullable, length)
+            self._stamp if position == self._time else converters(column, column.nullable, self.timestamps)
             for position, column in enumerate(stream.columns)
         ]
         self._payload = [c for position, c in enumerate(self._converters) if position != self._time]
@@ -75,13 +82,15 @@ class Conversion:
     def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
         """The elements of `count` rows, given by columns. Raises one of ODD where something is odd."""
         if self._time is None:
-            return _elements([self._now()] * count, self.payloads(columns, count))
+            with self.counted():
+                return _elements([self._now()] * count, self.payloads(columns, count))
         rest = [column for position, column in enumerate(columns) if position != self._time]
         return self.stamped(columns[self._time], rest)
 
     def stamped(self, times: Sequence[Any], columns: Sequence[Sequence[Any]]) -> Batch:
         """The same for columns of the payload, with the times apart."""
-        return _elements(self._stamp.many(times), self.payloads(columns, len(times)))
+        with self.counted():
+            return _elements(self._stamp.many(times), self.payloads(columns, len(times)))
 
     def payloads(self, columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
         """The same for columns of the payload, without times."""
@@ -106,6 +115,16 @@ class Conversion:
         """The timestamp of one row. Raises Misfit."""
         return int(_read(self.stream.ordered_by or "timestamp", self._stamp, value))
 
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """What is cut off counts once, also where a batch is converted again row by row."""
+        cut = self.timestamps.cut
+        try:
+            yield
+        except ODD:
+            self.timestamps.cut = cut
+            raise
+
 
 def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batch:
     return list(zip(times, map(add, times, repeat(1)), payloads, strict=True))
@@ -114,6 +133,9 @@ def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batc
 def _read(name: str, converter: Converter, value: Any) -> Any:
     try:
         return converter.one(value)
+    except UndeclaredUnit as error:
+        error.column = name
+        raise
     except ODD:
         found = "nothing" if value == "" else "null" if value is None else shown(value)
         raise Misfit(name, found, converter.expected) from None
@@ -125,16 +147,38 @@ def convert_each(
     origin: Origin,
     bad_rows: BadRows,
 ) -> Batch:
-    """The elements of rows, one by one; those that do not fit are told to `bad_rows`."""
+    """The elements of rows, one by one; those that do not fit are told to `bad_rows`.
+
+    Raises   InputFileError for an integer where timestamps need a unit: that ends the run in any case.
+    """
     batch: Batch = []
-    for candidate in candidates:
+    numbers: list[int] = []
+    remaining = iter(candidates)
+    for candidate in remaining:
         try:
             if isinstance(candidate.values, Misfit):
                 raise candidate.values
             batch.append(convert(candidate.values))
+            numbers.append(candidate.number)
         except Misfit as misfit:
             bad_rows.report(origin.name, origin.unit, candidate.number, misfit, candidate.text())
-    return batch
+        except UndeclaredUnit as error:
+            values = [error.value, *_undeclared(remaining, convert)]
+            lacking = Misfit(error.column, *advice(values))
+            BadRows().report(origin.name, origin.unit, candidate.number, lacking, candidate.text())
+    return Rows(batch, numbers)
+
+
+def _undeclared(candidates: Iterable[Candidate], convert: Callable[[Any], Element]) -> Iterator[int]:
+    """Integers of further rows that have no unit either: together they tell more."""
+    for candidate in candidates:
+        try:
+            if not isinstance(candidate.values, Misfit):
+                convert(candidate.values)
+        except UndeclaredUnit as error:
+            yield error.value
+        except Misfit:
+            pass
 
 
 def in_batches(batch: Batch) -> Iterator[Batch]:
@@ -143,4 +187,4 @@ def in_batches(batch: Batch) -> Iterator[Batch]:
         yield batch
         return
     for first in range(0, len(batch), BATCH):
-        yield batch[first : first + BATCH]
+        yield part(batch, first, first + BATCH)

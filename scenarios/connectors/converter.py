@@ -8,6 +8,7 @@ from typing import Any
 
 from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.scenarios.connectors.timestamps import Timestamps
 
 ODD = (ValueError, TypeError, KeyError, OverflowError)
 """What `many` raises where it does not take a column. UnicodeEncodeError is a ValueError."""
@@ -21,7 +22,7 @@ class Converter:
 
     many       takes all values of a batch at once, in C loops; where something in them is out of the
                ordinary it may raise one of ODD, also if all is well
-    one        takes a value; raises ValueError for what is none
+    one        takes a value; raises ValueError for what is none, and UndeclaredUnit
     expected   what `one` takes, in words
 
     What `many` takes, `one` takes, and makes the same of it: that is a property test.
@@ -32,8 +33,8 @@ class Converter:
     expected: str
 
 
-Converters = Callable[[ColumnDeclaration, bool, int], Converter]
-"""From a column, whether it may be unknown, and the length of a chronon in nanoseconds to its converter."""
+Converters = Callable[[ColumnDeclaration, bool, Timestamps], Converter]
+"""From a column, whether it may be unknown, and how timestamps are read to its converter."""
 
 
 def describe(column: ColumnDeclaration, nothing: str | None) -> str:

@@ -13,6 +13,7 @@ from midstream.scenarios.connectors.bad_rows import BadRows, Misfit
 from midstream.scenarios.connectors.columns import find_column
 from midstream.scenarios.connectors.conversion import Candidate, Conversion, convert_each
 from midstream.scenarios.connectors.converter import ODD
+from midstream.scenarios.connectors.rows import Rows
 from midstream.scenarios.connectors.text_reader import TextReader, decode, require_text
 
 _UNFINISHED = "unexpected end of data"
@@ -74,8 +75,11 @@ class CsvReader(TextReader):
                 return []
         batch = (self._unquoted(text) or self._quoted(text)) if is_text and text else None
         if batch is not None:
-            self.number += text.count("\n")
-            return batch
+            number, lines = self.number, text.count("\n")
+            self.number += lines
+            if len(batch) == lines + (not text.endswith("\n")):
+                return Rows(batch, range(number, number + len(batch)))
+            return Rows(batch, _first_lines(text, number))
         candidates = map(self._candidate, self._records(text, is_last=is_last))
         return convert_each(candidates, self.conversion.element, self.origin, self.bad_rows)
 
@@ -172,6 +176,17 @@ class CsvReader(TextReader):
                     yield _Record(first, lines[first:end], fields)
                 first = end
         self.number += first
+
+
+def _first_lines(text: str, number: int) -> list[int]:
+    """The number of the first line of each record; that of the text's first line is given."""
+    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True)
+    found, first = [], 0
+    for record in reader:
+        if record:
+            found.append(number + first)
+        first = reader.line_num
+    return found
 
 
 def _wrong(error: csv.Error) -> Misfit:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.streams import BEGINNING, Batch
 from midstream.scenarios.connectors.errors import ConnectorError
+from midstream.scenarios.connectors.sink import Times, integers
 from midstream.scenarios.connectors.text_sink import Format, TextSink, line_format, or_else
 
 VALIDITY = ("start", "end")
@@ -26,12 +28,14 @@ class CsvSink(TextSink):
     Raises   ConnectorError for a column that is called start or end.
     """
 
-    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
+    def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
         refuse_validity(name or path, schema)
-        self._plain = _format(schema, "str", "{start}")
-        self._careful = _format(schema, "quote", '{start if start != BEGINNING else ""}')
         self._commas = len(schema) + 1
-        super().__init__(path, schema, name)
+        super().__init__(path, schema, name, times)
+
+    def prepare(self, iso: Callable[[int], str] | None) -> None:
+        self._plain = _format(self.schema, "str", iso, is_from_beginning=False)
+        self._careful = _format(self.schema, "quote", iso, is_from_beginning=True)
 
     def header(self) -> str:
         return ",".join([*VALIDITY, *map(_quoted, self.schema.names)]) + "\n"
@@ -63,11 +67,16 @@ def refuse_validity(path: str, schema: Schema) -> None:
             )
 
 
-def _format(schema: Schema, quote: str, start: str) -> Format:
-    parts = [start, ',{end if end != FOREVER else ""}']
+def _format(
+    schema: Schema, quote: str, iso: Callable[[int], str] | None, *, is_from_beginning: bool
+) -> Format:
+    start, end = ("start", "end") if iso is None else ("iso(start)", "iso(end)")
+    if is_from_beginning:
+        start = f'{start} if start != BEGINNING else ""'
+    parts = [f"{{{start}}}", f',{{{end} if end != FOREVER else ""}}']
     for position, column in enumerate(schema):
         parts += [",", _value(column, f"c{position}", quote)]
-    return line_format(parts, len(schema), {"quote": _quoted, "show": _shown})
+    return line_format(parts, len(schema), {"quote": _quoted, "show": _shown, "iso": iso})
 
 
 def _value(column: Column, value: str, quote: str) -> str:

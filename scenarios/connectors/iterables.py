@@ -19,6 +19,7 @@ from midstream.scenarios.connectors.converter import ODD
 from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.json_reader import Keys
 from midstream.scenarios.connectors.source import Source
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.connectors.values import value_converter
 
 NESTED = (tuple, list, Mapping)
@@ -28,7 +29,7 @@ NESTED = (tuple, list, Mapping)
 def rows_source(
     rows: Iterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit,
+    unit: TimeUnit | Timestamps,
     *,
     bad_rows: BadRows | None = None,
     clock: Clock | None = None,
@@ -61,13 +62,13 @@ def rows_source(
             if batch := reader.read(some):
                 yield batch
 
-    return Source(stream.name, batches(), is_live=not isinstance(rows, Sized))
+    return Source(stream.name, batches(), not isinstance(rows, Sized), reader.timestamps, "row")
 
 
 def async_rows_source(
     rows: AsyncIterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit,
+    unit: TimeUnit | Timestamps,
     *,
     bad_rows: BadRows | None = None,
     clock: Clock | None = None,
@@ -86,7 +87,7 @@ def async_rows_source(
             if batch := reader.read(some):
                 yield batch
 
-    return Source(stream.name, batches(), is_live=True)
+    return Source(stream.name, batches(), True, reader.timestamps, "row")
 
 
 def _ready_together(rows: AsyncIterable[Any], name: str) -> Iterator[list[Any]]:
@@ -133,9 +134,10 @@ class _RowReader:
     """Turns rows into elements, and counts them."""
 
     def __init__(
-        self, stream: StreamDeclaration, unit: TimeUnit, bad_rows: BadRows, clock: Clock | None
+        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Clock | None
     ) -> None:
         self._conversion = Conversion(stream, unit, value_converter, clock)
+        self.timestamps = self._conversion.timestamps
         self._origin = Origin(stream.name, "row")
         self._bad_rows = bad_rows
         self._keys = Keys(self._conversion.names)

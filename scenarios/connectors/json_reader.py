@@ -9,12 +9,15 @@ from itertools import repeat
 from operator import itemgetter, lt
 from typing import Any
 
-from midstream.plans.streams import FOREVER, Batch, Element
+from midstream.plans.instants import nanoseconds
+from midstream.plans.streams import FOREVER, Batch, Element, Time
 from midstream.scenarios.connectors.bad_rows import BadRows, Misfit, shown
 from midstream.scenarios.connectors.columns import find_column
 from midstream.scenarios.connectors.conversion import Candidate, Conversion, convert_each
-from midstream.scenarios.connectors.converter import ODD
+from midstream.scenarios.connectors.converter import INSTANT, ODD
+from midstream.scenarios.connectors.rows import Rows
 from midstream.scenarios.connectors.text_reader import TextReader, decode, require_text
+from midstream.scenarios.connectors.timestamps import UndeclaredUnit
 
 LAYOUTS = 256
 """How many different lists of keys are remembered."""
@@ -84,6 +87,8 @@ class JsonReader(TextReader):
         if batch is None:
             candidates = self._candidates(text)
             batch = convert_each(candidates, self.element, self.origin, self.bad_rows)
+        else:
+            batch = Rows(batch, range(self.number, self.number + len(batch)))
         self.number += text.count("\n")
         return batch
 
@@ -120,7 +125,8 @@ class JsonReader(TextReader):
 class ElementReader(JsonReader):
     """Reads results of Midstream: objects with `start`, `end` and `row`, which is valid in that interval.
 
-    An end of null is for ever. The column that the stream is ordered by is no part of the rows.
+    Start and end are integers, or dates or dates with times in ISO 8601. An end of null is for ever. The
+    column that the stream is ordered by is no part of the rows.
     """
 
     @property
@@ -131,30 +137,54 @@ class ElementReader(JsonReader):
         starts = [found["start"] for found in objects]
         ends = [found["end"] for found in objects]
         rows = [found["row"] for found in objects]
-        if set(map(type, starts)) != {int} or not set(map(type, ends)) <= {int, type(None)}:
-            raise ValueError("times that are no integers")
-        until = [FOREVER if end is None else end for end in ends]
-        if not all(map(lt, starts, until)):
-            raise ValueError("validity that is empty")
-        if set(map(type, rows)) != {dict}:
-            raise ValueError("rows that are no objects")
-        payloads = self.conversion.payloads(self.keys.columns(rows), len(rows))
-        return list(zip(starts, until, payloads, strict=True))
+        kinds = set(map(type, starts))
+        if len(kinds) != 1 or not set(map(type, ends)) <= {*kinds, type(None)}:
+            raise ValueError("times of several types")
+        with self.conversion.counted():
+            since = self._instants(starts)
+            until = [FOREVER if end is None else end for end in self._instants(ends)]
+            if not all(map(lt, since, until)):
+                raise ValueError("validity that is empty")
+            if set(map(type, rows)) != {dict}:
+                raise ValueError("rows that are no objects")
+            payloads = self.conversion.payloads(self.keys.columns(rows), len(rows))
+            return list(zip(since, until, payloads, strict=True))
 
     def element(self, found: Object) -> Element:
         for key in ("start", "end", "row"):
             if key not in found:
                 raise Misfit(key, "no such key", "start, end and row")
         start, end, row = found["start"], found["end"], found["row"]
-        if type(start) is not int:
-            raise Misfit("start", shown(start), "an integer")
-        if end is None:
-            end = FOREVER
-        elif type(end) is not int or end <= start:
-            raise Misfit("end", shown(end), f"an integer after start, {start}, or null")
+        since = self._instant("start", start, INSTANT)
+        expected = f"an integer after start, {start}, or null"
+        if isinstance(start, str):
+            expected = f"a date or a date with a time after start, {start}, or null"
+        until: Time = FOREVER if end is None else self._instant("end", end, expected)
+        if until <= since:
+            raise Misfit("end", shown(end), expected)
         if not isinstance(row, dict):
             raise Misfit("row", shown(row), "a JSON object")
-        return start, end, self.conversion.payload(self.keys.values(row))
+        return since, until, self.conversion.payload(self.keys.values(row))
+
+    def _instants(self, times: Sequence[Any]) -> Sequence[Any]:
+        """Chronons of times that are all integers, or all texts, where they are not unknown."""
+        if set(map(type, times)) <= {int, type(None)}:
+            return self.conversion.timestamps.integers(times)
+        return self.conversion.timestamps.instants(
+            [None if time is None else nanoseconds(time) for time in times]
+        )
+
+    def _instant(self, key: str, time: Any, expected: str) -> int:
+        if type(time) is int:
+            try:
+                return self.conversion.timestamps.integer(time)
+            except UndeclaredUnit as error:
+                error.column = key
+                raise
+        try:
+            return self.conversion.timestamps.instant(nanoseconds(time))
+        except (TypeError, ValueError):
+            raise Misfit(key, shown(time), expected) from None
 
 
 def _parsed(line: str) -> Object | Misfit:

@@ -10,6 +10,7 @@ from typing import Any
 
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.streams import BEGINNING, Batch
+from midstream.scenarios.connectors.sink import Times, integers
 from midstream.scenarios.connectors.text_sink import Format, TextSink, line_format, literal, or_else
 
 _quote: Callable[[str], str] = encode_basestring
@@ -18,8 +19,8 @@ _quote: Callable[[str], str] = encode_basestring
 class JsonSink(TextSink):
     """Writes an object a line: `{"start": 1000, "end": 6000, "row": {"item": 7, "price": 12.5}}`.
 
-    An end of null is for ever, a start of null is the beginning of time. Where `query` is given, it is the
-    first entry of each line: `{"query": "prices", "start": …`.
+    An end of null is for ever, a start of null is the beginning of time. Times may also be texts in ISO 8601.
+    Where `query` is given, it is the first entry of each line: `{"query": "prices", "start": …`.
 
     >>> from pathlib import Path
     >>> with JsonSink("results.jsonl", Schema.of(item="integer", name="string?")) as sink:
@@ -29,11 +30,21 @@ class JsonSink(TextSink):
     {"start": 1000, "end": null, "row": {"item": 8, "name": null}}
     """
 
-    def __init__(self, path: str, schema: Schema, name: str | None = None, query: str | None = None) -> None:
-        self._plain = _format(schema, "{start}", query)
-        self._from_beginning = _format(schema, '{start if start != BEGINNING else "null"}', query)
+    def __init__(
+        self,
+        path: str,
+        schema: Schema,
+        name: str | None = None,
+        times: Times = integers,
+        query: str | None = None,
+    ) -> None:
+        self._query = query
         self._numbers = [i for i, column in enumerate(schema) if column.type is Type.FLOAT]
-        super().__init__(path, schema, name)
+        super().__init__(path, schema, name, times)
+
+    def prepare(self, iso: Callable[[int], str] | None) -> None:
+        self._plain = _format(self.schema, self._query, iso, is_from_beginning=False)
+        self._from_beginning = _format(self.schema, self._query, iso, is_from_beginning=True)
 
     def lines(self, batch: Batch) -> str:
         # Results are in order of start: only the first ones can begin before all time.
@@ -50,14 +61,20 @@ class JsonSink(TextSink):
                     raise ValueError(f"column {name} is {row[position]}, and JSON has finite numbers only")
 
 
-def _format(schema: Schema, start: str, query: str | None) -> Format:
+def _format(
+    schema: Schema, query: str | None, iso: Callable[[int], str] | None, *, is_from_beginning: bool
+) -> Format:
+    start, end = ("start", "end") if iso is None else ("quote(iso(start))", "quote(iso(end))")
+    if is_from_beginning:
+        start = f'{start} if start != BEGINNING else "null"'
     beginning = '{"start": ' if query is None else f'{{"query": {_quote(query)}, "start": '
-    parts = [literal(beginning), start, literal(', "end": '), '{end if end != FOREVER else "null"}']
+    parts = [literal(beginning), f"{{{start}}}"]
+    parts += [literal(', "end": '), f'{{{end} if end != FOREVER else "null"}}']
     for position, column in enumerate(schema):
         before = ', "row": {' if position == 0 else ", "
         parts += [literal(f"{before}{_quote(column.name)}: "), _value(column, f"c{position}")]
     parts.append(literal("}}" if len(schema) else ', "row": {}}'))
-    return line_format(parts, len(schema), {"quote": _quote, "dump": _dump})
+    return line_format(parts, len(schema), {"quote": _quote, "dump": _dump, "iso": iso})
 
 
 def _value(column: Column, value: str) -> str:

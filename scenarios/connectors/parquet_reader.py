@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midstream.plans.errors import InputFileError
+from midstream.plans.instants import iso_format
 from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.plans.streams import Batch
@@ -23,6 +24,8 @@ from midstream.scenarios.connectors.conversion import (
     in_batches,
 )
 from midstream.scenarios.connectors.converter import INSTANT, ODD
+from midstream.scenarios.connectors.rows import Rows
+from midstream.scenarios.relations.instants import Nanoseconds
 from midstream.scenarios.studies.requirements import require_libraries
 from midstream.scenarios.studies.time_units import NANOSECONDS
 
@@ -32,8 +35,8 @@ if TYPE_CHECKING:
 MICROSECOND = 1000
 
 
-def parquet_batches(path: Path, conversion: Conversion, length: int, bad_rows: BadRows) -> Iterator[Batch]:
-    """The batches of a file, in its order; `length` is a chronon's, in nanoseconds.
+def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> Iterator[Batch]:
+    """The batches of a file, in its order.
 
     Columns are matched by name, whatever the case. Dates and timestamps of Parquet become chronons exactly,
     rounded down; without a time zone they are in UTC.
@@ -64,7 +67,7 @@ def parquet_batches(path: Path, conversion: Conversion, length: int, bad_rows: B
                 ) from None
             read = 0
             for batch in file.iter_batches(BATCH, columns=found):
-                columns = [_values(batch.column(batch.schema.names.index(name)), length) for name in found]
+                columns = [_values(batch.column(batch.schema.names.index(name))) for name in found]
                 yield from in_batches(_elements(columns, len(batch), read + 1, conversion, origin, bad_rows))
                 read += len(batch)
     except (pa.ArrowException, OSError) as error:
@@ -81,7 +84,7 @@ def _elements(
     bad_rows: BadRows,
 ) -> Batch:
     try:
-        return conversion.batch(columns, count)
+        return Rows(conversion.batch(columns, count), range(number, number + count))
     except ODD:
         rows = zip(*columns, strict=True)
         candidates = (
@@ -91,7 +94,8 @@ def _elements(
 
 
 def _text(names: list[str], row: tuple[Any, ...]) -> str:
-    return json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str)
+    shown = (iso_format(1)(value) if isinstance(value, Nanoseconds) else value for value in row)
+    return json.dumps(dict(zip(names, shown, strict=True)), ensure_ascii=False, default=str)
 
 
 def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
@@ -114,17 +118,17 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
         raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
 
 
-def _values(array: pa.Array, length: int) -> list[Any]:
-    """The values of a column; dates and timestamps as chronons, because datetime ends at microseconds."""
+def _values(array: pa.Array) -> list[Any]:
+    """The values of a column; dates and timestamps as Nanoseconds, because datetime ends at microseconds."""
     import pyarrow as pa
     from pyarrow import types
 
     if types.is_timestamp(array.type):
         size = NANOSECONDS[array.type.unit]
-        return [v if v is None else v * size // length for v in _values(array.cast(pa.int64()), length)]
+        return [v if v is None else Nanoseconds(v * size) for v in _values(array.cast(pa.int64()))]
     if types.is_date(array.type):
-        days = _values(array.cast(pa.date32()).cast(pa.int32()), length)
-        return [v if v is None else v * NANOSECONDS["d"] // length for v in days]
+        days = _values(array.cast(pa.date32()).cast(pa.int32()))
+        return [v if v is None else Nanoseconds(v * NANOSECONDS["d"]) for v in days]
     if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
         # Several times faster than to_pylist, which makes a scalar of Arrow's for each value first.
         data = memoryview(array.buffers()[1]).cast("B")

@@ -7,15 +7,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.sql.units import TimeUnit
 from midstream.plans.streams import BEGINNING, FOREVER, Batch
 from midstream.scenarios.connectors.csv_sink import VALIDITY, refuse_validity
 from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.output import TextOutput
-from midstream.scenarios.connectors.sink import Sink
+from midstream.scenarios.connectors.sink import Sink, Times, integers
 from midstream.scenarios.studies.requirements import require_libraries
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ROW_GROUP = 1 << 16
 """How many rows are written at once; Parquet files get slow to read with small groups."""
@@ -24,6 +26,8 @@ ROW_GROUP = 1 << 16
 class ParquetSink(Sink):
     """Writes the columns start and end, and those of the row; null is FOREVER as an end.
 
+    Times are integers, or timestamps without a zone, in UTC.
+
     Rows are written by groups of 65,536: that many stay in memory, and `flush` does not hurry them, because
     no reader sees anything of a Parquet file before it is closed. A column of type any holds JSON.
 
@@ -31,20 +35,17 @@ class ParquetSink(Sink):
              MissingExtra without pyarrow.
     """
 
-    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
+    def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
         require_libraries(("pyarrow",), "arrow")
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
         self._name = name or path
         refuse_validity(self._name, schema)
         self.schema = schema
-        times = [pa.field("start", pa.int64()), pa.field("end", pa.int64())]
-        self._fields = pa.schema([*times, *(pa.field(c.name, _type(c), c.nullable) for c in schema)])
+        self._times = times
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0
         self._output = TextOutput(path, name)
-        self._writer = pq.ParquetWriter(_Bytes(self._output), self._fields)
+        self._writer: pq.ParquetWriter | None = None
 
     @property
     def is_wanted(self) -> bool:
@@ -55,10 +56,12 @@ class ParquetSink(Sink):
 
         if not batch:
             return
+        self._begin()
         starts, ends, rows = zip(*batch, strict=True)
+        scale = self._scale
         columns = [
-            [None if start == BEGINNING else start for start in starts],
-            [None if end == FOREVER else end for end in ends],
+            [None if start == BEGINNING else start * scale for start in starts],
+            [None if end == FOREVER else end * scale for end in ends],
             *(map(list, zip(*rows, strict=True))),
         ]
         for position, column in enumerate(self.schema, len(VALIDITY)):
@@ -79,17 +82,32 @@ class ParquetSink(Sink):
 
     def close(self) -> None:
         try:
+            writer = self._begin()
             self._write()
-            self._writer.close()
+            writer.close()
         finally:
             self._output.close()
+
+    def _begin(self) -> pq.ParquetWriter:
+        """The writer; before the first result it is not known how times are written."""
+        if self._writer is not None:
+            return self._writer
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        unit = self._times()
+        kind, self._scale = (pa.int64(), 1) if unit is None else _instants(unit)
+        times = [pa.field("start", kind), pa.field("end", kind)]
+        self._fields = pa.schema([*times, *(pa.field(c.name, _type(c), c.nullable) for c in self.schema)])
+        self._writer = pq.ParquetWriter(_Bytes(self._output), self._fields)
+        return self._writer
 
     def _write(self) -> None:
         import pyarrow as pa
 
         waiting, self._waiting, self._count = self._waiting, [], 0
         if waiting:
-            self._writer.write_table(pa.Table.from_batches(waiting, self._fields))
+            self._begin().write_table(pa.Table.from_batches(waiting, self._fields))
 
 
 class _Bytes(io.RawIOBase):
@@ -104,6 +122,14 @@ class _Bytes(io.RawIOBase):
     def write(self, some: Any) -> int:
         self._output.write(bytes(some))
         return len(some)
+
+
+def _instants(unit: TimeUnit) -> tuple[pa.DataType, int]:
+    """The type for instants, and how many of its units a chronon has. Parquet's longest are milliseconds."""
+    import pyarrow as pa
+
+    name = {1: "ns", 1000: "us"}.get(unit.nanoseconds, "ms")
+    return pa.timestamp(name), unit.nanoseconds // {"ns": 1, "us": 10**3, "ms": 10**6}[name]
 
 
 def _type(column: Column) -> pa.DataType:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import TracebackType
 
+from midstream.plans.sql.units import TimeUnit
 from midstream.plans.streams import Batch
+
+Times = Callable[[], TimeUnit | None]
+"""Tells, when there is a first result, how times are written: in ISO 8601, where it gives the unit that they
+are counted in; as integers, where it gives None. Before there was any input, it may not know."""
+
+
+def integers() -> None:
+    """Times are written as integers."""
 
 
 class Sink(ABC):

@@ -13,7 +13,7 @@ from midstream.scenarios.connectors.json_sink import JsonSink
 from midstream.scenarios.connectors.new_file import is_special
 from midstream.scenarios.connectors.output import STDOUT
 from midstream.scenarios.connectors.parquet_sink import ParquetSink
-from midstream.scenarios.connectors.sink import Sink
+from midstream.scenarios.connectors.sink import Sink, Times, integers
 from midstream.scenarios.connectors.sources import file_format
 
 SINKS: dict[str, Callable[..., Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
@@ -26,6 +26,7 @@ def open_sink(
     form: str | None = None,
     *,
     name: str | None = None,
+    times: Times = integers,
     query: str | None = None,
 ) -> Sink:
     """A sink for results of a schema, in a file, or on standard output for "-".
@@ -33,6 +34,7 @@ def open_sink(
     form    csv, jsonl or parquet; where it is not given, the suffix tells; without one, standard output,
             devices and pipes take jsonl
     name    what errors call the target; by default its path
+    times   how times are written; as integers, unless it says otherwise
     query   the name of the query, where several write to this target; only JSON Lines have a place for it
 
     Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet without pyarrow.
@@ -56,14 +58,14 @@ def open_sink(
             path=Path(path),
         )
     if query is None:
-        return sink(path, schema, name)
+        return sink(path, schema, name, times)
     if sink is not JsonSink:
         raise ConnectorError(
             f"{name or path}: found several queries in the format {form}, expected jsonl, where each line "
             "names its query, or a file, of which each query gets one",
             path=Path(path),
         )
-    return JsonSink(path, schema, name, query)
+    return JsonSink(path, schema, name, times, query)
 
 
 def _usual_format(path: str, name: str) -> str:

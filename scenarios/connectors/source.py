@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from midstream.plans.streams import Batch
+from midstream.scenarios.connectors.timestamps import Timestamps
 
 
 @dataclass(slots=True)
 class Source:
     """Batches of a stream, as they arrive, read when they are asked for.
 
-    name       what errors call it: a file, "stdin", a host and its port, a stream
-    is_live    whether it may wait for rows that are yet to come
+    name          what errors call it: a file, "stdin", a host and its port, a stream
+    is_live       whether it may wait for rows that are yet to come
+    timestamps    how its timestamps are read, and what was seen of them
+    unit          what the numbers of its rows count: lines or rows
 
     The order of timestamps is not checked here.
 
@@ -26,6 +29,8 @@ class Source:
     name: str
     batches: Iterator[Batch]
     is_live: bool = False
+    timestamps: Timestamps | None = None
+    unit: str = "line"
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches

@@ -20,7 +20,9 @@ from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.json_reader import ElementReader, JsonReader
 from midstream.scenarios.connectors.parquet_reader import parquet_batches
 from midstream.scenarios.connectors.source import Source
+from midstream.scenarios.connectors.text_reader import TextReader
 from midstream.scenarios.connectors.texts import text_converter
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.connectors.values import value_converter
 
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
@@ -65,7 +67,7 @@ def file_format(path: str | os.PathLike[str]) -> str:
 
 def open_source(
     stream: StreamDeclaration,
-    unit: TimeUnit,
+    unit: TimeUnit | Timestamps,
     source: SourceClause | str | os.PathLike[str] | None = None,
     *,
     bad_rows: BadRows | None = None,
@@ -74,6 +76,7 @@ def open_source(
 ) -> Source:
     """The source of a stream: that of its declaration, or another clause, or a path; "-" is standard input.
 
+    unit          what a chronon is, and an integer counts; Timestamps where these differ
     bad_rows      what becomes of rows that do not fit; without it the first one ends the run
     clock         stamps the rows of a stream that has no timestamps of its own; system time by default
     has_header    whether CSV begins with the names of the columns; else they are in the declaration's order
@@ -118,7 +121,7 @@ class _Opening:
     def __init__(
         self,
         stream: StreamDeclaration,
-        unit: TimeUnit,
+        unit: TimeUnit | Timestamps,
         bad_rows: BadRows,
         clock: Clock | None,
         has_header: bool,
@@ -133,19 +136,19 @@ class _Opening:
         if form != "parquet":
             return self.text(path, form, file_arrivals(Path(path)), is_live=_may_wait(path))
         conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
-        batches = parquet_batches(Path(path), conversion, self._unit.nanoseconds, self._bad_rows)
-        return Source(path, batches)
+        batches = parquet_batches(Path(path), conversion, self._bad_rows)
+        return Source(path, batches, timestamps=conversion.timestamps, unit="row")
 
     def text(self, name: str, form: str, arrivals: Iterator[bytes], *, is_live: bool) -> Source:
         converters = text_converter if form == "csv" else value_converter
         conversion = Conversion(self._stream, self._unit, converters, self._clock)
         if form == "csv":
-            reader = CsvReader(name, conversion, self._bad_rows, has_header=self._has_header)
-            return Source(name, _closing(reader.batches(arrivals), arrivals), is_live)
-        kind = ElementReader if form == "elements" else JsonReader
-        return Source(
-            name, _closing(kind(name, conversion, self._bad_rows).batches(arrivals), arrivals), is_live
-        )
+            reader: TextReader = CsvReader(name, conversion, self._bad_rows, has_header=self._has_header)
+        else:
+            kind = ElementReader if form == "elements" else JsonReader
+            reader = kind(name, conversion, self._bad_rows)
+        batches = _closing(reader.batches(arrivals), arrivals)
+        return Source(name, batches, is_live, conversion.timestamps)
 
 
 def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[str] | None) -> SourceClause:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from midstream.operators.generated import define
+from midstream.plans.instants import iso_format
 from midstream.plans.schema import Schema
 from midstream.plans.streams import BEGINNING, FOREVER, Batch
 from midstream.scenarios.connectors.bad_rows import shown
 from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.output import TextOutput
-from midstream.scenarios.connectors.sink import Sink
+from midstream.scenarios.connectors.sink import Sink, Times, integers
 
 Format = Callable[[Batch], str]
 
@@ -20,11 +21,15 @@ Format = Callable[[Batch], str]
 class TextSink(Sink):
     """Writes a line per element, formatted by generated code: one comprehension over f-strings a batch.
 
+    times    asked before the first element is written
+
     Cost     O(columns) per element.
     """
 
-    def __init__(self, path: str, schema: Schema, name: str | None = None) -> None:
+    def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
         self.schema = schema
+        self._times = times
+        self._is_prepared = False
         self._output = TextOutput(path, name)
         if header := self.header():
             self._output.write(header)
@@ -40,11 +45,19 @@ class TextSink(Sink):
     def write(self, batch: Batch) -> None:
         if not batch:
             return
+        if not self._is_prepared:
+            unit = self._times()
+            self.prepare(None if unit is None else iso_format(unit.nanoseconds))
+            self._is_prepared = True
         try:
             lines = self.lines(batch)
         except (ValueError, TypeError, RecursionError) as error:
             raise ConnectorError(f"{self._output.name}: {self._culprit(batch, error)}") from error
         self._output.write(lines)
+
+    @abstractmethod
+    def prepare(self, iso: Callable[[int], str] | None) -> None:
+        """Elements will follow, whose times are written by `iso`, or as integers."""
 
     @abstractmethod
     def lines(self, batch: Batch) -> str:

@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
+from midstream.plans.instants import EPOCH, nanoseconds
 from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.scenarios.connectors.converter import Converter, describe
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.readers import PARSERS
-from midstream.scenarios.relations.instants import UNIX_EPOCH, nanoseconds
 
 Texts = Sequence[str]
 
@@ -30,17 +31,19 @@ _BOOLEANS = {
 }
 
 
-def text_converter(column: ColumnDeclaration, is_nullable: bool, length: int) -> Converter:
-    """The converter of a column of texts; `length` is a chronon's, in nanoseconds.
+def text_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+    """The converter of a column of texts.
 
-    >>> price = text_converter(ColumnDeclaration("price", Type.FLOAT), True, 1)
+    >>> from midstream.plans.sql.units import TimeUnit
+    >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
+    >>> price = text_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
     >>> price.many(["12.5", "", "8"]), price.one("8")
     ([12.5, None, 8.0], 8.0)
     >>> day = ColumnDeclaration("day", Type.INTEGER, is_timestamp=True)
-    >>> text_converter(day, True, 10**9).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
+    >>> text_converter(day, True, seconds).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
     [86400, 7, -59]
     """
-    parse = _instant(length) if column.is_timestamp else PARSERS[column.type]
+    parse = _instant(timestamps) if column.is_timestamp else PARSERS[column.type]
 
     def one(text: str) -> Any:
         return None if is_nullable and text == "" else parse(text)
@@ -48,7 +51,7 @@ def text_converter(column: ColumnDeclaration, is_nullable: bool, length: int) ->
     many: Callable[[Texts], Sequence[Any]]
     match column.type:
         case _ if column.is_timestamp:
-            many = _instants(_numbers(int, DIGITS, is_nullable), one, length)
+            many = _instants(_numbers(int, DIGITS, is_nullable), one, timestamps)
         case Type.INTEGER:
             many = _numbers(int, DIGITS, is_nullable)
         case Type.FLOAT:
@@ -87,40 +90,46 @@ def _floats(numbers: Callable[[Texts], Sequence[Any]]) -> Callable[[Texts], Sequ
     return many
 
 
-def _instant(length: int) -> Callable[[str], int]:
+def _instant(timestamps: Timestamps) -> Callable[[str], int]:
     integer = PARSERS[Type.INTEGER]
 
     def parse(text: str) -> int:
         try:
-            return int(integer(text))
+            number = int(integer(text))
         except ValueError:
-            return nanoseconds(text) // length
+            return timestamps.instant(nanoseconds(text))
+        return timestamps.integer(number)
 
     return parse
 
 
 def _instants(
-    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any], length: int
+    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any], timestamps: Timestamps
 ) -> Callable[[Texts], Sequence[Any]]:
     def many(texts: Texts) -> Sequence[Any]:
-        for way in (integers, dates):
-            try:
-                return way(texts)
-            except (ValueError, TypeError):
-                pass
-        return list(map(one, texts))
+        try:
+            numbers = integers(texts)
+        except (ValueError, TypeError):
+            pass
+        else:
+            return timestamps.integers(numbers)
+        try:
+            found = dates(texts)
+        except (ValueError, TypeError):
+            return list(map(one, texts))
+        return timestamps.instants(found)
 
-    def dates(texts: Texts) -> Sequence[Any]:
+    def dates(texts: Texts) -> Sequence[int | None]:
         # An integer such as 20240229 is one, though it is also a date.
         if any(map(str.isdigit, texts)) or _UNUSUAL.search("\n".join(texts)):
             raise ValueError("not only dates, or some that datetime does not read as they are")
         moments = [datetime.fromisoformat(text) if text else one(text) for text in texts]
         zone = next((moment.tzinfo and UTC for moment in moments if moment is not None), None)
-        epoch = UNIX_EPOCH.replace(tzinfo=zone)
+        epoch = EPOCH.replace(tzinfo=zone)
         return [
             None
             if moment is None
-            else (((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000) // length
+            else ((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000
             for moment in moments
         ]
 

@@ -13,27 +13,31 @@ from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.scenarios.connectors.converter import Converter, describe
 from midstream.scenarios.connectors.texts import text_converter
-from midstream.scenarios.relations.instants import nanoseconds
+from midstream.scenarios.connectors.timestamps import Timestamps
+from midstream.scenarios.relations.instants import Nanoseconds, nanoseconds
 
 Values = Sequence[Any]
 
 _NONE = type(None)
 
 
-def value_converter(column: ColumnDeclaration, is_nullable: bool, length: int) -> Converter:
-    """The converter of a column of values; `length` is a chronon's, in nanoseconds.
+def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+    """The converter of a column of values.
 
     Integers are taken where floats are declared, and no text is taken for a number.
 
-    >>> price = value_converter(ColumnDeclaration("price", Type.FLOAT), True, 1)
+    >>> from midstream.plans.sql.units import TimeUnit
+    >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
+    >>> price = value_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
     >>> price.many([12.5, None, 8]), price.one(8)
     ([12.5, None, 8.0], 8.0)
     """
+    parse: Callable[[Any], Any]
     if column.is_timestamp:
-        parse = _instant(length)
+        parse = _instant(timestamps)
         plain: frozenset[type] = frozenset({int})
     else:
-        parse = PARSERS[column.type]
+        parse = _any_of(timestamps) if column.type is Type.ANY else PARSERS[column.type]
         plain = PLAIN[column.type]
 
     def one(value: Any) -> Any:
@@ -45,10 +49,14 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, length: int) -
             kinds.discard(_NONE)
         if column.type is Type.FLOAT and kinds == {int, float}:
             values = [None if value is None else float(value) for value in values]
+        elif column.is_timestamp and kinds == {Nanoseconds}:
+            return timestamps.instants(values)
         elif not kinds <= plain:
             return list(map(one, values))
         if float in kinds and not isfinite(sum(filter(None, values))):
             raise ValueError("a number that is not finite, or an overflow of the sum")
+        if column.is_timestamp:
+            return timestamps.integers(values)
         if str in kinds:
             text = "".join(filter(None, values))
             text.isascii() or text.encode()
@@ -92,6 +100,10 @@ def _boolean(value: Any) -> bool:
     raise ValueError(value)
 
 
+def _any_of(timestamps: Timestamps) -> Callable[[Any], Any]:
+    return lambda value: timestamps.instant(value) if isinstance(value, Nanoseconds) else _any(value)
+
+
 def _any(value: Any) -> Any:
     if isinstance(value, float):
         return _float(value)
@@ -113,7 +125,6 @@ PARSERS = {
     Type.FLOAT: _float,
     Type.STRING: _string,
     Type.BOOLEAN: _boolean,
-    Type.ANY: _any,
 }
 
 PLAIN: dict[Type, frozenset[type]] = {
@@ -126,15 +137,15 @@ PLAIN: dict[Type, frozenset[type]] = {
 """Which types of a column's values need no conversion."""
 
 
-def _instant(length: int) -> Callable[[Any], int]:
+def _instant(timestamps: Timestamps) -> Callable[[Any], int]:
     column = ColumnDeclaration("", Type.INTEGER, is_timestamp=True)
-    parse = text_converter(column, False, length).one
+    parse = text_converter(column, False, timestamps).one
 
     def read(value: Any) -> int:
         if isinstance(value, str):
             return int(parse(value))
-        if isinstance(value, date):
-            return nanoseconds(value) // length
-        return _integer(value)
+        if isinstance(value, date | Nanoseconds):
+            return timestamps.instant(nanoseconds(value))
+        return timestamps.integer(_integer(value))
 
     return read

@@ -12,7 +12,7 @@ from midstream.plans.errors import IntervalError, MidstreamError, SchemaError
 from midstream.plans.schema import Schema, suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
 from midstream.scenarios.readers import UNKNOWN
-from midstream.scenarios.relations.instants import chronon
+from midstream.scenarios.relations.instants import DatesOnly, chronon
 from midstream.scenarios.studies.time_units import Clock
 
 Period = tuple[str, str]
@@ -154,7 +154,8 @@ def _validity(
     chunk: Chunk, period: Period, clock: Clock | None, origin: Origin
 ) -> tuple[Sequence[Time], Sequence[Time]]:
     starts: Sequence[Time] = chunk.starts
-    if set(map(type, starts)) != {int}:
+    is_plain = not isinstance(clock, DatesOnly)
+    if set(map(type, starts)) != {int} or not is_plain:
         starts = [
             _instant(n, period[0], start, clock, origin)
             for n, start in zip(chunk.numbers, starts, strict=True)
@@ -163,7 +164,7 @@ def _validity(
         FOREVER
         if end is None or end in UNKNOWN
         else end
-        if type(end) is int
+        if type(end) is int and is_plain
         else _instant(n, period[1], end, clock, origin)
         for n, end in zip(chunk.numbers, chunk.ends, strict=True)
     ]

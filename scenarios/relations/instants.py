@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,11 @@ UNIX_EPOCH = instants.EPOCH
 
 class Nanoseconds(int):
     """An instant as the nanoseconds since the beginning of 1970 in UTC; finer than datetime has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatesOnly(Clock):
+    """A clock where nothing says what integers count."""
 
 
 def as_clock(clock: Clock | str | None) -> Clock | None:
@@ -48,9 +54,12 @@ def chronon(value: Any, clock: Clock | None) -> int:
     Traceback (most recent call last):
     ValueError: an instant that is a whole number of chronons, of 1 s each, from 1970-01-01 00:00:00+00:00
     """
-    if type(value) is int:
-        return value
-    if isinstance(value, str | Decimal) and (count := _integer(value)) is not None:
+    count = value if type(value) is int else None
+    if isinstance(value, str | Decimal):
+        count = _integer(value)
+    if count is not None:
+        if isinstance(clock, DatesOnly):
+            raise ValueError("a date or a date with a time, as nothing says what an integer counts")
         return count
     if clock is None or clock.epoch is None:
         raise ValueError("an integer; dates and times need a clock that says when chronon 0 was")

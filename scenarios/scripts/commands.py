@@ -21,11 +21,14 @@ from midstream.scenarios.scripts.options import (
     Script,
     Slack,
     Sources,
+    Times,
     Unit,
     also_read,
     read,
     silent,
+    slack_of,
     sources_of,
+    tell,
 )
 
 
@@ -38,6 +41,7 @@ def run(
     dead_letters: DeadLetters = None,
     slack: Slack = None,
     header: Header = True,
+    times: Times = None,
     unit: Unit = None,
     functions: Functions = None,
 ) -> None:
@@ -54,14 +58,16 @@ def run(
         form,
         rows,
         dead_letters,
-        slack,
+        slack_of(slack, catalog),
         header,
         also_read(script, functions),
+        times,
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, wishes, advance if output != "-" else silent)
     if output != "-":
         typer.echo(str(summary), err=True)
+    tell(summary.notes)
 
 
 def explain(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from midstream.plans.sql import RelationDeclaration, SourceClause, StreamDeclaration, TimeUnit
 from midstream.plans.streams import Batch, Element, chronons
 from midstream.scenarios.connectors import ConnectorError, Source
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.nexmark.generator import AuctionWorkload, Event, generate
 from midstream.scenarios.nexmark.streams import lasting, rows
 
@@ -34,7 +35,8 @@ def generated_stream(
     """
     wanted = _wanted(declared.name, unit, clause)
     made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
-    return Source(f"{KIND} {wanted.stream}", _chunks(made))
+    timestamps = Timestamps(unit, declared.unit)
+    return Source(f"{KIND} {wanted.stream}", _chunks(made), timestamps=timestamps)
 
 
 def generated_relation(

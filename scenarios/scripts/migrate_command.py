@@ -20,16 +20,19 @@ from midstream.scenarios.scripts.options import (
     Script,
     Slack,
     Sources,
+    Times,
     Unit,
     also_read,
     read,
     silent,
+    slack_of,
     sources_of,
+    tell,
 )
 
 if TYPE_CHECKING:
     from midstream.plans.plan import Plan
-    from midstream.plans.sql import Catalog, Query, TimeUnit
+    from midstream.plans.sql import Catalog, Query
 
 AUTO = "auto"
 
@@ -63,6 +66,7 @@ def migrate(
     dead_letters: DeadLetters = None,
     slack: Slack = None,
     header: Header = True,
+    times: Times = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -87,7 +91,7 @@ def migrate(
     catalog, queries = read(script, unit, functions)
     query = _only(queries, script)
     move = Move(
-        _instant(at, catalog.unit),
+        _instant(at, catalog),
         _target(to, catalog, query, unit, functions),
         strategy,
         is_verified=verify,
@@ -99,9 +103,10 @@ def migrate(
         form,
         rows,
         dead_letters,
-        slack,
+        slack_of(slack, catalog),
         header,
         also_read(script, functions, None if to == AUTO else to),
+        times,
     )
     with progress_bar("elements") as advance:
         outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
@@ -109,6 +114,7 @@ def migrate(
         typer.echo(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:
         typer.echo(str(outcome), err=True)
+    tell(outcome.notes)
     if outcome.is_interrupted:
         raise typer.Exit(130)
     if outcome.is_verified is False:
@@ -122,16 +128,23 @@ def _only(queries: list[Query], script: str) -> Query:
     return queries[0]
 
 
-def _instant(text: str, unit: TimeUnit) -> int:
-    """An instant as rows have it: in chronons, or as a date."""
+def _instant(text: str, catalog: Catalog) -> int:
+    """An instant as rows have it: in units of time, or as a date."""
     from midstream.plans.schema import Type
     from midstream.plans.sql.declarations import ColumnDeclaration
     from midstream.scenarios.connectors.converter import INSTANT
     from midstream.scenarios.connectors.texts import text_converter
+    from midstream.scenarios.connectors.timestamps import Timestamps, UndeclaredUnit
 
     column = ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True)
     try:
-        return int(text_converter(column, False, unit.nanoseconds).one(text))
+        return int(text_converter(column, False, Timestamps(catalog.unit, catalog.number_unit)).one(text))
+    except UndeclaredUnit as error:
+        raise typer.BadParameter(
+            f"found {text}, and nothing says what an integer counts; expected a date or a date with a time "
+            "in ISO 8601, or SET time_unit at the script's beginning",
+            param_hint="--at",
+        ) from error
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"found {text!r}, expected {INSTANT}", param_hint="--at") from error
 

@@ -5,7 +5,7 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from operator import le
@@ -29,13 +29,14 @@ from midstream.scenarios.connectors import BadRows
 from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.connectors.new_file import NewFile
 from midstream.scenarios.connectors.output import TextOutput
+from midstream.scenarios.connectors.rows import part
 from midstream.scenarios.scripts.explaining import LIMIT
 from midstream.scenarios.scripts.feeding import Arrival, arrivals
+from midstream.scenarios.scripts.refused import Refused
 from midstream.scenarios.scripts.running import (
     Output,
     Progress,
     Wishes,
-    bury,
     load_relations,
     new_engine,
     open_inputs,
@@ -44,6 +45,7 @@ from midstream.scenarios.scripts.running import (
     require_known,
     ties_placed,
 )
+from midstream.scenarios.scripts.times import Times, cut_off
 
 SHOWN_DIFFERENCES = 10
 """How many differences between the outputs JSON has at most."""
@@ -78,6 +80,7 @@ class Outcome:
     is_ordered        whether the results came in order of start; None where `equivalence` is
     is_interrupted    whether someone ended the run after the migration had begun
     unfinished        where the results are, and the trace, if they are not complete or proved wrong
+    notes             what the user should know besides
     """
 
     query: str
@@ -89,11 +92,13 @@ class Outcome:
     results: int
     results_before: int
     rejected: int
+    times: Times
     reason: str = ""
     equivalence: Equivalence | None = None
     is_ordered: bool | None = None
     is_interrupted: bool = False
     unfinished: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def is_verified(self) -> bool | None:
@@ -111,24 +116,38 @@ class Outcome:
         return logical_plan(self.old) != logical_plan(self.new)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; the fields of the migration's report are among the others."""
+        """Plain data for JSON; the fields of the migration's report are among the others.
+
+        Durations are in chronons, and `time_unit` says what these are.
+        """
+        instants = {
+            key: time if time is None or self.times() is None else self.times.instant(time)
+            for key, time in {
+                "at": self.move.at,
+                "split_time": self.migration.split_time,
+                "started": self.migration.started,
+                "ended": self.migration.ended,
+            }.items()
+        }
         found = () if self.equivalence is None else self.equivalence.differences
         return {
             "query": self.query,
             "strategy": self.move.strategy,
             "reason": self.reason,
-            "at": self.move.at,
             "changed": self.is_changed,
             "elements": self.elements,
             "results": self.results,
             "results_before": self.results_before,
             "rejected": self.rejected,
             **self.migration.as_dict(),
+            **instants,
+            "time_unit": self.times.unit.name,
             "verified": self.is_verified,
             "in_order": self.is_ordered,
             "differences": list(map(str, found[:SHOWN_DIFFERENCES])),
             "interrupted": self.is_interrupted,
             "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
             "plans": {"old": str(self.old), "new": str(self.new)},
         }
 
@@ -140,10 +159,10 @@ class Outcome:
             [
                 f"{'interrupted after ' if self.is_interrupted else ''}"
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
-                f"migrated at {self.move.at} by {self.move.strategy}: {m.phase}{same}",
+                f"migrated at {self.times.instant(self.move.at)} by {self.move.strategy}: {m.phase}{same}",
                 *([f"  reason        {self.reason}"] if self.reason else []),
-                f"  split time    {_shown(m.split_time)}",
-                f"  duration      {_shown(m.duration)} in application time",
+                f"  split time    {'–' if m.split_time is None else self.times.instant(m.split_time)}",
+                f"  duration      {self._duration()} in application time",
                 f"  results       {self.results_before:,} before; during it {m.results_old:,} old, "
                 f"{m.results_new:,} new, {m.results_fused:,} fused, {m.unmatched:,} unmatched",
                 f"  peak state    {m.peak_state_old:,} in the old plan, {m.peak_state_new:,} in the new one, "
@@ -152,6 +171,12 @@ class Outcome:
                 *(f"  unfinished    {note}" for note in self.unfinished),
             ]
         )
+
+    def _duration(self) -> str:
+        chronons = self.migration.duration
+        if chronons is None:
+            return "–"
+        return str(chronons) if self.times() is None else self.times.duration(chronons)
 
     def _verdict(self) -> str:
         match self.is_verified:
@@ -196,28 +221,25 @@ def migrate_query(
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
-        output = stack.enter_context(output_of(wishes, query, wishes.output, False))
-        engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
-        run = _Run(
-            engine,
-            move,
-            trace,
-            is_held=not any(one.is_live for one in inputs.values()),
-            slack=wishes.slack or 0,
-        )
+        times = Times(catalog.unit, wishes.times, inputs.values())
+        output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
+        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
+        engine = new_engine(wishes, inputs, relations, refused.bury)
+        run = _Run(engine, move, trace, refused, times, inputs, slack=wishes.slack or 0)
         engine.add(query.plan, output.take, name=query.name)
         _keep_log(engine, move)
         if move.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with ties_placed([query]):
-            run.feed(inputs, output, progress)
+            run.feed(output, progress)
         outcome = run.outcome(query, output.count, bad_rows.count)
         if outcome.is_interrupted or outcome.is_verified is False:
             output.file.hold_back()
         if outcome.is_interrupted and trace is not None:
             trace.file.hold_back()
     unfinished = [output.file.note, "" if trace is None else trace.file.note]
-    return replace(outcome, unfinished=tuple(filter(None, unfinished)))
+    notes = cut_off(inputs, catalog.unit)
+    return replace(outcome, unfinished=tuple(filter(None, unfinished)), notes=notes)
 
 
 def _keep_log(engine: Engine, move: Move) -> None:
@@ -256,18 +278,29 @@ class _Trace:
 class _Run:
     """An engine on its way to an instant, and beyond.
 
-    Where `is_held`, the rest of a stream that has reached the instant waits for the other streams. As
+    Unless an input is live, the rest of a stream that has reached the instant waits for the other streams. As
     recorded streams are read in step, that is a batch of each.
     """
 
     def __init__(
-        self, engine: Engine, move: Move, trace: _Trace | None, *, is_held: bool, slack: int
+        self,
+        engine: Engine,
+        move: Move,
+        trace: _Trace | None,
+        refused: Refused,
+        times: Times,
+        inputs: Mapping[str, Input],
+        *,
+        slack: int,
     ) -> None:
         self.migration: Transition | None = None
         self._engines = [engine]
         self._trace = trace
         self._move = move
-        self._is_held = is_held
+        self._refused = refused
+        self._times = times
+        self._inputs = inputs
+        self._is_held = not any(one.is_live for one in inputs.values())
         self._from = move.at + slack
         """An element that starts here or later tells that its stream has reached the instant."""
         self._missing: set[str] = set()
@@ -289,14 +322,14 @@ class _Run:
                 engine.add(query.plan, name=query.name)
             engine.subscribe(results.extend)
 
-    def feed(self, inputs: Mapping[str, Input], output: Output, progress: Progress) -> None:
+    def feed(self, output: Output, progress: Progress) -> None:
         """Take what the inputs give, to their end. An interruption ends it too, once the migration has begun.
 
         Raises   MidstreamError where the instant is not reached.
         """
-        self._missing = set(inputs)
+        self._missing = set(self._inputs)
         try:
-            for name, batch in arrivals(inputs):
+            for name, batch in arrivals(self._inputs):
                 self._arrive(name, batch)
                 output.sink.flush()
                 if not output.sink.is_wanted and len(self._engines) == 1:
@@ -316,9 +349,10 @@ class _Run:
             last = (
                 "no element came"
                 if self._latest == BEGINNING
-                else f"the last element starts at {self._latest}"
+                else f"the last element starts at {self._times.instant(self._latest)}"
             )
-            raise MidstreamError(f"time {self._move.at} was not reached: {last}", at=self._move.at)
+            at = self._times.instant(self._move.at)
+            raise MidstreamError(f"time {at} was not reached: {last}", at=self._move.at)
         if not self._is_interrupted:
             for engine in self._engines:
                 engine.close()
@@ -340,6 +374,7 @@ class _Run:
             results_before=self._results_before,
             rejected=rejected,
             reason=self.migration.reason,
+            times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=all(map(le, starts, starts[1:])) if is_compared else None,
             is_interrupted=self._is_interrupted,
@@ -356,13 +391,13 @@ class _Run:
             self._migrate_if_due()
         else:
             reach = next((i for i, (start, _, _) in enumerate(batch) if start >= self._from), None)
-            self._take(name, batch[:reach])
+            self._take(name, part(batch, 0, reach))
             if reach is not None:
                 # The element behind says so, but may itself start long after the instant.
                 self._engines[0].advance(name, self._move.at)
                 self._missing.discard(name)
                 self._is_reached = True
-                self._wait(name, batch[reach:])
+                self._wait(name, part(batch, reach))
                 self._migrate_if_due()
 
     def _wait(self, name: str, batch: Batch | None) -> None:
@@ -376,7 +411,8 @@ class _Run:
             if batch is None:
                 engine.end(name)
             elif batch:
-                engine.push(name, batch)
+                with self._refused.placed(name, batch):
+                    engine.push(name, batch)
         if batch:
             self._elements += len(batch)
             self._latest = max(self._latest, batch[-1][0])
@@ -397,7 +433,3 @@ class _Run:
         held, self._held = self._held, []
         for name, batch in held:
             self._take(name, batch)
-
-
-def _shown(time: int | None) -> str:
-    return "–" if time is None else str(time)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,10 +38,32 @@ DeadLetters = Annotated[
     Path | None,
     typer.Option(help="A file for rows that do not fit or come late; else the first one ends the run."),
 ]
-Slack = Annotated[int | None, typer.Option(min=0, help="By how much rows may come late, in units of time.")]
+Slack = Annotated[
+    str | None,
+    typer.Option(help="By how much rows may come late: 90s, 2 minutes, or a number in units of time."),
+]
 Header = Annotated[bool, typer.Option(help="Whether CSV files begin with the names of their columns.")]
 Unit = Annotated[
-    str | None, typer.Option("--time-unit", help="What time is counted in, unless the script sets it.")
+    str | None,
+    typer.Option(
+        "--time-unit", help="What integer timestamps and bare numbers count, unless the script sets it."
+    ),
+]
+
+
+class TimesWish(StrEnum):
+    """How times are written."""
+
+    ISO = "iso"
+    INTEGER = "integer"
+
+
+Times = Annotated[
+    TimesWish | None,
+    typer.Option(
+        help="How times are written: 2013-01-01T05:17:00 (UTC), or integers in the unit of time; by default "
+        "as the input has them."
+    ),
 ]
 Functions = Annotated[
     Path | None,
@@ -52,6 +75,12 @@ def silent(done: int, total: int | None) -> None:
     """Results on a terminal are progress enough."""
 
 
+def tell(notes: Sequence[str]) -> None:
+    """Notes for the user, on standard error."""
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+
+
 def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
     """What a script declares and asks. Raises MidstreamError where it asks nothing."""
     from midstream.plans.schema import Type
@@ -60,7 +89,7 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     from midstream.scenarios.scripts.running import read_script
 
     try:
-        catalog = Catalog(TimeUnit.of(unit or "milliseconds"))
+        catalog = Catalog(None if unit is None else TimeUnit.of(unit))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--time-unit") from error
     catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT)
@@ -71,6 +100,16 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     if not queries:
         raise MidstreamError(f"{text.name}: found no query, expected a SELECT")
     return catalog, queries
+
+
+def slack_of(slack: str | None, catalog: Catalog) -> int | None:
+    """--slack in chronons."""
+    from midstream.scenarios.scripts.times import read_duration
+
+    try:
+        return None if slack is None else read_duration(slack, catalog)
+    except MidstreamError as error:
+        raise typer.BadParameter(str(error), param_hint="--slack") from error
 
 
 def _register(path: Path, catalog: Catalog) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,14 @@ from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.connectors.apart import Use, require_apart
 from midstream.scenarios.connectors.new_file import NewFile, is_special
 from midstream.scenarios.connectors.output import STDOUT
+from midstream.scenarios.connectors.rows import part
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.scripts import generated
 from midstream.scenarios.scripts.explaining import plan_to_run
 from midstream.scenarios.scripts.feeding import arrivals
+from midstream.scenarios.scripts.refused import Refused
 from midstream.scenarios.scripts.relations import load
+from midstream.scenarios.scripts.times import Times, cut_off
 
 Progress = Callable[[int, int | None], object]
 """Told how many elements have been taken, of how many, if that is known."""
@@ -47,6 +51,7 @@ class Wishes:
     slack           by how many chronons rows may come late
     has_header      whether CSV files begin with the names of their columns
     read            what else is read, such as the script: files that no output may overwrite
+    times           how times are written, iso or integer; where it is not given, as the input has them
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -57,6 +62,7 @@ class Wishes:
     slack: int | None = None
     has_header: bool = True
     read: Sequence[Use] = ()
+    times: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ class Summary:
     """By query."""
     rejected: int
     """Rows that went to the dead letters."""
+    notes: Sequence[str] = ()
+    """What the user should know besides."""
 
     def __str__(self) -> str:
         results = ", ".join(f"{count:,} results of {name}" for name, count in self.results.items())
@@ -99,11 +107,13 @@ def run_queries(
         plans = [query.plan for query in queries]
         inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
         relations = load_relations(catalog, plans, wishes)
+        times = Times(catalog.unit, wishes.times, inputs.values())
         outputs = [
-            stack.enter_context(output_of(wishes, query, targets[query.name], len(queries) > 1))
+            stack.enter_context(output_of(wishes, query, targets[query.name], len(queries) > 1, times))
             for query in queries
         ]
-        engine = new_engine(wishes, inputs, relations, lambda found: bury(found, bad_rows))
+        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
+        engine = new_engine(wishes, inputs, relations, refused.bury)
         for query, output in zip(queries, outputs, strict=True):
             engine.add(plan_to_run(query.plan), output.take, name=query.name)
         taken = 0
@@ -114,11 +124,12 @@ def run_queries(
             progress(done, total)
 
         def summary() -> Summary:
-            return Summary(taken, {output.name: output.count for output in outputs}, bad_rows.count)
+            results = {output.name: output.count for output in outputs}
+            return Summary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
         try:
             with ties_placed(queries):
-                _pump(engine, inputs, outputs, advance)
+                _pump(engine, inputs, refused, outputs, advance)
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")
             raise
@@ -147,6 +158,7 @@ class Output:
 def _pump(
     engine: Engine,
     inputs: Mapping[str, Input],
+    refused: Refused,
     outputs: Sequence[Output],
     progress: Progress,
 ) -> None:
@@ -155,7 +167,8 @@ def _pump(
         if batch is None:
             engine.end(name)
         else:
-            engine.push(name, batch)
+            with refused.placed(name, batch):
+                engine.push(name, batch)
             taken += len(batch)
         for output in outputs:
             output.sink.flush()
@@ -167,14 +180,14 @@ def _pump(
 
 def _limited(source: Input, rows: int | None) -> Input:
     """The first rows of a source, which is closed behind them."""
-    return source if rows is None else Input(source.name, _first(source, rows), source.is_live)
+    return source if rows is None else replace(source, batches=_first(source, rows))
 
 
 def _first(source: Input, rows: int) -> Iterator[Batch]:
     with source:
         left = rows
         while left > 0 and (batch := next(source.batches, None)) is not None:
-            yield batch[:left]
+            yield part(batch, 0, left)
             left -= len(batch)
 
 
@@ -229,7 +242,8 @@ def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> In
     source = wishes.sources.get(name, declared.source)
     if isinstance(source, SourceClause) and source.kind.lower() == generated.KIND:
         return generated.generated_stream(declared, catalog.unit, source, wishes.rows)
-    opened = open_source(declared, catalog.unit, source, bad_rows=bad_rows, has_header=wishes.has_header)
+    timestamps = Timestamps(catalog.unit, declared.unit)
+    opened = open_source(declared, timestamps, source, bad_rows=bad_rows, has_header=wishes.has_header)
     return _limited(opened, wishes.rows)
 
 
@@ -269,21 +283,19 @@ def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> I
 
 
 @contextmanager
-def output_of(wishes: Wishes, query: Query, target: str, is_one_of_several: bool) -> Iterator[Output]:
+def output_of(
+    wishes: Wishes, query: Query, target: str, is_one_of_several: bool, times: Times
+) -> Iterator[Output]:
     """The output of a query, in a file that gets its name at the end."""
     with NewFile(target) as file:
         output = Output(query.name, file)
         file.told = output.told
         name = query.name if is_one_of_several and file.is_special else None
-        with open_sink(file.place, query.plan.root.schema, wishes.form, name=target, query=name) as sink:
+        with open_sink(
+            file.place, query.plan.root.schema, wishes.form, name=target, times=times, query=name
+        ) as sink:
             output.sink = sink
             yield output
-
-
-def bury(found: list[DeadLetter], bad_rows: BadRows) -> None:
-    """What the engine cannot take goes where rows go that do not fit."""
-    for letter in found:
-        bad_rows.bury(letter.stream, letter.message, repr(letter.element))
 
 
 @contextmanager

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.sql.units import TimeUnit
 from midstream.scenarios.connectors.converter import ODD, Converter
 from midstream.scenarios.connectors.texts import text_converter
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.connectors.values import value_converter
 
 WORDS = (
@@ -55,6 +57,11 @@ COLUMNS = [
 every_column = pytest.mark.parametrize("column", COLUMNS, ids=str)
 
 
+def counting(length: int) -> Timestamps:
+    """Integers and chronons of so many nanoseconds."""
+    return Timestamps.of(TimeUnit("units", length))
+
+
 def require_agreement(converter: Converter, values: list[Any], column: ColumnDeclaration) -> None:
     try:
         whole = list(converter.many(values))
@@ -70,14 +77,14 @@ def require_agreement(converter: Converter, values: list[Any], column: ColumnDec
 def test_texts(column: ColumnDeclaration, data: st.DataObject) -> None:
     values = data.draw(st.lists(TEXTS | st.text(max_size=3), max_size=3))
     length = data.draw(st.sampled_from([1, 10**6]))
-    require_agreement(text_converter(column, column.nullable, length), values, column)
+    require_agreement(text_converter(column, column.nullable, counting(length)), values, column)
 
 
 @every_column
 @given(data=st.data())
 def test_values(column: ColumnDeclaration, data: st.DataObject) -> None:
     values = data.draw(st.lists(VALUES, max_size=3))
-    require_agreement(value_converter(column, column.nullable, 10**6), values, column)
+    require_agreement(value_converter(column, column.nullable, counting(10**6)), values, column)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +100,13 @@ def test_values(column: ColumnDeclaration, data: st.DataObject) -> None:
     ids=str,
 )
 def test_ordinary_texts_are_taken_whole(column: ColumnDeclaration, texts: list[str]) -> None:
-    converter = text_converter(column, column.nullable, 10**6)
+    converter = text_converter(column, column.nullable, counting(10**6))
     assert list(converter.many(texts)) == [converter.one(text) for text in texts]
 
 
 @pytest.mark.parametrize("text", [" 7", "7 ", "1_000", "٣", "7.0", "", "0x10", "9" * 5000])
 def test_what_is_no_integer(text: str) -> None:
-    converter = text_converter(ColumnDeclaration("x", Type.INTEGER, False), False, 1)
+    converter = text_converter(ColumnDeclaration("x", Type.INTEGER, False), False, counting(1))
     for read in (converter.one, lambda t: converter.many([t])):
         with pytest.raises(ValueError):
             read(text)
@@ -107,7 +114,7 @@ def test_what_is_no_integer(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999", "1_0.5", " 1.5", ""])
 def test_what_is_no_float(text: str) -> None:
-    converter = text_converter(ColumnDeclaration("x", Type.FLOAT, False), False, 1)
+    converter = text_converter(ColumnDeclaration("x", Type.FLOAT, False), False, counting(1))
     for read in (converter.one, lambda t: converter.many([t])):
         with pytest.raises(ValueError):
             read(text)
@@ -115,8 +122,8 @@ def test_what_is_no_float(text: str) -> None:
 
 def test_an_empty_text_is_unknown_where_that_may_be() -> None:
     for type_ in Type:
-        assert text_converter(ColumnDeclaration("x", type_), True, 1).many(["", ""]) == [None, None]
-    assert text_converter(ColumnDeclaration("x", Type.STRING, False), False, 1).many([""]) == [""]
+        assert text_converter(ColumnDeclaration("x", type_), True, counting(1)).many(["", ""]) == [None, None]
+    assert text_converter(ColumnDeclaration("x", Type.STRING, False), False, counting(1)).many([""]) == [""]
 
 
 MILLISECOND, MINUTE = 10**6, 60 * 10**9
@@ -134,7 +141,10 @@ def test_dates_with_times_are_rounded_down_to_chronons(instant: datetime, offset
     microseconds = (passed.days * 86400 + passed.seconds) * 10**6 + passed.microseconds
     expected = microseconds * 1000 // length
     column = ColumnDeclaration("ts", Type.INTEGER, False, True)
-    text, value = text_converter(column, False, length), value_converter(column, False, length)
+    text, value = (
+        text_converter(column, False, counting(length)),
+        value_converter(column, False, counting(length)),
+    )
     local = instant.replace(tzinfo=UTC).astimezone(zone)
     for converter, spelled in (
         (text, str(instant)),
@@ -149,23 +159,23 @@ def test_dates_with_times_are_rounded_down_to_chronons(instant: datetime, offset
 
 def test_what_else_a_timestamp_may_be() -> None:
     column = ColumnDeclaration("ts", Type.INTEGER, True, True)
-    values = value_converter(column, True, 10**9)
+    values = value_converter(column, True, counting(10**9))
     assert values.many([7, None, "8", date(1970, 1, 2), Decimal(9)]) == [7, None, 8, 86400, 9]
-    texts = text_converter(column, True, 10**9)
+    texts = text_converter(column, True, counting(10**9))
     assert texts.many(["7", "", "1970-01-02", "1970-01-01T00:00:00.999999999"]) == [7, None, 86400, 0]
 
 
 @pytest.mark.parametrize("text", ["20240229", "1970-01-01T00:00:00.1234567", "1970-01-01T00:00:01.5+01:00"])
 def test_dates_are_read_alike_alone_and_among_others(text: str) -> None:
-    converter = text_converter(ColumnDeclaration("ts", Type.INTEGER, False, True), False, 1)
+    converter = text_converter(ColumnDeclaration("ts", Type.INTEGER, False, True), False, counting(1))
     for other in ("1970-01-01", "1970-01-01T00:00:00Z"):
         assert converter.many([other, text]) == [0, converter.one(text)]
 
 
 def test_values_keep_their_meaning() -> None:
-    number = value_converter(ColumnDeclaration("x", Type.FLOAT), True, 1)
+    number = value_converter(ColumnDeclaration("x", Type.FLOAT), True, counting(1))
     assert list(map(repr, number.many([1, 2.5, None, Decimal("0.5")]))) == ["1.0", "2.5", "None", "0.5"]
-    integer = value_converter(ColumnDeclaration("x", Type.INTEGER), True, 1)
+    integer = value_converter(ColumnDeclaration("x", Type.INTEGER), True, counting(1))
     for wrong in (True, 7.0, "7", Decimal("7.5")):
         with pytest.raises(ValueError):
             integer.one(wrong)

@@ -27,7 +27,7 @@ def invoke(*arguments: object, stdin: str | None = None) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
 
 
-DECLARED = """CREATE STREAM a(ts TIMESTAMP, x INT) ORDERED BY ts;
+DECLARED = """SET time_unit = 'milliseconds'; CREATE STREAM a(ts TIMESTAMP, x INT) ORDERED BY ts;
 CREATE STREAM b(ts TIMESTAMP, y INT) ORDERED BY ts;
 CREATE STREAM c(ts TIMESTAMP, z INT) ORDERED BY ts;
 """
@@ -177,7 +177,7 @@ def test_the_new_query_may_be_a_script_of_its_own(folder: Path) -> None:
     Path("whole.sql").write_text(DECLARED + NEW)
     whole, part = (summary(*RUN, "--at", 40, "--to", to) for to in ("whole.sql", "new.sql"))
     assert whole == part
-    Path("whole.sql").write_text(f"SET time_unit = 'seconds'; {DECLARED + NEW}")
+    Path("whole.sql").write_text(DECLARED.replace("milliseconds", "seconds") + NEW)
     result = invoke(*RUN, "--at", 40, "--to", "whole.sql")
     assert_refused(result, "midstream: whole.sql: found time in seconds, expected milliseconds")
 

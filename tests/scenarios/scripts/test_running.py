@@ -171,6 +171,7 @@ def test_files_in_and_out_mean_what_the_plan_means(number: int, world: World, tm
 
 
 TWO = """
+SET time_unit = 'milliseconds';
 CREATE STREAM a(ts TIMESTAMP, x INT) ORDERED BY ts;
 CREATE STREAM b(ts TIMESTAMP, y INT) ORDERED BY ts;
 SELECT a.x FROM a WINDOW(RANGE 50), b WINDOW(RANGE 50) WHERE a.x = b.y
@@ -239,7 +240,8 @@ def test_streams_that_are_far_out_of_step_meet(tmp_path: Path) -> None:
     assert results and verdict, str(verdict)
 
 
-ONE = "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
+DECLARED = "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
+ONE = f"SET time_unit = 'ms'; {DECLARED}"
 
 
 def one(folder: Path, rows: str, *arguments: object, script: str = ONE, header: str = "ts,x\n") -> Result:
@@ -267,10 +269,10 @@ def test_late_rows_within_the_slack_are_put_in_order(tmp_path: Path) -> None:
     for arguments in ((), ("--slack", 4)):
         late = one(tmp_path, lines, *arguments)
         assert late.exit_code == 2
-        assert late.stderr == "midstream: stream s: element (8, 9, (3,)) " + (
-            "starts at 8 after progress 9; declared: slack 4\n"
-            if arguments
-            else "starts at 8 after progress 13\n"
+        wanted = "rows at most 4ms late" if arguments else "rows in order of time"
+        assert late.stderr == (
+            f"midstream: {tmp_path / 's.csv'}, line 4: found a row of 8 behind one of 13, expected {wanted}; "
+            "--slack 5ms would take it, --dead-letters FILE sets such rows aside\n"
         )
 
 
@@ -288,7 +290,7 @@ def test_dead_letters_hold_what_does_not_fit_and_what_comes_late(tmp_path: Path)
     found = [json.loads(line)["row"]["x"] for line in output.read_text().splitlines()]
     assert found == [1, 2, 6]
     source = str(tmp_path / "s.csv")
-    misfit, fields, late = sorted(letters(dead), key=lambda letter: letter["line"] or 99)
+    misfit, late, fields = sorted(letters(dead), key=lambda letter: letter["line"])
     assert misfit == {
         "source": source,
         "line": 3,
@@ -300,7 +302,7 @@ def test_dead_letters_hold_what_does_not_fit_and_what_comes_late(tmp_path: Path)
         "20,4,5",
         "found 3 fields, expected 2, as there are columns",
     )
-    assert (late["source"], late["line"], late["row"]) == ("s", None, "(5, 6, (3,))")
+    assert (late["source"], late["line"], late["row"]) == (source, 5, "(5, 6, (3,))")
     assert "5" in late["reason"]
 
 
@@ -332,13 +334,13 @@ def test_the_format_is_what_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_time_unit_is_what_is_asked_for_unless_the_script_sets_it(tmp_path: Path) -> None:
-    script = ONE + " WINDOW(RANGE 1 MINUTE)"
+    script = DECLARED + " WINDOW(RANGE 1 MINUTE)"
 
     def end(*arguments: object, of: str = script) -> int:
         result = one(tmp_path, "1,7\n", *arguments, script=of)
         return int(json.loads(result.stdout)["end"])
 
-    assert end() == 60_001
+    assert end("--time-unit", "ms") == 60_001
     assert end("--time-unit", "seconds") == 61
     assert end("--time-unit", "seconds", of=f"SET time_unit = 'minutes'; {script}") == 2
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from midstream.cli import app
 
-SCRIPT = "CREATE STREAM bid(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM bid WHERE x > 0"
+SCRIPT = "CREATE STREAM bid(ts TIMESTAMP, x INT) ORDERED BY ts TIME_UNIT ms;\nSELECT x FROM bid WHERE x > 0"
 ROWS = "ts,x\n1,7\n2,bad\n3,8\n"
 
 
@@ -136,7 +136,7 @@ def test_generated_streams_are_those_without_a_source() -> None:
 
 
 def test_standard_input_is_read_once() -> None:
-    both = "CREATE STREAM other(ts TIMESTAMP, x INT) ORDERED BY ts;\n" + SCRIPT
+    both = "CREATE STREAM other(ts TIMESTAMP, x INT) ORDERED BY ts TIME_UNIT ms;\n" + SCRIPT
     Path("q.sql").write_text(both)
     result = run("--source", "bid=-", "--source", "other=-")
     assert result.exit_code == 2

@@ -26,7 +26,7 @@ from midstream.scenarios.nexmark.scripts import SCRIPTS
 LIMIT = 60
 """After how many seconds a process that hangs is ended."""
 
-ONE = "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
+ONE = "SET time_unit = 'ms'; CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
 
 
 def invoke(*arguments: object, stdin: str | None = None) -> Result:
@@ -89,7 +89,7 @@ def test_an_endless_source_has_results_before_its_end(folder: Path) -> None:
 def test_two_endless_sources_are_read_at_the_same_time(folder: Path) -> None:
     os.mkfifo("t.jsonl")
     Path("two.sql").write_text(
-        "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
+        "SET time_unit = 'ms';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
         "CREATE STREAM t(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
         "SELECT x FROM s UNION ALL SELECT x FROM t"
     )
@@ -409,7 +409,7 @@ def plans(result: Result) -> Any:
 
 
 def test_explain_shows_windows_in_the_unit_of_time(folder: Path) -> None:
-    Path("s.sql").write_text(ONE + " WINDOW(RANGE 1 HOUR)")
+    Path("s.sql").write_text(ONE.partition("; ")[2] + " WINDOW(RANGE 1 HOUR)")
     for unit, size in (("seconds", 3600), ("hours", 1)):
         texts = [
             node["text"]

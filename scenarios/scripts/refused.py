@@ -1,0 +1,63 @@
+"""Rows that fit their stream, but come too late for it: where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from midstream.operators.input_manager import DeadLetter
+from midstream.plans.errors import StreamOrderError
+from midstream.plans.streams import Batch
+from midstream.scenarios.connectors import BadRows
+from midstream.scenarios.connectors import Source as Input
+from midstream.scenarios.connectors.rows import number_of
+from midstream.scenarios.scripts.times import Times
+
+
+class Refused:
+    """Tells of rows that an engine refuses by their file and line.
+
+    inputs      where rows come from, by stream
+    bad_rows    takes what an engine's dead letters hold
+    slack       by how many chronons rows may come late
+    """
+
+    def __init__(self, inputs: Mapping[str, Input], bad_rows: BadRows, slack: int, times: Times) -> None:
+        self._inputs = inputs
+        self._bad_rows = bad_rows
+        self._slack = slack
+        self._times = times
+        self._batch: Batch = []
+
+    def bury(self, letters: Sequence[DeadLetter]) -> None:
+        """What the engine cannot take goes where rows go that do not fit."""
+        for letter in letters:
+            source, number = self._inputs[letter.stream].name, number_of(letter.element, self._batch)
+            self._bad_rows.bury(source, number, letter.message, repr(letter.element))
+
+    @contextmanager
+    def placed(self, name: str, batch: Batch) -> Iterator[None]:
+        """A stream's batch is given to an engine: an error of order gets file and line, and what to do."""
+        self._batch = batch
+        try:
+            yield
+        except StreamOrderError as error:
+            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
+            if number is None:
+                raise
+            facts = {**vars(error), "path": source.name, source.unit: number}
+            place = f"{source.name}, {source.unit} {number}"
+            raise type(error)(f"{place}: {self._reason(error)}", **facts) from error
+
+    def _reason(self, error: StreamOrderError) -> str:
+        start, progress = error.element[0], error.progress  # type: ignore[attr-defined]
+        latest = progress + self._slack
+        show: Callable[[int], str] = self._times.instant
+        wanted = "rows in order of time"
+        if self._slack:
+            wanted = f"rows at most {self._times.duration(self._slack)} late"
+        return (
+            f"found a row of {show(start)} behind one of {show(latest)}, expected {wanted}; "
+            f"--slack {self._times.duration(latest - start)} would take it, --dead-letters FILE sets such "
+            "rows aside"
+        )

@@ -197,7 +197,7 @@ def test_the_process_prints_json_and_exits(data: Path, wrong_plan: Path) -> None
 
 def test_the_console_script_is_this() -> None:
     (script,) = importlib.metadata.entry_points(group="console_scripts", name="midstream")
-    assert script.value == "midstream.cli:main"
+    assert script.value == "midstream_start:main"
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")

@@ -11,7 +11,7 @@ Nodes are listed with inputs before consumers, shared ones once. Reading back gi
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from midstream.plans.aggregates import call_from_json
@@ -50,6 +50,15 @@ from midstream.plans.windows import (
 
 FORMAT = "midstream-plan"
 VERSION = 1
+
+DEEPEST = 250
+"""How many levels of objects and lists a serialised plan may have; the compiler takes about half as many."""
+
+LONGEST_ROW = 300
+"""How many operators of a serialised plan may stand above each other."""
+
+LARGEST_TREE = 10_000
+"""How many operators a serialised plan may have, with shared ones counted each time that they are read."""
 
 WITHOUT_PARAMETERS: Mapping[str, Logical] = {
     operator.name: operator
@@ -100,10 +109,30 @@ def plan_from_json(data: Any) -> Plan:
             raise PlanFormatError(
                 f"node {i}: found {entry!r}, which lacks or misuses {error}", node=i
             ) from error
+    _require_moderate(nodes)
     try:
         return Plan({str(name): nodes[_number(root, len(nodes))] for name, root in outputs.items()})
     except MidstreamError as error:
         raise PlanFormatError(f"outputs: {error}") from error
+
+
+def _require_moderate(nodes: Sequence[Node]) -> None:
+    """Raise PlanFormatError where nodes stand in too long rows, or share so much that they are too many with
+    what they share counted each time: a list of 60 unions of the one before with itself is a tree of 2^60."""
+    rows: dict[int, int] = {}
+    trees: dict[int, int] = {}
+    for i, node in enumerate(nodes):
+        rows[id(node)] = 1 + max((rows[id(child)] for child in node.inputs), default=0)
+        trees[id(node)] = 1 + sum(trees[id(child)] for child in node.inputs)
+        if rows[id(node)] > LONGEST_ROW:
+            raise PlanFormatError(
+                f"node {i}: found {LONGEST_ROW + 1} operators in a row, expected at most {LONGEST_ROW}"
+            )
+        if trees[id(node)] > LARGEST_TREE:
+            raise PlanFormatError(
+                f"node {i}: found more than {LARGEST_TREE:,} operators, with shared ones counted each time, "
+                "expected at most so many"
+            )
 
 
 def dumps(plan: Plan) -> str:
@@ -120,9 +149,25 @@ def loads(text: str) -> Plan:
     """Read back what `dumps` gave."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+        _require_shallow(data)
+    except ValueError as error:  # numbers may be too long, too
         raise PlanFormatError(f"this is no JSON: {error}") from error
+    except RecursionError as error:
+        raise PlanFormatError(f"found values nested too deeply, expected at most {DEEPEST} levels") from error
     return plan_from_json(data)
+
+
+def _require_shallow(data: Any) -> None:
+    level, depth = [data], 0
+    while level := [
+        part
+        for one in level
+        if isinstance(one, dict | list)
+        for part in (one.values() if isinstance(one, dict) else one)
+    ]:
+        depth += 1
+        if depth > DEEPEST:
+            raise PlanFormatError(f"found values nested {depth} levels deep, expected at most {DEEPEST}")
 
 
 def schema_to_json(schema: Schema) -> list[list[str]]:

@@ -7,13 +7,15 @@ from pathlib import Path
 from midstream.plans.errors import InputFileError, PlanFormatError
 from midstream.plans.plan import Plan
 from midstream.plans.serialise import loads
+from midstream.scenarios.whole_file import read_whole
+
+MOST_BYTES = 1 << 24
+"""How long the file of a plan may be: programs write them, too."""
 
 
 def read_plan(file: Path) -> Plan:
     """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
     try:
-        return loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputFileError(f"{file}: {error.strerror or error}", path=file) from error
-    except (PlanFormatError, UnicodeDecodeError) as error:
+        return loads(read_whole(file, MOST_BYTES))
+    except PlanFormatError as error:
         raise InputFileError(f"{file}: {error}", path=file) from error

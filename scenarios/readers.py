@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from midstream.plans.errors import InputFileError
 from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
+from midstream.scenarios.connectors.arrivals import LONGEST_LINE
 
 Row = tuple[int, tuple[Any, ...]]
 """A timestamp and a payload."""
@@ -85,7 +86,7 @@ class CsvStream:
         line = 0
         try:
             with self.path.open(encoding="utf-8-sig", newline="") as file:
-                reader = csv.reader(file, strict=True)
+                reader = csv.reader(self._lines(file), strict=True)
                 for record in reader:
                     line = reader.line_num
                     if record:
@@ -97,6 +98,15 @@ class CsvStream:
             raise self._unexpected(line + 1, None, f"{found} there or soon after", "text in UTF-8") from error
         except OSError as error:
             raise InputFileError(f"{self.path}: {error.strerror or error}", path=self.path) from error
+
+    def _lines(self, file: TextIO) -> Iterator[str]:
+        while line := file.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise InputFileError(
+                    f"{self.path}: found a line of more than {LONGEST_LINE:,} characters, expected fewer",
+                    path=self.path,
+                )
+            yield line
 
     def _position(self, header: list[str], name: str) -> int:
         match header.count(name):

@@ -18,6 +18,9 @@ CHUNK = 1 << 15
 """How many bytes are read at once at most. What is made of more of them does not stay in a processor's cache:
 with 64 KiB, reading CSV takes a quarter longer, with 128 KiB twice as long."""
 
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have. A file without any line end must not come into memory as a whole."""
+
 CONNECTING = 30.0
 """After how many seconds a server that does not answer is given up."""
 
@@ -60,19 +63,27 @@ def socket_arrivals(host: str, port: int) -> Iterator[bytes]:
             yield some
 
 
-def whole_lines(arrivals: Iterable[bytes]) -> Iterator[bytes]:
+def whole_lines(arrivals: Iterable[bytes], name: str = "") -> Iterator[bytes]:
     """The same bytes, cut after lines: what has arrived of complete lines is given at once.
 
     State    One line that has begun.
+    Raises   InputFileError, with the name of what is read, for a line that is longer than LONGEST_LINE.
 
     >>> list(whole_lines([b"a\\nb", b"c", b"\\n\\nd\\ne"]))
     [b'a\\n', b'bc\\n\\nd\\n', b'e']
     """
     begun: list[bytes] = []
+    size = 0
     for some in arrivals:
         end = some.rfind(b"\n") + 1
+        size = size + len(some) if not end else len(some) - end
         if not end:
             begun.append(some)
+            if size > LONGEST_LINE:
+                raise InputFileError(
+                    f"{name}: found a line of more than {LONGEST_LINE:,} bytes, expected fewer",
+                    path=Path(name),
+                )
             continue
         yield b"".join([*begun, some[:end]])
         begun = [some[end:]] if end < len(some) else []

@@ -29,7 +29,7 @@ class TextReader(ABC):
     def batches(self, arrivals: Iterable[bytes]) -> Iterator[Batch]:
         """The batches of what arrives; the rows of complete lines are given at once."""
         is_first = True
-        for block in whole_lines(arrivals):
+        for block in whole_lines(arrivals, self.origin.name):
             whole = block.removeprefix(BYTE_ORDER_MARK) if is_first else block
             is_first = False
             yield from in_batches(self.read(whole))

@@ -32,6 +32,7 @@ from midstream.scenarios.scripts.feeding import arrivals
 from midstream.scenarios.scripts.refused import Refused
 from midstream.scenarios.scripts.relations import load
 from midstream.scenarios.scripts.times import Times, cut_off
+from midstream.scenarios.whole_file import read_whole
 
 Progress = Callable[[int, int | None], object]
 """Told how many elements have been taken, of how many, if that is known."""
@@ -324,13 +325,4 @@ def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
 
 def read_script(path: str) -> Script:
     """The text of a script file, in UTF-8; "-" is standard input. Raises InputFileError."""
-    import sys
-
-    try:
-        if path == "-":
-            return Script(sys.stdin.read(), "standard input")
-        return Script(Path(path).read_text(encoding="utf-8-sig"), path)
-    except UnicodeDecodeError as error:
-        raise InputFileError(f"{path}: found bytes that are no UTF-8, expected text", path=path) from error
-    except OSError as error:
-        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
+    return Script(read_whole(path), "standard input" if path == "-" else path)

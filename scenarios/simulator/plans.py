@@ -12,6 +12,7 @@ from midstream.plans.schema import Schema, Type, suggest
 from midstream.plans.serialise import plan_from_json
 from midstream.plans.sql import Catalog
 from midstream.scenarios.plan_files import read_plan
+from midstream.scenarios.whole_file import read_whole
 
 
 def plan_of(
@@ -27,11 +28,7 @@ def plan_of(
         case ".json":
             return read_plan(path)
         case ".sql":
-            try:
-                return catalog.query(path.read_text(encoding="utf-8"), str(path)).plan
-            except (OSError, UnicodeDecodeError) as error:
-                reason = error.strerror if isinstance(error, OSError) else error
-                raise InputFileError(f"{path}: {reason or error}", path=str(path)) from error
+            return catalog.query(read_whole(path), str(path)).plan
     raise InputFileError(f"{path}: expected a file whose name ends in .sql or .json", path=str(path))
 
 

@@ -42,6 +42,7 @@ from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec,
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
 from midstream.scenarios.simulator.ways import Way
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
+from midstream.scenarios.whole_file import exists, read_whole
 
 OPTIMIZER = "optimizer"
 """Where a migration goes to what the optimizer finds best by then."""
@@ -129,15 +130,11 @@ def parse_scenario(file: str, text: str, folder: Path, data: Path | None = None)
 
 def _find(name: str) -> tuple[str, str]:
     file = Path(name)
-    try:
-        if file.suffix in SUFFIXES or file.exists():
-            return str(file), file.read_text(encoding="utf-8")
-        if name in packaged():
-            ready = resources.files("midstream.scenarios.simulator") / "scenarios" / f"{name}.yaml"
-            return str(ready), ready.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputFileError(f"{file}: {reason or error}", path=str(file)) from error
+    if file.suffix in SUFFIXES or exists(file):
+        return str(file), read_whole(file)
+    if name in packaged():
+        ready = resources.files("midstream.scenarios.simulator") / "scenarios" / f"{name}.yaml"
+        return str(ready), read_whole(ready)
     known = packaged()
     raise InputFileError(
         f"scenario {name}: found no such file or name, expected a .yaml file or one of {', '.join(known)}"

@@ -66,6 +66,13 @@ for tag, pattern, first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"^(?:{pattern})$"), first)
 
 
+DEEPEST = 50
+"""How many levels of lists and mappings a file may have."""
+
+MOST_PARTS = 100_000
+"""How many lists, mappings and scalars a file may have, what aliases stand for counted each time: with nine
+levels of nine aliases, a file of half a kilobyte has half a billion."""
+
 SCALARS: Mapping[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,
@@ -79,7 +86,8 @@ SCALARS: Mapping[str, Callable[[str], Any]] = {
 def read_yaml(file: str, text: str) -> Document:
     """Read a file's text.
 
-    Raises   InputFileError, with the line, for what is no YAML, a key that occurs twice, a tag, or a circle.
+    Raises   InputFileError, with the line, for what is no YAML, a key that occurs twice, a tag, a circle,
+             parts nested deeper than DEEPEST, and aliases that stand for more than MOST_PARTS parts in all.
     """
     lines: dict[Path, int] = {}
     try:
@@ -92,6 +100,10 @@ def read_yaml(file: str, text: str) -> Document:
         ) from error
     except (yaml.YAMLError, ValueError) as error:
         raise InputFileError(f"{file}: found no YAML: {error}", path=file) from error
+    except RecursionError as error:
+        raise InputFileError(
+            f"{file}: found parts nested too deeply, expected at most {DEEPEST} levels", path=file
+        ) from error
     if root is None:
         raise InputFileError(f"{file}: found an empty file, expected a scenario", path=file)
     reader = _Reader(file, lines)
@@ -105,11 +117,21 @@ class _Reader:
         self._file = file
         self._lines = lines
         self._around: list[yaml.Node] = []
+        self._count = 0
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         self._lines[path] = node.start_mark.line + 1
         if any(node is one for one in self._around):
             raise self._fault(path, "found an alias of what it is part of, expected no circle")
+        if len(self._around) >= DEEPEST:
+            raise self._fault(
+                path, f"found parts nested {DEEPEST + 1} levels deep, expected at most {DEEPEST}"
+            )
+        self._count += 1
+        if self._count > MOST_PARTS:
+            raise self._fault(
+                path, f"found more than {MOST_PARTS:,} parts, with those of aliases, expected at most so many"
+            )
         self._around.append(node)
         try:
             if isinstance(node, yaml.ScalarNode):
@@ -145,6 +167,8 @@ class _Reader:
         try:
             return SCALARS[kind](text)
         except (KeyError, ValueError):
+            if text.lstrip("+-").isdigit():  # Python reads no longer ones
+                raise self._fault(path, f"found a number of {len(text)} digits, expected fewer") from None
             raise self._fault(path, f"found the tag {node.tag}, expected none") from None
 
     def _fault(self, path: Path, message: str, line: int | None = None) -> InputFileError:

@@ -40,6 +40,7 @@ from midstream.plans.schema import Schema, Type, parse_column, suggest
 from midstream.scenarios.studies.query import build_query
 from midstream.scenarios.studies.time_units import NANOSECONDS, Clock
 from midstream.scenarios.studies.toml_table import TomlTable
+from midstream.scenarios.whole_file import exists, read_whole
 
 Constant = str | int | float | bool
 
@@ -101,8 +102,10 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
     folder = str(data) if data is not None else str(Path(file).parent)
     try:
         entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # numbers may be too long, too
         raise InputFileError(f"{file}: found no TOML: {error}", path=file) from error
+    except RecursionError as error:
+        raise InputFileError(f"{file}: found values that are nested too deeply", path=file) from error
     table = TomlTable(file, "", entries)
     table.allow("title", "epoch", "defaults", "streams", "query")
     streams = _streams(table, folder)
@@ -130,15 +133,11 @@ def packaged() -> list[str]:
 def _find(name: str) -> tuple[str, str]:
     """The file's name and text."""
     file = Path(name)
-    try:
-        if file.suffix == ".toml" or file.exists():
-            return str(file), file.read_text(encoding="utf-8")
-        if name in packaged():
-            ready = resources.files("midstream.scenarios.studies") / f"{name}.toml"
-            return str(ready), ready.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputFileError(f"{file}: {reason or error}", path=str(file)) from error
+    if file.suffix == ".toml" or exists(file):
+        return str(file), read_whole(file)
+    if name in packaged():
+        ready = resources.files("midstream.scenarios.studies") / f"{name}.toml"
+        return str(ready), read_whole(ready)
     known = packaged()
     raise InputFileError(
         f"study {name}: found no such file or name, expected a .toml file or one of {', '.join(known)}"

@@ -21,7 +21,9 @@ from midstream.scenarios.simulator.yaml_file import DEEPEST, MOST_PARTS, read_ya
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.whole_file import MOST_BYTES
 
-SCRIPT = "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
+SCRIPT = (
+    "SET time_unit = 'milliseconds';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"
+)
 
 
 @pytest.fixture(autouse=True)

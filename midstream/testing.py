@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import Any, Literal
 
 from hypothesis import strategies as st
@@ -349,7 +350,7 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
         kind = "granularity"
     match kind:
         case "granularity":
-            return one.granularity(draw(st.sampled_from((2, 3))))
+            return one.granularity(lcm(one.node.granule, draw(st.sampled_from((2, 3)))))
         case "istream":
             return one.istream()
         case "dstream":
@@ -360,7 +361,12 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
             most = one.group_by(*keys).aggregate(**{f"w{scope.number()}": max_(_numbers(one.schema)[0])})
             return most.last(draw(st.integers(1, 3)), by=keys, slide=draw(st.integers(1, 2)))
         case _:
-            return one.window(draw(st.sampled_from((1, 2, 4))), slide=draw(st.sampled_from((1, 1, 3))))
+            size, slide, granule = (
+                draw(st.sampled_from((1, 2, 4))),
+                draw(st.sampled_from((1, 1, 3))),
+                one.node.granule,
+            )
+            return one.window(size * granule, slide=slide * granule if slide > 1 else 1)
 
 
 @st.composite

@@ -38,6 +38,14 @@ class Logical:
         fit."""
         return inputs[0]
 
+    def granule_above(self, below: int) -> int:
+        """Of what number of chronons its timestamps are multiples, where those of its inputs are multiples of
+        `below`.
+
+        Raises PlanError, which says what is expected, where that would be finer (thesis, 20.5).
+        """
+        return below
+
     @property
     def name(self) -> str:
         """The word for it in messages, drawings and files."""

@@ -32,6 +32,10 @@ class Physical:
         """That of the logical operator."""
         return self.logical.schema(inputs)
 
+    def granule_above(self, below: int) -> int:
+        """That of the logical operator."""
+        return self.logical.granule_above(below)
+
     @property
     def name(self) -> str:
         """The implementation's name."""

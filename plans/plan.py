@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from math import lcm
 from types import MappingProxyType
 from typing import Any
 
@@ -24,11 +25,13 @@ class Node:
     hashes agree. A node that exists is well-formed: its operator fits its inputs.
     """
 
-    __slots__ = ("_hash", "inputs", "operator", "schema")
+    __slots__ = ("_hash", "granule", "inputs", "operator", "schema")
 
     operator: Operator
     inputs: tuple[Node, ...]
     schema: Schema
+    granule: int
+    """Of what number of chronons timestamps here are multiples, by the granularity conversions."""
 
     def __init__(self, operator: Operator, inputs: tuple[Node, ...] = ()) -> None:
         arity = operator.arity
@@ -39,7 +42,20 @@ class Node:
         set_(self, "operator", operator)
         set_(self, "inputs", inputs)
         set_(self, "schema", operator.schema(tuple(node.schema for node in inputs)))
+        set_(self, "granule", self._granule())
         set_(self, "_hash", hash((operator, inputs)))
+
+    def _granule(self) -> int:
+        below = lcm(*_granules(self.inputs))
+        try:
+            return self.operator.granule_above(below)
+        except PlanError as error:
+            nodes = (node for child in self.inputs for node in child.walk())
+            coarse = {str(node.operator) for node in nodes if node.granule > lcm(*_granules(node.inputs))}
+            raise PlanError(
+                f"{self.operator} stands above {' and '.join(sorted(coarse))}: {error}",
+                operator=str(self.operator),
+            ) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a plan node is immutable; {name} cannot be set")
@@ -91,6 +107,10 @@ class Node:
                 seen.add(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.inputs) if child not in seen)
+
+
+def _granules(nodes: tuple[Node, ...]) -> Iterator[int]:
+    return (node.granule for node in nodes)
 
 
 class Plan:

@@ -39,6 +39,14 @@ class TimeWindow(Logical):
         _check_positive("slide", "chronons", self.slide)
         _check_bounds("window", self.size, self.bounds)
 
+    def granule_above(self, below: int) -> int:
+        """That below; size and slide are multiples of it, or rows would come and go between its instants."""
+        if self.size is not None and self.size % below:
+            raise PlanError(f"expected a size that is {_multiple(self.size, below)}")
+        if self.slide > 1 and self.slide % below:
+            raise PlanError(f"expected a slide that is {_multiple(self.slide, below)}")
+        return below
+
     @property
     def name(self) -> str:
         """The word for it."""
@@ -134,6 +142,12 @@ class Granularity(Logical):
         _check_positive("granule", "chronons", self.granule)
         _check_bounds("granule", self.granule, self.bounds)
 
+    def granule_above(self, below: int) -> int:
+        """Its own, which is a multiple of that below: a granularity only becomes coarser."""
+        if self.granule % below:
+            raise PlanError(f"expected a granule that is {_multiple(self.granule, below)}")
+        return self.granule
+
     def __str__(self) -> str:
         return f"granularity {self.granule}{_bounds(self.bounds)}"
 
@@ -152,6 +166,11 @@ class Dstream(Logical):
 
     is_snapshot_reducible: ClassVar[bool] = False
     is_stateless: ClassVar[bool] = False
+
+
+def _multiple(size: int, of: int) -> str:
+    near = size // of * of
+    return f"a multiple of {of}, such as {f'{near} or ' if near else ''}{near + of}"
 
 
 def _check_rows(rows: int | None, slide: int, ties: str) -> None:

@@ -60,7 +60,8 @@ class Windows:
         if coarsest < finest:
             raise self._script.fault("the coarsest granularity is finer than the finest", clause.at)
         bounds = (finest, coarsest) if clause.finest != clause.coarsest else None
-        return Node(Granularity(finest, bounds), (node,))
+        with self._script.at(lambda: clause.at):
+            return Node(Granularity(finest, bounds), (node,))
 
     def _by_time(self, node: Node, clause: WindowClause) -> Node:
         size, bounds = self._extent(clause.extent, partial(self._duration, node), clause.at)

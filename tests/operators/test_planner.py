@@ -129,7 +129,7 @@ windows = pytest.mark.parametrize("window", WINDOWS)
         "a window of one that slides": (L.window(1, slide=2), ["time-window"]),
         "a count-based window": (L.last(3), ["count-window"]),
         "a union with intervals": (L.select("x").union(I), ["map", "union"]),
-        "a granularity of chronons": (L.granularity(2), ["granularity"]),
+        "a granularity of chronons": (L.granularity(5), ["granularity"]),
         "longer pieces": (I.split(2), ["split"]),
         "a coalesced one": (L.coalesce(2), ["coalesce"]),
         "two of intervals joined": (

@@ -136,7 +136,7 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     kept = _with_all_below({*needed, *stops})
     goes: set[Node] = set()
     """Operators that could stay, but go with what is below them."""
-    meanings = Meanings()
+    meanings = Meanings(above_windows=True)
     while True:
         if whole:
             stays: dict[Node, Node] = {}

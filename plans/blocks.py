@@ -10,7 +10,7 @@ Forms are numbered: where numbers are equal, forms mean the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -26,6 +26,12 @@ UNION, DISTINCT = ("union",), ("distinct",)
 
 Equal = frozenset[frozenset[int]]
 """Classes of terms that are equal to one another, and known."""
+
+Same = Mapping[int, frozenset[int]]
+"""For a term those that equal it and are of a type of which equal values are the same."""
+
+Shape = tuple[tuple[Any, ...], ...]
+"""The conditions, classes and columns of a block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,39 +127,62 @@ class Blocks:
 
     def _block_number(self, block: Block) -> int:
         """By its atoms and terms, with the atoms in an order that does not depend on how they stand."""
+        numbers, shape = self._canonical(block)
+        return self._terms.number(("block", *numbers, shape))
+
+    def ranks(self, form: Form) -> list[tuple[int, ...]]:
+        """By what the columns of a form can be ordered, however its blocks and their atoms stand."""
+        if len(form[0].out) < 2:
+            return [()] * len(form[0].out)
+        rows = [self._canonical(block)[1][-1] for block in form]
+        return [tuple(sorted(terms)) for terms in zip(*rows, strict=True)]
+
+    def _canonical(self, block: Block) -> tuple[list[int], Shape]:
+        """The numbers of a block's atoms, and its terms over them."""
+        block = self.without_what_follows(block)
+        exact = [terms for terms in block.equal if all(map(self._terms.is_exact, terms))]
+        same = {term: terms for terms in exact for term in terms}
         block, moved = self._conditions_moved(block)
         numbers = [self._atom_number(atom, *moved[place]) for place, atom in enumerate(block.atoms)]
-        place = {old: new for new, old in enumerate(self._order(block, numbers))}
-        shape = self._shape(block, lambda column: self._terms.column((place[column[0]], *column[1:])))
-        return self._terms.number(("block", *sorted(numbers), shape))
+        place = {old: new for new, old in enumerate(self._order(block, same, numbers))}
+        shape = self._shape(block, same, lambda column: self._terms.column((place[column[0]], *column[1:])))
+        return sorted(numbers), shape
 
-    def _order(self, block: Block, numbers: Sequence[int]) -> list[int]:
+    def without_what_follows(self, block: Block) -> Block:
+        """A block without conditions that follow from others."""
+        holds = self._terms.together(block.holds, block.equal)
+        if holds == {self._terms.false} and self._terms.are_total(chain.from_iterable(block.equal)):
+            return replace(block, holds=holds, equal=frozenset())
+        return replace(block, holds=holds)
+
+    def _order(self, block: Block, same: Same, numbers: Sequence[int]) -> list[int]:
         """The places of atoms, ordered by the numbers of the atoms, and, of atoms that are alike, by their
         parts in the terms of the block. Of those that still are alike, one is taken as the first: mostly they
         can change places, and where they cannot, the same block may get another number in another order."""
         places, signs = range(len(numbers)), list(numbers)
         while len(set(signs)) < len(signs):
-            refined = [self._sign(block, place, signs) for place in places]
+            refined = [self._sign(block, same, place, signs) for place in places]
             if len(set(refined)) == len(set(signs)):
                 alike = min(sign for sign in refined if refined.count(sign) > 1)
                 refined[refined.index(alike)] = self._terms.number(("first", alike))
             signs = refined
         return sorted(places, key=signs.__getitem__)
 
-    def _sign(self, block: Block, place: int, signs: Sequence[int]) -> int:
+    def _sign(self, block: Block, same: Same, place: int, signs: Sequence[int]) -> int:
         """What can be told of the atom in a place from what can be told of all."""
 
         def seen(column: Column) -> int:
             return self._terms.column((-1 if column[0] == place else signs[column[0]], *column[1:]))
 
-        return self._terms.number(("sign", signs[place], self._shape(block, seen)))
+        return self._terms.number(("sign", signs[place], self._shape(block, same, seen)))
 
-    def _shape(self, block: Block, by: Callable[[Column], int]) -> tuple[tuple[Any, ...], ...]:
-        """The terms of a block over other columns."""
+    def _shape(self, block: Block, same: Same, by: Callable[[Column], int]) -> Shape:
+        """The terms of a block over other columns. Of columns that are the same it does not matter which are
+        chosen."""
         return (
             tuple(sorted(self._all(block.holds, by))),
             tuple(sorted(tuple(sorted(self._all(terms, by))) for terms in block.equal)),
-            self._all(block.out, by),
+            tuple(min(self._all(same.get(term, (term,)), by)) for term in block.out),
         )
 
     def _atom_number(self, atom: Atom, holds: frozenset[int], equal: Equal) -> int:

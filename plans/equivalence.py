@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
+from midstream.plans.aggregates import AggregateCall
 from midstream.plans.blocks import DISTINCT, UNION, Atom, Block, Blocks, Form, merged
-from midstream.plans.expressions import Col, Expression
+from midstream.plans.expressions import TRUE, Col, Expression
 from midstream.plans.logical import (
     Aggregate,
     AntiJoin,
@@ -26,9 +28,17 @@ from midstream.plans.logical import (
     Union,
 )
 from midstream.plans.plan import Node
-from midstream.plans.properties import equal_columns, keys, logical, meant
+from midstream.plans.properties import equal_columns, has_arrival_order, keys, logical, meant
 from midstream.plans.schema import Schema, Type
 from midstream.plans.terms import Terms
+from midstream.plans.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
 
 MOST_ATOMS = 16
 """How many atoms a block has at most, and a form blocks: a subplan that is joined with itself, and that again
@@ -36,14 +46,15 @@ with itself, doubles them."""
 
 
 def same_meaning(one: Node, other: Node) -> bool:
-    """Whether it is certain that two subplans, logical or physical, give snapshot-equivalent results with the
-    same columns, whatever streams they read.
+    """Whether it is certain that two subplans, logical or physical, give snapshot-equivalent results with
+    columns of the same names and types, whatever streams they read.
 
-    False says that this was not shown, not that they differ. Implementations and arrangements mean nothing;
-    windows, and all else whose snapshots depend on more than their input's snapshot, mean the same over equal
-    inputs only; a Box means what it is to become.
+    False says that this was not shown, not that they differ. Implementations and arrangements mean nothing; a
+    Box means what it is to become.
 
-    Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that.
+    Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that. What would grow
+    beyond a limit stays as it is written: joins of more than MOST_ATOMS inputs, alternatives of more than
+    MOST_CLAUSES clauses, sums and products of more than MOST_OPERANDS operands.
 
     >>> from midstream.plans.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
@@ -53,22 +64,30 @@ def same_meaning(one: Node, other: Node) -> bool:
     True
     >>> same_meaning(one.node, other.select("c", "b", "a").node)
     False
+    >>> rows = stream("s", x="integer?")
+    >>> above, below = rows.window(9).filter(~(rows["x"] > 3)), rows.filter(rows["x"] <= 3).window(9)
+    >>> same_meaning(above.node, below.node)
+    True
     """
     return Meanings().are_same(one, other)
 
 
 class Meanings:
-    """As `same_meaning`, for many questions about the same plans: what was read is not read again."""
+    """As `same_meaning`, for many questions about the same plans: what was read is not read again.
 
-    def __init__(self) -> None:
+    With `above_windows`, windows, and all else whose snapshots depend on more than their input's snapshot,
+    mean the same over equal inputs only.
+    """
+
+    def __init__(self, *, above_windows: bool = False) -> None:
         terms = Terms()
-        self._sides = _Side(terms), _Side(terms)
+        self._sides = _Side(terms, above_windows), _Side(terms, above_windows)
 
     def are_same(self, one: Node, other: Node) -> bool:
         """Whether it is certain that two subplans mean the same."""
         if one == other:
             return True
-        if one.schema != other.schema:
+        if [(c.name, c.type) for c in one.schema] != [(c.name, c.type) for c in other.schema]:
             return False
         first, second = (side.of(meant(node)) for side, node in zip(self._sides, (one, other), strict=True))
         return first == second
@@ -77,22 +96,28 @@ class Meanings:
 class _Side:
     """The forms of one plan's nodes. Those over the same terms can be compared."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, is_above_windows: bool) -> None:
         self._terms = terms
         self._blocks = Blocks(terms)
+        self._is_above_windows = is_above_windows
         self._forms: dict[Node, Form] = {}
 
     def of(self, node: Node) -> int:
         """The number of what a subplan means."""
+        return self._blocks.number(self._of(node))
+
+    def _of(self, node: Node) -> Form:
         for below in node.walk():
             if below not in self._forms:
                 self._forms[below] = self._form(below)
-        return self._blocks.number(self._forms[node])
+        return self._forms[node]
 
     def _form(self, node: Node) -> Form:
         operator, inputs = logical(node), [self._forms[child] for child in node.inputs]
-        if not inputs or not operator.is_snapshot_reducible:
+        if not inputs:
             return self._one(node, (node,))
+        if not operator.is_snapshot_reducible:
+            return self._one(node, (node,)) if self._is_above_windows else self._over_time(node, inputs[0])
         schema = node.inputs[0].schema
         match operator:
             case Filter(condition):
@@ -107,13 +132,69 @@ class _Side:
                 return self._join(node, operator)
             case Distinct():
                 return inputs[0] if keys(node.inputs[0]) else self._distinct(node, inputs[0])
-            case Aggregate(names, calls):
-                found = [call for _, call in calls]
-                tag = tuple((call.function, call.distinct, call.k, call.argument is None) for call in found)
-                read = [*map(Col, names), *(call.argument for call in found if call.argument is not None)]
-                inner = tuple(replace(b, out=self._read(read, schema, b.out)) for b in inputs[0])
-                return self._one(node, ("aggregate", len(names), tag), inner, len(names))
+            case Aggregate(names, ()):
+                rows = Node(Project(tuple((name, Col(name)) for name in names)), node.inputs)
+                return self._of(Node(Distinct(), (rows,)))
+            case Aggregate():
+                return self._groups(node, operator, inputs[0])
         return self._structure(node)
+
+    def _over_time(self, node: Node, form: Form) -> Form:
+        """An operator that sees more of its input than what is valid at one instant. It gives the same over
+        inputs that mean the same, unless it counts rows in the order in which they arrive.
+
+        A time window puts snapshots together, and a granularity chooses among them, row by row: so filters,
+        projections and unions may stand above them or below.
+        """
+        operator, (child,) = logical(node), node.inputs
+        match operator:
+            case TimeWindow(1, 1, None):
+                return form
+            case TimeWindow() | Granularity():
+                moved = tuple(self._over_rows(node, block) for block in form)
+                self._blocks.number(moved)
+                return moved
+            case Istream() | Dstream():
+                return self._one(node, ("over time", operator), form, len(child.schema))
+            case CountWindow(ties=ties) if ties == "error" or has_arrival_order(child):
+                return self._one(node, ("over time", operator), form)
+            case PartitionedWindow(names, rows, slide, ties) if ties == "error" or has_arrival_order(child):
+                groups = frozenset(map(child.schema.index, names))
+                tag = ("over time", operator.name, groups, rows, slide, ties, operator.bounds)
+                return self._one(node, tag, form)
+        return self._one(node, (node,))
+
+    def _over_rows(self, node: Node, block: Block) -> Block:
+        """An operator that does with each row of a block the same, whatever the others."""
+        tag, exact = ("over time", logical(node)), _exact(node.schema)
+        if len(block.atoms) > 1:
+            return self._blocks.over(Atom(tag, exact, (block,), len(exact)))
+        (atom,) = block.atoms
+        return replace(block, atoms=(Atom(tag, atom.exact, (self._blocks.over(atom),)),))
+
+    def _groups(self, node: Node, operator: Aggregate, form: Form) -> Form:
+        """An aggregation. In which order its keys are written does not matter, nor in which its functions."""
+        schema, count = node.inputs[0].schema, len(operator.keys)
+        calls = [self._counting_rows(call, schema) for _, call in operator.calls]
+        read = [*map(Col, operator.keys), *(TRUE if c.argument is None else c.argument for c in calls)]
+        inner = tuple(replace(b, out=self._read(read, schema, b.out)) for b in form)
+        ranks = self._blocks.ranks(inner)
+        by_call = [
+            (call.name, call.distinct, call.k or 0, call.argument is None, rank)
+            for call, rank in zip(calls, ranks[count:], strict=True)
+        ]
+        functions = _ordered(by_call)
+        order = [*_ordered(ranks[:count]), *(count + i for i in functions)]
+        done = tuple((calls[i].function, *by_call[i][1:4]) for i in functions)
+        return self._one(node, ("aggregate", count, done), _with_columns(inner, order), count, order)
+
+    def _counting_rows(self, call: AggregateCall, schema: Schema) -> AggregateCall:
+        """A call; what counts values that are always known counts rows."""
+        if call.function == "count" and call.argument is not None and not call.distinct:
+            read = self._read([call.argument], schema, self._blocks.columns(0, _exact(schema)))
+            if self._terms.are_total(read) and not call.argument.kind(schema).nullable:
+                return AggregateCall("count")
+        return call
 
     def _structure(self, node: Node) -> Form:
         """An operator that conditions do not move through."""
@@ -130,15 +211,28 @@ class _Side:
                 ]
                 read = self._read([condition], schemas[0].concat(schemas[1]), both)
                 pairs = self._blocks.where(Block((), frozenset(), frozenset(), ()), read)
+                pairs = self._blocks.without_what_follows(pairs)
                 return self._one(node, (operator.name, *numbers, pairs.holds, pairs.equal))
         if isinstance(operator, MaxUnion | Intersection | Difference | StrictDifference):
             return self._one(node, (operator.name, *numbers))
         return self._one(node, (operator, schemas, *numbers))
 
-    def _one(self, node: Node, tag: tuple[Hashable, ...], inner: Form = (), free: int = 0) -> Form:
-        """The form that is one atom, with the equalities that are known of it."""
-        atom = Atom(tag, _exact(node.schema), inner, free, is_set=tag == DISTINCT or bool(keys(node)))
-        form = (self._known(node, self._blocks.over(atom)),)
+    def _one(
+        self,
+        node: Node,
+        tag: tuple[Hashable, ...],
+        inner: Form = (),
+        free: int = 0,
+        order: Sequence[int] | None = None,
+    ) -> Form:
+        """The form that is one atom, with the equalities that are known of it. Its columns stand in some
+        order."""
+        exact = _exact(node.schema)
+        order = range(len(exact)) if order is None else order
+        is_set = tag == DISTINCT or bool(keys(node))
+        block = self._blocks.over(Atom(tag, tuple(exact[i] for i in order), inner, free, is_set))
+        at = {column: place for place, column in enumerate(order)}
+        form = (self._known(node, replace(block, out=tuple(block.out[at[i]] for i in range(len(exact))))),)
         if inner:
             # Numbered from the leaves up, deep plans need no deep recursion.
             self._blocks.number(form)
@@ -193,7 +287,8 @@ class _Side:
             }
             if columns <= {*block.out} and all(map(self._terms.is_faithful, block.terms)):
                 return (replace(block, atoms=tuple(map(self._as_set, block.atoms))),)
-        return self._one(node, DISTINCT, form, len(node.schema))
+        order = _ordered(self._blocks.ranks(form))
+        return self._one(node, DISTINCT, _with_columns(form, order), len(order), order)
 
     def _as_set(self, atom: Atom) -> Atom:
         """An atom's rows, each once."""
@@ -211,6 +306,16 @@ class _Side:
             if can_move and all(map(self._terms.is_faithful, block.terms)):
                 return self._without_distinct(self._blocks.inlined(block, place, atom.inner[0]))
         return block
+
+
+def _ordered(ranks: Sequence[tuple[Any, ...]]) -> list[int]:
+    """The places of some columns in the order of their ranks."""
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
+
+
+def _with_columns(form: Form, order: Sequence[int]) -> Form:
+    """A form with its columns in another order."""
+    return tuple(replace(block, out=tuple(block.out[i] for i in order)) for block in form)
 
 
 def _exact(schema: Schema) -> tuple[bool, ...]:

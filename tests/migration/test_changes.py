@@ -7,6 +7,7 @@ from midstream.operators.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, stream
+from midstream.plans.equivalence import same_meaning
 from midstream.plans.expressions import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
@@ -229,3 +230,19 @@ def test_whole_is_all_above_the_windows_but_what_others_need() -> None:
     assert [str(node.operator) for node in change.inputs] == ["time-window 10"] * 3
     (change,) = changed(plan, plan, whole=True, needed=(PAIRS.plan(),)).changes
     assert [str(node.operator) for node in change.inputs] == ["hash-join x = y", "time-window 10"]
+
+
+def test_what_differs_in_a_windows_place_goes_with_all_above_it() -> None:
+    """That it means the same does not let what is above go on: a window is not exchanged by a cut of its
+    input."""
+    rows = stream("a", x="integer")
+    above, below = rows.window(10).filter(col("x") > 0), rows.filter(col("x") > 0).window(10)
+    assert same_meaning(above.node, below.node)
+    (change,) = changed(above.distinct().plan(), below.distinct().plan()).changes
+    assert told(change) == ([("distinct", "distinct")], ["source a"])
+
+
+def test_conditions_that_are_proved_let_what_is_above_go_on() -> None:
+    one, other = PAIRS.filter(~(col("x") > 3)), PAIRS.filter(col("x") < 4)
+    (change,) = changed(one.distinct().plan(), other.distinct().plan()).changes
+    assert told(change) == ([("filter not (x > 3)", "filter x < 4")], ["hash-join x = y"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from rewritten_conditions import rewritten
 
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
@@ -16,6 +18,7 @@ from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.equivalence import same_meaning
+from midstream.plans.errors import MidstreamError
 from midstream.plans.expressions import (
     Col,
     Const,
@@ -39,13 +42,15 @@ from midstream.plans.logical import (
     MaxUnion,
     Project,
     SemiJoin,
+    Source,
     StrictDifference,
     Union,
 )
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Type
+from midstream.plans.schema import Schema, Type
 from midstream.plans.snapshots import compare
+from midstream.plans.windows import Dstream, Granularity, Istream, TimeWindow
 from midstream.testing import WHOLE, condition, implemented, plans, streams_for
 
 A = stream("a", a="integer", x="integer").window(9)
@@ -148,6 +153,10 @@ SAME: dict[str, tuple[Stream, Stream]] = {
         EQUAL.join(B, on=[("x", "b")]),
     ),
     "floats compared": (FLOATS.distinct().filter(col("f") > 3), FLOATS.filter(col("f") > 3).distinct()),
+    "windows over streams that only mean the same": (
+        A.filter(x > 3).filter(x > 2).rstream().window(4),
+        A.filter((x > 3) & (x > 2)).rstream().window(4),
+    ),
     "the same window": (A.rstream().window(4), A.rstream().window(4).filter(Const(True))),
 }
 
@@ -197,10 +206,6 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
     "a filter in an anti-join": (
         A.anti_join(B, on=(x > 3) & (y > 3)),
         A.anti_join(B, on=y > 3).filter(x > 3),
-    ),
-    "windows over streams that only mean the same": (
-        A.filter(x > 3).filter(x > 2).rstream().window(4),
-        A.filter((x > 3) & (x > 2)).rstream().window(4),
     ),
     "another window": (A, ALIKE),
     "equal values as texts": (
@@ -341,16 +346,46 @@ def _rewritten(plan: Plan, data: st.DataObject, rules: Sequence[Rule]) -> Plan:
 def test_what_is_said_to_mean_the_same_does(data: st.DataObject) -> None:
     """Of random plans and what looks much like them."""
     plan = data.draw(plans(depth=2, **WHOLE))
+    if data.draw(st.booleans()):
+        plan = _with_unknown_values(plan)
     pairs = [
         (one, other)
         for one, other in data.draw(_variants(plan))
         if one != other and same_meaning(one.root, other.root)
     ]
     event(f"said to mean the same: {min(len(pairs), 3)} or more")
-    streams = data.draw(streams_for(plan))
-    for one, other in data.draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else ():
+    streams = {
+        name: [(start, end, tuple(None if v == UNKNOWN else v for v in row)) for start, end, row in elements]
+        if any(column.nullable for column in schema)
+        else elements
+        for name, elements in data.draw(streams_for(plan)).items()
+        for schema in [_declared(plan)[name]]
+    }
+    for one, other in data.draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=3)) if pairs else ():
         verdict = compare(specified(one, streams), specified(other, streams))
         assert verdict, f"{one}\n{other}\n{verdict}"
+
+
+UNKNOWN = 3
+"""The value of generated rows that stands for an unknown one."""
+
+
+def _with_unknown_values(plan: Plan) -> Plan:
+    """The same over streams of which all columns may be unknown."""
+
+    def nullable(node: Node) -> Node:
+        if not isinstance(node.operator, Source):
+            return node
+        columns = tuple(replace(column, nullable=True) for column in node.schema)
+        return Node(replace(node.operator, columns=Schema(columns)))
+
+    return plan.map(nullable)
+
+
+def _declared(plan: Plan) -> dict[str, Schema]:
+    """The columns of streams and relations."""
+    found = {source.stream: source.columns for source in plan.sources}
+    return found | {relation.relation: relation.columns for relation in plan.relations}
 
 
 @st.composite
@@ -360,27 +395,62 @@ def _variants(draw: st.DrawFn, plan: Plan) -> list[tuple[Plan, Plan]]:
     names = [column.name for column in node.schema if column.type is Type.INTEGER]
     some = condition(names) if names else st.just(Const(False))
     p, q = draw(some), draw(some)
-    made = [
-        *_exchanged(node),
-        *_moved(Filter(p), node),
-        *_moved(Distinct(), node),
-        (_over(node, Filter(p), Filter(q)), _over(node, Filter(q), Filter(p))),
-        (_over(node, Filter(p), Filter(q)), _over(node, Filter(conjunction([p, q])))),
-        (_over(node, Filter(p), Distinct(), Filter(q)), _over(node, Filter(q), Filter(p), Distinct())),
-        (_over(node, Distinct()), node),
-        (Node(Union(), (node, _over(node, Filter(p)))), Node(Union(), (_over(node, Filter(p)), node))),
-        (Node(Union(), (node, node)), node),
-        *_narrowed(node, draw(st.lists(st.sampled_from(node.schema.names), min_size=1, unique=True)), p),
-        *_with_itself(
-            node, draw(st.lists(st.tuples(*[st.sampled_from(names)] * 2), max_size=2)) if names else []
-        ),
+    some_names = draw(st.lists(st.sampled_from(node.schema.names), min_size=1, unique=True))
+    some_pairs = draw(st.lists(st.tuples(*[st.sampled_from(names)] * 2), max_size=2)) if names else []
+    kinds = [
+        [*_exchanged(node)],
+        [*_moved(Filter(p), node)],
+        [*_moved(Distinct(), node)],
+        [*_moved(draw(st.sampled_from(OVER_TIME)), node)],
+        [*_exchanged_in_a_row(node)],
+        [*_grouped_otherwise(node)],
+        [(_over(node, Filter(p)), _over(node, Filter(other))) for other in rewritten(p, node.schema)],
+        [
+            (_over(node, Filter(p), Filter(q)), _over(node, Filter(q), Filter(p))),
+            (_over(node, Filter(p), Filter(q)), _over(node, Filter(conjunction([p, q])))),
+            (_over(node, Filter(p), Distinct(), Filter(q)), _over(node, Filter(q), Filter(p), Distinct())),
+            (_over(node, Distinct()), node),
+            (Node(Union(), (node, _over(node, Filter(p)))), Node(Union(), (_over(node, Filter(p)), node))),
+            (Node(Union(), (node, node)), node),
+        ],
+        [*_narrowed(node, some_names, p)],
+        [*_with_itself(node, some_pairs)],
     ]
+    made = st.sampled_from(list(filter(None, kinds))).flatmap(st.sampled_from)
     return [
         (plan.replace(node, one), plan.replace(node, other))
         if one.schema == other.schema == node.schema
         else (Plan(one), Plan(other))
-        for one, other in draw(st.lists(st.sampled_from(made), min_size=1, max_size=16))
+        for one, other in draw(st.lists(made, min_size=1, max_size=16))
     ]
+
+
+OVER_TIME = (TimeWindow(1), TimeWindow(2), TimeWindow(4, 3), Granularity(2), Istream(), Dstream())
+
+
+def _exchanged_in_a_row(node: Node) -> Iterator[tuple[Node, Node]]:
+    """One operator below another one, and above."""
+    if len(node.inputs) == 1 and len(node.inputs[0].inputs) == 1:
+        (below,) = node.inputs
+        try:
+            yield node, Node(below.operator, (Node(node.operator, below.inputs),))
+        except MidstreamError:
+            return
+
+
+def _grouped_otherwise(node: Node) -> Iterator[tuple[Node, Node]]:
+    """Keys in another order, and what stands for DISTINCT."""
+    yield _over(node, Distinct()), _over(node, Aggregate(node.schema.names, ()))
+    names = node.schema.names[:2]
+    counted = _over(node, Aggregate(names, (("rows", count()), ("known", count(names[0])))))
+    back = Project(tuple((name, Col(name)) for name in counted.schema.names))
+    for keys in (names[::-1], names[:1]):
+        for calls in (
+            (("known", count(names[0])), ("rows", count())),
+            (("rows", count()), ("known", count())),
+        ):
+            with suppress(MidstreamError):
+                yield counted, _over(node, Aggregate(keys, calls), back)
 
 
 def _over(node: Node, *operators: Logical) -> Node:

@@ -154,7 +154,7 @@ WRONG: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
         W.granularity(2).join(V.granularity(2), on=ON),
         W.granularity(2).join(V, on=ON),
     ),
-    "granularity below the window": (A.window(5).granularity(2), A.granularity(2).window(5)),
+    "granularity below the window": (A.window(6).granularity(2), A.granularity(2).window(6)),
     "a coarser granularity": (W.granularity(2), W.granularity(4)),
     "what comes for what goes": (W.istream(), W.dstream()),
     "what comes, without columns": (

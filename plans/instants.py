@@ -71,11 +71,11 @@ def iso_format(length: int) -> Callable[[int], str]:
         seconds = length // SECOND
         return lambda chronon: _second(chronon * seconds)
     per_second = SECOND // length
-    width = len(str(per_second)) - 1
+    shown = f"%s.%0{len(str(per_second)) - 1}d"
 
     def text(chronon: int) -> str:
         second, rest = divmod(chronon, per_second)
-        return f"{_second(second)}.{rest:0{width}d}"
+        return shown % (_second(second), rest)
 
     return text
 

@@ -25,6 +25,7 @@ from midstream.scenarios.connectors.conversion import (
 )
 from midstream.scenarios.connectors.converter import INSTANT, ODD
 from midstream.scenarios.connectors.rows import Rows
+from midstream.scenarios.connectors.values import Moments
 from midstream.scenarios.relations.instants import Nanoseconds
 from midstream.scenarios.studies.requirements import require_libraries
 from midstream.scenarios.studies.time_units import NANOSECONDS
@@ -86,11 +87,17 @@ def _elements(
     try:
         return Rows(conversion.batch(columns, count), range(number, number + count))
     except ODD:
-        rows = zip(*columns, strict=True)
+        rows = zip(*map(_single, columns), strict=True)
         candidates = (
             Candidate(n, partial(_text, conversion.names, row), row) for n, row in enumerate(rows, number)
         )
         return convert_each(candidates, conversion.element, origin, bad_rows)
+
+
+def _single(column: list[Any]) -> list[Any]:
+    if not isinstance(column, Moments):
+        return column
+    return [None if value is None else Nanoseconds(value) for value in column]
 
 
 def _text(names: list[str], row: tuple[Any, ...]) -> str:
@@ -119,16 +126,16 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
 
 
 def _values(array: pa.Array) -> list[Any]:
-    """The values of a column; dates and timestamps as Nanoseconds, because datetime ends at microseconds."""
+    """The values of a column; dates and timestamps as Moments, because datetime ends at microseconds."""
     import pyarrow as pa
     from pyarrow import types
 
     if types.is_timestamp(array.type):
         size = NANOSECONDS[array.type.unit]
-        return [v if v is None else Nanoseconds(v * size) for v in _values(array.cast(pa.int64()))]
+        return Moments(v if v is None else v * size for v in _values(array.cast(pa.int64())))
     if types.is_date(array.type):
         days = _values(array.cast(pa.date32()).cast(pa.int32()))
-        return [v if v is None else Nanoseconds(v * NANOSECONDS["d"]) for v in days]
+        return Moments(v if v is None else v * NANOSECONDS["d"] for v in days)
     if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
         # Several times faster than to_pylist, which makes a scalar of Arrow's for each value first.
         data = memoryview(array.buffers()[1]).cast("B")

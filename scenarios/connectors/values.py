@@ -18,6 +18,11 @@ from midstream.scenarios.relations.instants import Nanoseconds, nanoseconds
 
 Values = Sequence[Any]
 
+
+class Moments(list[Any]):
+    """A column of Nanoseconds that saves what makes them so; value by value, they must be."""
+
+
 _NONE = type(None)
 
 
@@ -44,13 +49,13 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
         return None if value is None and is_nullable else parse(value)
 
     def many(values: Values) -> Values:
+        if isinstance(values, Moments) and (is_nullable or None not in values):
+            return timestamps.instants(values)
         kinds = set(map(type, values))
         if is_nullable:
             kinds.discard(_NONE)
         if column.type is Type.FLOAT and kinds == {int, float}:
             values = [None if value is None else float(value) for value in values]
-        elif column.is_timestamp and kinds == {Nanoseconds}:
-            return timestamps.instants(values)
         elif not kinds <= plain:
             return list(map(one, values))
         if float in kinds and not isfinite(sum(filter(None, values))):

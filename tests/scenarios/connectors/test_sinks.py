@@ -20,9 +20,12 @@ from hypothesis import strategies as st
 from midstream.plans.errors import MissingExtra
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.sql.declarations import ColumnDeclaration, SourceClause, StreamDeclaration
-from midstream.plans.sql.units import MILLISECONDS
+from midstream.plans.sql.units import MILLISECONDS, TimeUnit
+from midstream.plans.sql.units import NANOSECONDS as TIME_UNITS
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element
 from midstream.scenarios.connectors import ConnectorError, open_sink, open_source, parquet_sink
+from midstream.scenarios.connectors.sink import Times, integers
+from midstream.scenarios.connectors.timestamps import Timestamps
 
 NAMES = ["item", "a b", 'say "x"', "{start}", "x\\n'", "naïve\n", "c0"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(
@@ -64,9 +67,9 @@ def results(
     return schema, [elements[:place], elements[place:]]
 
 
-def written(folder: str, name: str, schema: Schema, batches: list[Batch]) -> Path:
+def written(folder: str, name: str, schema: Schema, batches: list[Batch], times: Times = integers) -> Path:
     file = Path(folder, name)
-    with open_sink(file, schema) as sink:
+    with open_sink(file, schema, times=times) as sink:
         for batch in batches:
             sink.write(batch)
             sink.flush()
@@ -80,6 +83,7 @@ def declaration(schema: Schema, *validity: ColumnDeclaration) -> StreamDeclarati
 
 START = ColumnDeclaration("start", Type.INTEGER, False, True)
 END = ColumnDeclaration("end", Type.INTEGER)
+UNTIL = ColumnDeclaration("end", Type.INTEGER, True, True)
 
 
 @given(results(VALUES, 2**70), st.sampled_from(["r.jsonl", "r.jsonl.gz"]))
@@ -145,6 +149,48 @@ def test_parquet_comes_back(given_: tuple[Schema, list[Batch]]) -> None:
         for start, end, row in batch
     ]
     assert repr(back) == repr(expected)
+
+
+UNITS = st.sampled_from([TimeUnit.of(name) for name in TIME_UNITS])
+
+
+@given(results(VALUES, 2**70), UNITS, st.sampled_from(["r.jsonl", "r.csv"]))
+def test_instants_in_texts_come_back(given_: tuple[Schema, list[Batch]], unit: TimeUnit, name: str) -> None:
+    """At every resolution, before 1970, in leap years, and where no calendar of Python goes."""
+    schema, batches = given_
+    elements = [element for batch in batches for element in batch]
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(folder, name, schema, batches, lambda: unit)
+        # Integers would be refused: all times must be instants.
+        timestamps = Timestamps(unit, None)
+        if name == "r.jsonl":
+            source = open_source(declaration(schema), timestamps, SourceClause("elements", (str(file),)))
+            assert repr([element for batch in source for element in batch]) == repr(elements)
+        else:
+            source = open_source(declaration(schema, START, UNTIL), timestamps, file)
+            back = [(start, row[0]) for batch in source for start, _, row in batch]
+            assert back == [(start, None if end == FOREVER else end) for start, end, _ in elements]
+    assert (timestamps.cut, timestamps.has_dates) == (0, bool(elements))
+
+
+@given(results(SMALL, 2**62), UNITS)
+def test_instants_in_parquet_come_back(given_: tuple[Schema, list[Batch]], unit: TimeUnit) -> None:
+    schema, batches = given_
+    scale = max(1, unit.nanoseconds // 10**6)
+    scaled = [
+        [
+            (int(start // scale), end if end == FOREVER else int(start // scale) + 7, row)
+            for start, end, row in batch
+        ]
+        for batch in batches
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(folder, "r.parquet", schema, scaled, lambda: unit)
+        source = open_source(declaration(schema, START, UNTIL), Timestamps(unit, None), file)
+        back = [(start, row) for batch in source for start, _, row in batch]
+    assert repr(back) == repr(
+        [(start, (None if end == FOREVER else end, *row)) for batch in scaled for start, end, row in batch]
+    )
 
 
 SCHEMA = Schema.of(item="integer", price="float?", what="any?")

@@ -41,18 +41,21 @@ from midstream.plans.sql.translation import Named, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.units import MICROSECONDS, MILLISECONDS, TimeUnit
 from midstream.plans.sql.windowing import Windows
+from midstream.plans.sql.windowless import windowless
 from midstream.plans.windows import Ties
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query of a script: its name, its plan, its text, and where in the script its windows are."""
+    """A query of a script: its name, its plan, its text, and where in the script its windows are; and what
+    its author should know of it."""
 
     name: str
     plan: Plan
     script: Script
     text: str
     places: Mapping[Node, Span] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Catalog:
         self._functions: dict[str, UserFunction] = {}
         self._aggregates: dict[str, UserAggregate] = {}
         self._asked = 0
+        self._meant_now: set[Node] = set()
         self._reading: dict[str, frozenset[str]] = {}
 
     @property
@@ -215,7 +219,8 @@ class Catalog:
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
-                query = Query(f"query_{self._asked}", plan, script, text, places)
+                notes = windowless(plan, self._meant_now)
+                query = Query(f"query_{self._asked}", plan, script, text, places, notes)
                 self._reading[query.name] = self._reads(tree)
                 return query
         return None
@@ -223,7 +228,7 @@ class Catalog:
     def _translated(self, script: Script, tree: exp.Expr) -> tuple[Node, dict[Node, Span]]:
         places: dict[Node, Span] = {}
         self._chronon = self.unit  # from now on: plans count in it
-        windows = Windows(script, self.unit, self._unit_of, self._ties, places)
+        windows = Windows(script, self.unit, self._unit_of, self._ties, places, self._meant_now)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
             node = Translator(script, windows, self._named(), usual).query(tree)

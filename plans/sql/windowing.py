@@ -23,7 +23,7 @@ from midstream.plans.windows import (
 
 
 class Windows:
-    """Puts windows on streams, and remembers where in the script each was asked for.
+    """Puts windows on streams, and remembers where in the script each was asked for, and what was given NOW.
 
     unit       what a chronon is
     unit_of    what a bare number counts above a stream; None where nothing says it
@@ -36,12 +36,14 @@ class Windows:
         unit_of: Callable[[Node], TimeUnit | None],
         ties: Ties,
         places: dict[Node, Span],
+        meant_now: set[Node],
     ) -> None:
         self._script = script
         self._unit = unit
         self._unit_of = unit_of
         self._ties: Ties = ties
         self._places = places
+        self._meant_now = meant_now
 
     def put(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
         """A stream with a window; `columns` are those of the stream, by the names that a query uses.
@@ -49,6 +51,7 @@ class Windows:
         A now-window leaves a stream as it is (thesis, section 9.2).
         """
         if clause.is_now:
+            self._meant_now.add(node)
             return node
         made = self._by_rows(node, clause, columns) if clause.by_rows else self._by_time(node, clause)
         self._places[made] = clause.at

@@ -19,5 +19,5 @@ CREATE STREAM Item(id INT, categoryID INT, registrationTime TIMESTAMP)
     ORDERED BY registrationTime;
 
 SELECT P.name, P.city, P.state, O.itemID
-FROM   OpenAuction O, Person P, Item I
+FROM   OpenAuction O, Person P, Item I WINDOW(NOW)
 WHERE  O.sellerID = P.id AND P.state = 'OR' AND O.itemID = I.id AND I.categoryID = 10;

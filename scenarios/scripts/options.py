@@ -99,6 +99,9 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     queries = catalog.execute(text.text, text.name)
     if not queries:
         raise MidstreamError(f"{text.name}: found no query, expected a SELECT")
+    for query in queries:
+        name = f"{text.name}, {query.name}" if len(queries) > 1 else text.name
+        tell([f"{name}: {note}" for note in query.notes])
     return catalog, queries
 
 

@@ -104,3 +104,46 @@ def test_the_timestamp_is_no_column(column: str) -> None:
         Catalog().execute(
             ISO.format("s") + f"SELECT x FROM {table} WHERE EXISTS (SELECT x FROM s r WHERE r.x = {column})"
         )
+
+
+SEEN = (
+    "the {} sees rows of {} at their own timestamp only, as there is no window; write {} WINDOW(RANGE …), or"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "word", "streams"),
+    [
+        ("SELECT x FROM s, t WHERE s.x = t.y", "join", "s and t"),
+        ("SELECT x FROM s LEFT JOIN t ON s.x = t.y", "join", "s and t"),
+        ("SELECT x FROM s WHERE x IN (SELECT y FROM t)", "join", "s and t"),
+        ("SELECT x FROM s WHERE x NOT IN (SELECT y FROM t)", "join", "s and t"),
+        ("SELECT x FROM s, k, t WHERE s.x = k.z AND s.x = t.y", "join", "s and t"),
+        ("SELECT COUNT(*) FROM s", "grouping", "s"),
+        ("SELECT x, COUNT(*) FROM s WHERE x > 1 GROUP BY x", "grouping", "s"),
+        ("SELECT COUNT(*) FROM (SELECT x FROM s UNION ALL SELECT y FROM t) u", "grouping", "s and t"),
+        ("SELECT DISTINCT x FROM s", "DISTINCT", "s"),
+        ("SELECT COUNT(*) FROM s, k WHERE x = z", "grouping", "s"),
+        ("SELECT COUNT(*) FROM s GRANULARITY(5 SECONDS)", "grouping", "s"),
+        ("SELECT COUNT(*) FROM d", "grouping", "s"),
+        ("SELECT x FROM s", None, ""),
+        ("SELECT x FROM s, k WHERE x = z", None, ""),
+        ("SELECT x FROM s UNION ALL SELECT y FROM t", None, ""),
+        ("SELECT COUNT(*) FROM s WINDOW(NOW)", None, ""),
+        ("SELECT COUNT(*) FROM s WINDOW(RANGE 5 SECONDS)", None, ""),
+        ("SELECT COUNT(*) FROM s WINDOW(RANGE UNBOUNDED)", None, ""),
+        ("SELECT COUNT(*) FROM s [ROWS 5]", None, ""),
+        ("SELECT x FROM s [RANGE 5 SECONDS], t WHERE s.x = t.y", None, ""),
+        ("SELECT x FROM s, t [NOW] WHERE s.x = t.y", None, ""),
+        ("SELECT n FROM (SELECT COUNT(*) AS n FROM ISTREAM(SELECT x FROM s [RANGE 5 SECONDS])) q", None, ""),
+    ],
+)
+def test_a_join_or_grouping_without_a_window_is_noted(query: str, word: str | None, streams: str) -> None:
+    catalog = Catalog()
+    declared = "CREATE STREAM s(x INT); CREATE STREAM t(y INT); CREATE RELATION k(z INT);"
+    catalog.execute(declared + "CREATE STREAM d AS SELECT x FROM s;")
+    notes = catalog.query(query).notes
+    if word is None:
+        assert notes == ()
+    else:
+        assert len(notes) == 1 and notes[0].startswith(SEEN.format(word, streams, "s"))

@@ -1,0 +1,51 @@
+"""Notes on joins and groupings over streams that have no window."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from midstream.plans.logical import Aggregate, AntiJoin, Distinct, Join, SemiJoin, Source
+from midstream.plans.plan import Node, Plan
+from midstream.plans.properties import logical, reads_stream
+from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
+
+WORDS = {Join: "join", SemiJoin: "join", AntiJoin: "join", Aggregate: "grouping", Distinct: "DISTINCT"}
+"""What operators that put rows together are called."""
+
+ENDING = (TimeWindow, CountWindow, PartitionedWindow, Istream, Dstream)
+"""Behind these, rows are valid as long as somebody has said, or are changes."""
+
+
+def windowless(plan: Plan, meant: Collection[Node]) -> tuple[str, ...]:
+    """A sentence for each operator that puts together rows of streams without any window.
+
+    It sees those of one instant only, which is seldom meant. What is `meant` so was given NOW as its window.
+
+    Where one side of a join has a window, or is a relation, the other one is often meant to look up what is
+    there when it comes.
+    """
+    bare: dict[Node, frozenset[str]] = {}  # by node, the streams whose chronons it gives on
+    told: dict[str, None] = {}
+    for node in plan.nodes:
+        operator = logical(node)
+        below = frozenset().union(*(bare[child] for child in node.inputs))
+        if isinstance(operator, Source) and not operator.intervals:
+            below = frozenset([operator.stream])
+        if node in meant or isinstance(operator, ENDING):
+            below = frozenset()
+        elif below and (word := WORDS.get(type(operator))) is not None:
+            streams = [child for child in node.inputs if reads_stream(child)]
+            if word != "join" or len(streams) > 1:
+                if all(bare[child] for child in streams):
+                    told[_sentence(word, below)] = None
+                below = frozenset()
+        bare[node] = below
+    return tuple(told)
+
+
+def _sentence(word: str, streams: Collection[str]) -> str:
+    first, names = min(streams), " and ".join(sorted(streams))
+    return (
+        f"the {word} sees rows of {names} at their own timestamp only, as there is no window; write "
+        f"{first} WINDOW(RANGE …), or {first} WINDOW(NOW) if that is meant"
+    )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
-from midstream.operators.aggregate_loop import Entry, generate
+from midstream.operators.aggregate_loop import generate
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
 from midstream.operators.segments import Segments
+from midstream.operators.valid_rows import ValidRows
 from midstream.plans import logical
 from midstream.plans.aggregates import AggregateCall
 from midstream.plans.plan import Node
@@ -52,40 +51,32 @@ class Aggregate(Operator):
         self._keys = len(keys)
         self._groups: dict[Any, Any] = {}
         """The groups that have valid rows. One key stands for itself; several make a tuple."""
-        # As in Expiry, ends that arrive in order pass through a queue, others through a heap. They are kept
-        # here as calls of its methods would double the cost of an element.
-        self._queue: deque[Entry] = deque()
-        self._heap: list[tuple[Time, int, Entry]] = []
+        self._valid = ValidRows()
         self._segments = Segments()
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._loop(batch, self.reached[0], self._groups, self._queue, self._heap, self._segments)
+        return self._loop(batch, self.reached[0], self._groups, self._valid, self._segments)
 
     def progress(self) -> Time:
         """The start of the first segment that has not left; that of the input where there is none."""
         if not self._groups:
             return self.reached[0]
-        first = self._segments.first if self._keys else self._groups[()]
-        start: Time = first.start
-        return start
+        return self._segments.first_start if self._keys else self._groups[()].start  # type: ignore[no-any-return]
 
     def size(self) -> int:
         """Valid elements, open segments, and closed ones that wait."""
-        segments = len(self._segments) if self._keys else len(self._groups)
-        return len(self._queue) + len(self._heap) + segments
+        return len(self._valid) + (len(self._segments) if self._keys else len(self._groups))
 
     def state(self) -> Iterable[Element]:
         """Valid elements, reduced to what is kept of them, and segments."""
-        for end, group, *arguments in chain(self._queue, (entry for _, _, entry in self._heap)):
-            yield group.start, end, self._key(group) + tuple(arguments)
-        for segment in self._segments if self._keys else self._groups.values():
+        alone = None if self._keys else self._groups.get(())
+        for end, group, arguments in self._valid.rows(alone):
+            yield group.start, end, self._key(group) + arguments
+        if self._keys:
+            yield from self._segments
+        elif alone is not None:
             # An open segment's end is not known yet; that of its elements bounds it.
-            if not segment:
-                yield self.progress(), self.progress(), None
-            elif type(segment) is tuple:
-                yield segment
-            else:
-                yield segment.start, segment.start, None
+            yield alone.start, alone.start, None
 
     def _key(self, group: Any) -> Payload:
         return (group.key,) if self._keys == 1 else group.key

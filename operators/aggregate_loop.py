@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import chain, count
@@ -15,10 +14,7 @@ from midstream.plans.aggregates import AggregateCall
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import Col, row_scope
 from midstream.plans.schema import Schema
-from midstream.plans.streams import Batch, Time
-
-Entry = tuple[Any, ...]
-"""A valid row: its end, its group, and the values of the arguments."""
+from midstream.plans.streams import Batch
 
 _LOOP = """
 class Group:
@@ -32,22 +28,25 @@ class Group:
         {first_values}
 
 
-def process(batch, progress, groups, queue, heap, segments):
+def process(batch, progress, groups, valid, segments):
     if not batch or batch[-1][0] < progress:
         # What ends up to the progress leaves last, as it would before a row that starts there.
         batch = chain(batch, ((progress, None, None),))
+    ends, members, entries, heap = valid.ends, valid.members, valid.entries, valid.heap
     {prepare}
     for start, end, row in batch:
         while True:
-            if heap:
-                entry = earliest(queue, heap, start)
-                if entry is None:
+            if heap and heap[0][0] < ends[0]:
+                if heap[0][0] > start:
                     break
-            elif queue and queue[0][0] <= start:
-                entry = queue.popleft()
+                until, _, group, entry = heappop(heap)
+            elif ends and ends[0] <= start:
+                until = ends.popleft()
+                {take_group}
+                {take_entry}
             else:
                 break
-            until, group, {arguments} = entry
+            {unpack}
             is_last = group.rows == 1
             if group.start < until:
                 {close_until}
@@ -60,11 +59,12 @@ def process(batch, progress, groups, queue, heap, segments):
                 del groups[group.key]
             group.rows -= 1
             {remove}
+            {forget}
         if end is None:
             break
         {compute}
         key = {key}
-        group = groups.get(key)
+        {find}
         if group is None:
             {open}
         elif group.start < start:
@@ -72,13 +72,15 @@ def process(batch, progress, groups, queue, heap, segments):
             group.start = start
             {reopen}
         group.rows += 1
-        entry = (end, group, {arguments})
+        entry = {entry}
         {add}
-        if not queue or end >= queue[-1][0]:
-            queue.append(entry)
+        if not ends or end >= ends[-1]:
+            ends.append(end)
+            {keep_group}
+            {keep_entry}
             {add_in_order}
         else:
-            heappush(heap, (end, next(arrivals), entry))
+            heappush(heap, (end, next(arrivals), group, entry))
             {add_late}
     return {result}
 """
@@ -86,25 +88,45 @@ def process(batch, progress, groups, queue, heap, segments):
 leaves, and the next segment opens, unless the group has no more rows."""
 
 _SCALAR = {
-    "prepare": "out = []",
+    "prepare": "out, group = [], groups.get(())",
+    "find": "pass",
     "open": "group = groups[key] = Group(key, start, 0)",
     "reopen": "pass",
     "close": "out.append((group.start, {time}, {payload}))",
     "close_empty": "pass",
+    "forget": """
+if is_last:
+    group = None""",
+    "take_group": "pass",
+    "keep_group": "pass",
     "result": "out",
 }
-"""There is at most one open segment, so that what closes can leave at once."""
+"""There is one group at most, with one open segment, so that what closes can leave at once."""
 
 _GROUPED = {
-    "prepare": "items, taken = segments.items, segments.taken",
+    "prepare": """
+starts, ends_known, payloads, taken = segments.starts, segments.ends, segments.payloads, segments.taken""",
+    "find": "group = groups.get(key)",
     "open": """
-group = groups[key] = Group(key, start, taken + len(items))
-items.append(group)""",
+group = groups[key] = Group(key, start, taken + len(starts))
+starts.append(start)
+ends_known.append(None)
+payloads.append(None)""",
     "reopen": """
-group.place = taken + len(items)
-items.append(group)""",
-    "close": "items[group.place - taken] = (group.start, {time}, {payload})",
-    "close_empty": "items[group.place - taken] = ()",
+group.place = taken + len(starts)
+starts.append(group.start)
+ends_known.append(None)
+payloads.append(None)""",
+    "close": """
+place = group.place - taken
+ends_known[place] = {time}
+payloads[place] = {payload}""",
+    "close_empty": """
+ends_known[group.place - taken] = until
+segments.hollow += 1""",
+    "forget": "pass",
+    "take_group": "group = members.popleft()",
+    "keep_group": "members.append(group)",
     "result": "segments.take()",
 }
 """A closed segment waits in the place where it was opened until those before it are closed as well."""
@@ -127,21 +149,34 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
         _LOOP,
         slots="".join(f'"{name}", ' for name in slots),
         first_values="\n".join(f"self.{name} = {first}" for name, first in slots.items()) or "pass",
-        arguments="".join(f"a{a}, " for a in range(len(state.arguments))),
+        **_entry(len(state.arguments)),
         compute=state.compute(scope),
         key=key,
         close_until=style["close"].format(time="until", payload=payload),
         close_start=style["close"].format(time="start", payload=payload),
-        **{name: style[name] for name in ("prepare", "open", "reopen", "close_empty", "result")},
+        **{name: part for name, part in style.items() if name != "close"},
         **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
     )
-    own = {"arrivals": count(), "chain": chain, "earliest": _earliest, "heappush": heappush}
+    own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush}
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
         process: Callable[..., Batch] = define(source, "process", names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
     return process
+
+
+def _entry(arguments: int) -> dict[str, str]:
+    """How the arguments of a valid row are kept; not at all where there are none."""
+    names = "".join(f"a{a}, " for a in range(arguments))
+    if not names:
+        return {"entry": "None", "keep_entry": "pass", "take_entry": "pass", "unpack": "pass"}
+    return {
+        "entry": f"({names})",
+        "keep_entry": "entries.append(entry)",
+        "take_entry": "entry = entries.popleft()",
+        "unpack": f"{names} = entry",
+    }
 
 
 def _filled(template: str, **parts: str) -> str:
@@ -154,14 +189,3 @@ def _filled(template: str, **parts: str) -> str:
         else:
             lines.append(line.format(**parts) if "{" in line else line)
     return "\n".join(lines)
-
-
-def _earliest(queue: deque[Entry], heap: list[tuple[Time, int, Entry]], time: Time) -> Entry | None:
-    """Take out the row that ends first, if that is by a time.
-
-    Of those that end together, those in the queue arrived first: what comes to the heap ends before the last
-    of the queue, so the queue has no place for its like until it has left.
-    """
-    if queue and queue[0][0] <= heap[0][0]:
-        return queue.popleft() if queue[0][0] <= time else None
-    return heappop(heap)[2] if heap[0][0] <= time else None

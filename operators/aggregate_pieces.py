@@ -22,9 +22,6 @@ from midstream.plans.exact import rounded_quotient
 from midstream.plans.expressions import Expression, Scope
 from midstream.plans.schema import Schema, Type
 
-FIRST_ARGUMENT = 2
-"""Where the arguments begin in an entry, after its end and its group."""
-
 _HUGE = 1 << 1000
 """Quotients of smaller integers are no larger than a float."""
 
@@ -55,7 +52,7 @@ def _known(a: int) -> Piece:
 def _total(a: int) -> Piece:
     """The sum: of integers in line, of the rest, if there is one, exactly."""
     change = """
-if isinstance(a{a}, int):
+if type(a{a}) is int or isinstance(a{a}, int):
     group.whole{a} {sign}= a{a}
 else:
     group.rest{a} = {change}(group.rest{a}, a{a})"""
@@ -73,7 +70,7 @@ def _extreme(a: int, function: str) -> Piece:
     that looks at ends.
     """
     kept, late = f"group.{function}{a}", f"group.late_{function}{a}"
-    last = f"kept[-1][{FIRST_ARGUMENT + a}]"
+    last = f"kept[-1][{a}]"
     # What is no number is larger than any, and no comparison says so.
     is_covered, kind = {
         "max": (f"{last} <= a{a} or a{a} != a{a}", "Maximum"),
@@ -145,7 +142,7 @@ class GroupState:
         if function in ("min", "max"):
             self.pieces[f"{function}{a}"] = a, _extreme(a, function)
             name = f"{function}{a}"
-            first = f"group.{name}[0][{FIRST_ARGUMENT + a}]"
+            first = f"group.{name}[0][{a}]"
             return f"({first} if group.late_{name} is None else {function}imum(group, {name!r}, {a}))"
         self.pieces[f"total{a}"] = a, _total(a)
         if function == "sum":
@@ -203,7 +200,7 @@ def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: in
         setattr(group, f"late_{name}", None)
     elif not kept:
         return late
-    first = kept[0][FIRST_ARGUMENT + a]
+    first = kept[0][a]
     return first if late is None else extreme([first, late])
 
 

@@ -35,6 +35,10 @@ from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 QUERY = "query"
 """The name of a query that was not given one."""
 
+PIECE = 256
+"""Larger batches run in pieces of so many elements: what one operator gives is still in the caches of the
+processor when the next one takes it."""
+
 
 class QueryGraph:
     """The operators of all queries, connected: equal subplans are one.
@@ -177,6 +181,17 @@ class QueryGraph:
 
     def process(self, port: int, batch: Batch, progress: Time) -> None:
         """Elements of a stream, possibly none, and the progress behind them."""
+        if len(batch) <= PIECE:
+            self._process(port, batch, progress)
+            return
+        stream = self.base().inputs[port]
+        for at in range(0, len(batch), PIECE):
+            piece = batch[at : at + PIECE]
+            if stream in self._ports:  # a sink may have changed the queries
+                is_last = at + PIECE >= len(batch)
+                self._process(self._ports[stream], piece, progress if is_last else piece[-1][0])
+
+    def _process(self, port: int, batch: Batch, progress: Time) -> None:
         base = self._base
         if base is None or (not batch and progress <= base.reached[port]):
             return

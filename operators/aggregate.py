@@ -61,7 +61,7 @@ class Aggregate(Operator):
         """The start of the first segment that has not left; that of the input where there is none."""
         if not self._groups:
             return self.reached[0]
-        return self._segments.first_start if self._keys else self._groups[()].start  # type: ignore[no-any-return]
+        return self._segments.first_start if self._keys else self._groups[()].start
 
     def size(self) -> int:
         """Valid elements, open segments, and closed ones that wait."""

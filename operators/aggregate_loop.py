@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import chain, count
 from textwrap import indent
-from typing import Any
 
 from midstream.operators.aggregate_pieces import NAMES, GroupState
 from midstream.operators.generated import define

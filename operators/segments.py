@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from midstream.plans.streams import Batch, Element, Payload, Time
 
@@ -40,7 +41,7 @@ class Segments:
             at += 1
         if at == first:
             return []
-        out = list(zip(starts[first:at], ends[first:at], payloads[first:at], strict=True))
+        out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads[first:at], strict=True)))
         if self.hollow:
             found = [one for one in out if one[2] is not None]
             self.hollow -= len(out) - len(found)

@@ -52,7 +52,7 @@ class Aggregate(Operator):
         self._groups: dict[Any, Any] = {}
         """The groups that have valid rows. One key stands for itself; several make a tuple."""
         self._valid = ValidRows()
-        self._segments = Segments()
+        self._segments = Segments(len(keys) + len(calls))
 
     def _process(self, port: int, batch: Batch) -> Batch:
         return self._loop(batch, self.reached[0], self._groups, self._valid, self._segments)

@@ -19,7 +19,7 @@ _LOOP = """
 class Group:
     __slots__ = ("key", "rows", "start", "place", {slots})
 
-    def __init__(self, key, start, place):
+    def begin(self, key, start, place):
         self.key = key
         self.rows = 0
         self.start = start
@@ -54,11 +54,10 @@ def process(batch, progress, groups, valid, segments):
                     {reopen}
             elif is_last:
                 {close_empty}
-            if is_last:
-                del groups[group.key]
             group.rows -= 1
             {remove}
-            {forget}
+            if is_last:
+                {forget}
         if end is None:
             break
         {compute}
@@ -89,13 +88,11 @@ leaves, and the next segment opens, unless the group has no more rows."""
 _SCALAR = {
     "prepare": "out, group = [], groups.get(())",
     "find": "pass",
-    "open": "group = groups[key] = Group(key, start, 0)",
+    "open": "group = groups[key] = Group()\ngroup.begin(key, start, 0)",
     "reopen": "pass",
     "close": "out.append((group.start, {time}, {payload}))",
     "close_empty": "pass",
-    "forget": """
-if is_last:
-    group = None""",
+    "forget": "del groups[()]\ngroup = None",
     "take_group": "pass",
     "keep_group": "pass",
     "result": "out",
@@ -104,31 +101,36 @@ if is_last:
 
 _GROUPED = {
     "prepare": """
-starts, ends_known, payloads, taken = segments.starts, segments.ends, segments.payloads, segments.taken""",
+starts, known_ends, taken = segments.starts, segments.ends, segments.taken
+{columns} = segments.columns""",
     "find": "group = groups.get(key)",
     "open": """
-group = groups[key] = Group(key, start, taken + len(starts))
-starts.append(start)
-ends_known.append(None)
-payloads.append(None)""",
+group = groups[key] = spare.pop() if spare else Group()
+group.begin(key, start, taken + len(starts))
+{begin}""",
     "reopen": """
 group.place = taken + len(starts)
+{begin}""",
+    "begin": """
 starts.append(group.start)
-ends_known.append(None)
-payloads.append(None)""",
+known_ends.append(None)
+{appends}""",
     "close": """
 place = group.place - taken
-ends_known[place] = {time}
-payloads[place] = {payload}""",
+known_ends[place] = {time}
+{stores}""",
     "close_empty": """
-ends_known[group.place - taken] = until
+known_ends[group.place - taken] = until
 segments.hollow += 1""",
-    "forget": "pass",
+    "forget": "del groups[group.key]\nspare.append(group)",
     "take_group": "group = members.popleft()",
     "keep_group": "members.append(group)",
     "result": "segments.take()",
 }
-"""A closed segment waits in the place where it was opened until those before it are closed as well."""
+"""A closed segment waits in the place where it was opened until those before it are closed as well.
+
+Groups without rows are used again: rare keys come and go, and whatever is made anew and stays for a while
+is looked at by garbage collection again and again."""
 
 
 def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> Callable[..., Batch]:
@@ -141,8 +143,7 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     key = key_parts[0] if len(keys) == 1 else f"({''.join(f'{part}, ' for part in key_parts)})"
     group_key = ["group.key"] if len(keys) == 1 else [f"group.key[{i}]" for i in range(len(keys))]
     values = [state.value(i, call) for i, call in enumerate(calls)]
-    payload = f"({''.join(f'{part}, ' for part in (*group_key, *values))})"
-    style = _GROUPED if keys else _SCALAR
+    style = _grouped(group_key, values) if keys else _scalar(values)
     slots = state.slots
     source = _filled(
         _LOOP,
@@ -151,18 +152,38 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
         **_entry(len(state.arguments)),
         compute=state.compute(scope),
         key=key,
-        close_until=style["close"].format(time="until", payload=payload),
-        close_start=style["close"].format(time="start", payload=payload),
+        close_until=style["close"].format(time="until"),
+        close_start=style["close"].format(time="start"),
         **{name: part for name, part in style.items() if name != "close"},
         **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
     )
-    own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush}
+    own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush, "spare": []}
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
         process: Callable[..., Batch] = define(source, "process", names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
     return process
+
+
+def _scalar(values: Sequence[str]) -> dict[str, str]:
+    payload = f"({''.join(f'{value}, ' for value in values)})"
+    return {**_SCALAR, "close": _SCALAR["close"].replace("{payload}", payload)}
+
+
+def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """A segment has its key from the beginning, and its values when it closes."""
+    firsts = [*keys, *("None" for _ in values)]
+    appends = "\n".join(f"column{i}.append({first})" for i, first in enumerate(firsts))
+    stores = "\n".join(f"column{i}[place] = {value}" for i, value in enumerate(values, start=len(keys)))
+    columns = "".join(f"column{i}, " for i in range(len(firsts)))
+    begin = _filled(_GROUPED["begin"].strip(), appends=appends)
+    parts = {"prepare": {"columns": columns}, "open": {"begin": begin}, "reopen": {"begin": begin}}
+    style = {
+        name: _filled(part.strip(), **parts[name]) if name in parts else part
+        for name, part in _GROUPED.items()
+    }
+    return {**style, "close": _GROUPED["close"].replace("{stores}", stores)}
 
 
 def _entry(arguments: int) -> dict[str, str]:

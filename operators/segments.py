@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
-from midstream.plans.streams import Batch, Element, Payload, Time
+from midstream.plans.streams import Batch, Element, Time
 
 
 class Segments:
@@ -13,20 +13,20 @@ class Segments:
 
     They are kept as columns; results are made of them when they leave.
 
-    >>> segments = Segments()
-    >>> segments.starts += [1, 2, 3]; segments.ends += [5, None, 4]; segments.payloads += ["a", None, "b"]
+    >>> segments = Segments(1)
+    >>> segments.starts += [1, 2, 3]; segments.ends += [5, None, 4]; segments.columns[0] += ["a", None, "b"]
     >>> segments.take(), len(segments), segments.first_start
-    ([(1, 5, 'a')], 2, 2)
+    ([(1, 5, ('a',))], 2, 2)
     """
 
-    __slots__ = ("_first", "ends", "hollow", "payloads", "starts", "taken")
+    __slots__ = ("_first", "columns", "ends", "hollow", "starts", "taken")
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int) -> None:
         self.starts: list[Time] = []
         self.ends: list[Time | None] = []
-        """None where one is open."""
-        self.payloads: list[Payload | None] = []
-        """None where one is open, and where one came to nothing."""
+        """None where one is open; the start where it came to nothing."""
+        self.columns: list[list[Any]] = [[] for _ in range(columns)]
+        """Of the payloads."""
         self.hollow = 0
         """How many came to nothing and have not left."""
         self.taken = 0
@@ -35,19 +35,21 @@ class Segments:
 
     def take(self) -> Batch:
         """The closed ones up to the first that is open. Cost: O(1) each, amortised."""
-        starts, ends, payloads, first = self.starts, self.ends, self.payloads, self._first
+        starts, ends, first = self.starts, self.ends, self._first
         at, size = first, len(ends)
         while at < size and ends[at] is not None:
             at += 1
         if at == first:
             return []
-        out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads[first:at], strict=True)))
+        payloads = zip(*[column[first:at] for column in self.columns], strict=True)
+        out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads, strict=True)))
         if self.hollow:
-            found = [one for one in out if one[2] is not None]
+            found = [one for one in out if one[0] < one[1]]
             self.hollow -= len(out) - len(found)
             out = found
         if 2 * at > size:  # so that what is moved is no more than what has left
-            del starts[:at], ends[:at], payloads[:at]
+            for column in (starts, ends, *self.columns):
+                del column[:at]
             self.taken += at
             at = 0
         self._first = at
@@ -63,6 +65,6 @@ class Segments:
 
     def __iter__(self) -> Iterator[Element]:
         for i in range(self._first, len(self.starts)):
-            end = self.ends[i]
+            start, end = self.starts[i], self.ends[i]
             # An open one's end is not known yet; it lies ahead.
-            yield self.starts[i], self.starts[i] if end is None else end, self.payloads[i]
+            yield start, start if end is None else end, tuple(column[i] for column in self.columns)

@@ -128,12 +128,12 @@ def test_a_column_that_is_not_there_is_refused() -> None:
 
 def test_segments_that_have_left_are_let_go() -> None:
     """A long queue is not moved for every one that leaves, but never holds more that have left than wait."""
-    segments = Segments()
+    segments = Segments(1)
 
     def add(start: int, end: int | None, payload: str | None) -> None:
         segments.starts.append(start)
         segments.ends.append(end)
-        segments.payloads.append(None if payload is None else (payload,))
+        segments.columns[0].append(payload)
 
     for number in range(1000):
         add(number, number + 1, "x")
@@ -143,12 +143,12 @@ def test_segments_that_have_left_are_let_go() -> None:
         assert segments.first_start == 0
     assert len(segments) == 1000 * 3 - 2
     for place in range(2, 3000, 3):
-        segments.ends[place - segments.taken] = 5000
+        segments.ends[place - segments.taken] = place // 3
         segments.hollow += 1
         taken = segments.take()
         assert [payload for _, _, payload in taken] == ([("x",), ("y",)] if place < 2999 else [])
         assert len(segments.ends) <= 2 * len(segments)
-    assert (len(segments), segments.starts, segments.ends, segments.payloads) == (0, [], [], [])
+    assert (len(segments), segments.starts, segments.ends, segments.columns) == (0, [], [], [[]])
 
 
 def test_a_batch_may_bring_more_progress_than_its_last_start() -> None:

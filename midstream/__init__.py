@@ -11,6 +11,7 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box
 from midstream.migration.transition import Transition
 from midstream.operators.box import Box, StateSize, max_end, settled, state_size
+from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import interleave, run
 from midstream.operators.input_manager import DeadLetter
 from midstream.operators.metadata import Metadata
@@ -156,6 +157,7 @@ __all__ = [
     "stddev_pop",
     "stddev_samp",
     "stream",
+    "streaming_gc",
     "sum_",
     "top_k",
     "user_aggregate",

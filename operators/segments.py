@@ -48,7 +48,8 @@ class Segments:
             self.hollow -= len(out) - len(found)
             out = found
         if 2 * at > size:  # so that what is moved is no more than what has left
-            for column in (starts, ends, *self.columns):
+            del starts[:at], ends[:at]
+            for column in self.columns:
                 del column[:at]
             self.taken += at
             at = 0

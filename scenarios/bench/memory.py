@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import Engine
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import stream
@@ -139,14 +140,15 @@ def watch(
     engine = Engine(watched_plan(), receive)
     samples: list[Sample] = []
     done, every = 0, max(2 * batch_size, elements // SAMPLES)
-    for left, right in _arrivals(elements, seed, batch_size):
-        engine.push("l", left)
-        engine.push("r", right)
-        done += len(left) + len(right)
-        if done >= every * (len(samples) + 1) or done >= elements:
-            samples.append(Sample(done, resident_bytes(), engine.box.size()))
-            progress(done, elements)
-    engine.close()
+    with streaming_gc():
+        for left, right in _arrivals(elements, seed, batch_size):
+            engine.push("l", left)
+            engine.push("r", right)
+            done += len(left) + len(right)
+            if done >= every * (len(samples) + 1) or done >= elements:
+                samples.append(Sample(done, resident_bytes(), engine.box.size()))
+                progress(done, elements)
+        engine.close()
     return MemoryRun(done, results, seed, tuple(samples))
 
 

@@ -17,6 +17,7 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
+from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.plans.errors import MidstreamError, MigrationRefused
@@ -230,7 +231,7 @@ def migrate_query(
         _keep_log(engine, move)
         if move.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
-        with ties_placed([query]):
+        with streaming_gc(), ties_placed([query]):
             run.feed(output, progress)
         outcome = run.outcome(query, output.count, bad_rows.count)
         if outcome.is_interrupted or outcome.is_verified is False:

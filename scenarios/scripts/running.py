@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import Engine
 from midstream.operators.input_manager import DeadLetter
 from midstream.plans.errors import InputFileError, MidstreamError, TieError
@@ -129,7 +130,7 @@ def run_queries(
             return Summary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
         try:
-            with ties_placed(queries):
+            with streaming_gc(), ties_placed(queries):
                 _pump(engine, inputs, refused, outputs, advance)
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")

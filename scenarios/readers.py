@@ -12,7 +12,9 @@ from typing import Any, TextIO
 
 from midstream.plans.errors import InputFileError
 from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
-from midstream.scenarios.connectors.arrivals import LONGEST_LINE
+
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have. A file without any line end must not come into memory as a whole."""
 
 Row = tuple[int, tuple[Any, ...]]
 """A timestamp and a payload."""

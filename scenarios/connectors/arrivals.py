@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from midstream.plans.errors import InputFileError
+from midstream.scenarios.readers import LONGEST_LINE
 
 CHUNK = 1 << 15
 """How many bytes are read at once at most. What is made of more of them does not stay in a processor's cache:
 with 64 KiB, reading CSV takes a quarter longer, with 128 KiB twice as long."""
-
-LONGEST_LINE = 1 << 24
-"""How many bytes a line may have. A file without any line end must not come into memory as a whole."""
 
 CONNECTING = 30.0
 """After how many seconds a server that does not answer is given up."""

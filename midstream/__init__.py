@@ -67,7 +67,18 @@ from midstream.plans.errors import (
     TieError,
     UnknownStreamError,
 )
-from midstream.plans.expressions import col, greatest, least, opaque
+from midstream.plans.operands import (
+    Operand,
+    case,
+    coalesce,
+    col,
+    concat,
+    concat_ws,
+    greatest,
+    least,
+    lit,
+    opaque,
+)
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.serialise import dumps, loads
@@ -99,6 +110,7 @@ __all__ = [
     "MigrationReport",
     "MissingExtra",
     "Node",
+    "Operand",
     "Plan",
     "PlanBox",
     "PlanError",
@@ -119,9 +131,13 @@ __all__ = [
     "UnknownStreamError",
     "UserAggregate",
     "avg",
+    "case",
     "catalog",
     "chronons",
+    "coalesce",
     "col",
+    "concat",
+    "concat_ws",
     "constant",
     "count",
     "count_distinct",
@@ -132,6 +148,7 @@ __all__ = [
     "greatest",
     "interleave",
     "least",
+    "lit",
     "loads",
     "max_",
     "max_end",

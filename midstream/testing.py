@@ -39,8 +39,9 @@ from midstream.plans.aggregates import (
 )
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.expressions import Col, Const, Expression, conjunction, equality, greatest
+from midstream.plans.expressions import Binary, Col, Const, Expression, conjunction, equality
 from midstream.plans.logical import Intersection, Join, Relation, Source
+from midstream.plans.operands import Operand, col, greatest, lit
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical
@@ -173,27 +174,32 @@ def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[s
 @st.composite
 def condition(draw: st.DrawFn, names: Sequence[str]) -> Expression:
     """A condition over integer columns."""
-    column = st.sampled_from(names).map(Col)
-    operand = st.one_of(column, st.integers(0, 3).map(Const))
-    one = Col(draw(st.sampled_from(names)))
+    return draw(_condition(names)).expression
+
+
+@st.composite
+def _condition(draw: st.DrawFn, names: Sequence[str]) -> Operand:
+    column = st.sampled_from(names).map(col)
+    operand = st.one_of(column, st.integers(0, 3).map(lit))
+    one = col(draw(st.sampled_from(names)))
     other = draw(operand)
     match draw(st.integers(0, 7)):
         case 0:
             return one < other
         case 1:
-            return one.ne(other)
+            return one != other
         case 2:
             return ~(one <= other)
         case 3:
-            return one.eq(other) | (one > draw(operand))
+            return (one == other) | (one > draw(operand))
         case 4:
-            return (one % 2).eq(other)
+            return one % 2 == other
         case 5:
             return (one % other).is_null()
         case 6:
-            return greatest(one, draw(operand), one % 2).eq(other)
+            return greatest(one, draw(operand), one % 2) == other
         case _:
-            return one.eq(other) & (draw(column) >= draw(operand))
+            return (one == other) & (draw(column) >= draw(operand))
 
 
 @dataclass
@@ -445,8 +451,8 @@ def _may_be_endless(node: Node, scope: _Scope) -> bool:
             return any(inputs)
 
 
-def _computed(names: Sequence[str]) -> st.SearchStrategy[Expression]:
-    column = st.sampled_from(names).map(Col)
+def _computed(names: Sequence[str]) -> st.SearchStrategy[Operand]:
+    column = st.sampled_from(names).map(col)
     return st.one_of(
         st.tuples(column, column).map(lambda pair: pair[0] + pair[1]),
         st.tuples(column, column).map(lambda pair: pair[0] * 2 - pair[1]),
@@ -479,7 +485,7 @@ def _join_condition(draw: st.DrawFn, left: Sequence[str], right: Sequence[str]) 
     for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2)))):
         parts.append(equality(draw(st.sampled_from(left)), draw(st.sampled_from(right))))
     if draw(st.integers(0, 3)) == 0:
-        parts.append(Col(draw(st.sampled_from(left))) < Col(draw(st.sampled_from(right))))
+        parts.append(Binary("<", Col(draw(st.sampled_from(left))), Col(draw(st.sampled_from(right)))))
     return conjunction(parts)
 
 

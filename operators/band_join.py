@@ -35,8 +35,8 @@ class BandJoin(SweepJoin):
     Cost     O(log n + elements in range) per element; purging O(log n) per purged element.
     Source   thesis, Algorithm 6 with ordered SweepAreas; band joins are named in 11.3.2
 
-    >>> from midstream.plans.expressions import col
-    >>> near = (col("y") - 5 <= col("x")) & (col("x") <= col("y") + 5)
+    >>> from midstream.plans.operands import col
+    >>> near = col("x").between(col("y") - 5, col("y") + 5).expression
     >>> join = BandJoin(near, ["x", "y"], Schema.of(x="integer"), Schema.of(y="integer"))
     >>> join.push(0, [(0, 9, (10,)), (0, 9, (20,))])
     []

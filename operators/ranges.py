@@ -62,12 +62,13 @@ class Range:
 def find_range(condition: Expression, left: Schema, right: Schema) -> Range | None:
     """The range in a join condition, or None where it has none. One that has two ends is preferred.
 
-    >>> from midstream.plans.expressions import col
+    >>> from midstream.plans.operands import col
     >>> sides = Schema.of(x="integer"), Schema.of(y="integer")
-    >>> found = find_range((col("y") - 5 <= col("x")) & (col("x") < col("y")), *sides)
+    >>> near = (col("y") - 5 <= col("x")) & (col("x") < col("y"))
+    >>> found = find_range(near.expression, *sides)
     >>> [str(key) for key in found.keys], len(found.comparisons), str(found.rest)
     (['x', 'y'], 2, 'True')
-    >>> find_range(col("x") < 5, *sides) is None
+    >>> find_range((col("x") < 5).expression, *sides) is None
     True
     """
     both = left.concat(right)

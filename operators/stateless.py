@@ -36,8 +36,8 @@ class Filter(_Stateless):
     Cost     O(1) per element.
     Source   thesis, Algorithm 2
 
-    >>> from midstream.plans.expressions import col
-    >>> Filter(col("x") > 3, Schema.of(x="integer")).push(0, [(0, 5, (3,)), (1, 5, (4,))])
+    >>> from midstream.plans.operands import col
+    >>> Filter((col("x") > 3).expression, Schema.of(x="integer")).push(0, [(0, 5, (3,)), (1, 5, (4,))])
     [(1, 5, (4,))]
     """
 
@@ -54,8 +54,8 @@ class Map(_Stateless):
     Cost     O(1) per element.
     Source   thesis, Algorithm 3
 
-    >>> from midstream.plans.expressions import col
-    >>> Map([col("x") + 1], Schema.of(x="integer")).push(0, [(0, 5, (3,))])
+    >>> from midstream.plans.operands import col
+    >>> Map([(col("x") + 1).expression], Schema.of(x="integer")).push(0, [(0, 5, (3,))])
     [(0, 5, (4,))]
     """
 

@@ -12,6 +12,7 @@ from typing import Any
 from midstream.plans.errors import StatisticsError
 from midstream.plans.expressions import Expression, compile_row
 from midstream.plans.observations import Observation
+from midstream.plans.operands import expression_of
 from midstream.plans.plan import Node
 from midstream.plans.schema import Schema
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
@@ -110,11 +111,12 @@ class Statistics:
     """Statistics of every input of a plan; known selectivities and distributions take precedence over
     samples.
 
-    `selectivities` are by condition, a conjunct as the plan has it. `distributions` are by column name.
+    `selectivities` are by condition, a conjunct as the plan has it: an operand, or its tree. `distributions`
+    are by column name.
     """
 
     streams: Mapping[Node, StreamStatistics]
-    selectivities: Mapping[Expression, float] = field(default_factory=dict)
+    selectivities: Mapping[Any, float] = field(default_factory=dict)
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,6 +125,8 @@ class Statistics:
                 raise StatisticsError(
                     f"{condition}: found selectivity {selectivity}, expected one from 0 to 1"
                 )
+        by_tree = {expression_of(condition): share for condition, share in self.selectivities.items()}
+        object.__setattr__(self, "selectivities", by_tree)
 
     @classmethod
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:

@@ -31,8 +31,9 @@ from midstream.plans.exact import (
     rounded,
     rounded_root,
 )
-from midstream.plans.expressions import Col, Expression, Kind, expression_from_json, lift
-from midstream.plans.schema import Column, Schema, Type, parse_column
+from midstream.plans.expressions import Col, Expression, Kind, expression_from_json
+from midstream.plans.operands import expression_of
+from midstream.plans.schema import Column, ColumnType, Schema, Type, parse_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +359,7 @@ def user_aggregate(
     merge: Callable[[Any, Any], Any],
     evaluate: Callable[[Any], Any],
     inverse: Callable[[Any, Any], Any] | None = None,
-    type: str | Type = Type.ANY,
+    type: ColumnType = Type.ANY,
     nullable: bool = False,
 ) -> UserAggregate:
     """An aggregate function of one's own, to be called with its argument; see `UserAggregate` for the laws.
@@ -374,4 +375,4 @@ def user_aggregate(
 
 
 def _argument(argument: Any) -> Expression:
-    return Col(argument) if isinstance(argument, str) else lift(argument)
+    return Col(argument) if isinstance(argument, str) else expression_of(argument)

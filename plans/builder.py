@@ -2,7 +2,7 @@
 
 >>> bids = stream("bids", item="integer", price="float").alias("b").window(60)
 >>> asks = stream("asks", item="integer", price="float").alias("a").window(60)
->>> pairs = bids.join(asks, on=bids["b.item"].eq(asks["a.item"]))
+>>> pairs = bids.join(asks, on=bids["b.item"] == asks["a.item"])
     >>> query = pairs.group_by("b.item").aggregate(best=max_("b.price"))
 >>> print(query.plan())
 aggregate max(b.price) as best by b.item
@@ -17,22 +17,14 @@ aggregate max(b.price) as best by b.item
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from midstream.plans.aggregates import AggregateCall, max_
 from midstream.plans.arrangements import Coalesce, Split
-from midstream.plans.errors import PlanError, SchemaError
-from midstream.plans.expressions import (
-    Col,
-    Expression,
-    conjunction,
-    conjuncts,
-    equality,
-    lift,
-    ordered,
-)
+from midstream.plans.errors import ExpressionError, PlanError, SchemaError
+from midstream.plans.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
 from midstream.plans.logical import (
     Aggregate,
     AntiJoin,
@@ -50,8 +42,9 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
+from midstream.plans.operands import Operand, col, expression_of
 from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema, Type, parse_column
+from midstream.plans.schema import ColumnType, Schema, parse_column
 from midstream.plans.windows import (
     CountWindow,
     Dstream,
@@ -61,6 +54,9 @@ from midstream.plans.windows import (
     Ties,
     TimeWindow,
 )
+
+On = Operand | Expression | Iterable[tuple[str, str]] | None
+"""What a join matches by."""
 
 __all__ = ["Group", "Stream", "max_", "relation", "stream"]
 
@@ -76,10 +72,10 @@ class Stream:
         """Its columns."""
         return self.node.schema
 
-    def __getitem__(self, name: str) -> Expression:
+    def __getitem__(self, name: str) -> Operand:
         """A column of it. Raises SchemaError where there is none."""
         self.schema.index(name)
-        return Col(name)
+        return col(name)
 
     def plan(self) -> Plan:
         """The finished plan, with this stream as its output."""
@@ -135,17 +131,18 @@ class Stream:
         the meaning stays."""
         return self._then(Coalesce(longest))
 
-    def filter(self, condition: Expression) -> Stream:
+    def filter(self, condition: Operand | Expression) -> Stream:
         """Keep the rows for which a condition is true."""
-        return self._then(Filter(conjunction([condition])))
+        return self._then(Filter(conjunction([_condition("filter", condition)])))
 
-    def select(self, *names: str | Col, **computed: Any) -> Stream:
-        """Keep the named columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`.
+    def select(self, *columns: str | Operand, **computed: Any) -> Stream:
+        """Keep columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`, or
+        `select("x", (col("x") * 2).alias("y"))`.
 
         Raises   PlanError where an expression has no name.
         """
-        kept = [(name, Col(name)) for name in map(_column_name, names)]
-        return self._then(Project((*kept, *((name, lift(e)) for name, e in computed.items()))))
+        named = [*map(_column, columns), *((name, expression_of(e)) for name, e in computed.items())]
+        return self._then(Project(tuple(named)))
 
     def rename(self, names: Mapping[str, str]) -> Stream:
         """Give columns other names."""
@@ -177,20 +174,20 @@ class Stream:
         """The rows of either stream, each as often as the one that has it more often."""
         return Stream(Node(MaxUnion(), (self.node, other.node)))
 
-    def semi_join(self, other: Stream, on: Expression | Sequence[tuple[str, str]] | None = None) -> Stream:
+    def semi_join(self, other: Stream, on: On = None) -> Stream:
         """The rows for which the other stream has a matching row that is valid together with them; `on` as in
         `join`."""
-        return Stream(Node(SemiJoin(_condition(on)), (self.node, other.node)))
+        return Stream(Node(SemiJoin(_matching(on)), (self.node, other.node)))
 
-    def anti_join(self, other: Stream, on: Expression | Sequence[tuple[str, str]] | None = None) -> Stream:
+    def anti_join(self, other: Stream, on: On = None) -> Stream:
         """The rows for which the other stream has no matching row that is valid together with them; `on` as
         in `join`."""
-        return Stream(Node(AntiJoin(_condition(on)), (self.node, other.node)))
+        return Stream(Node(AntiJoin(_matching(on)), (self.node, other.node)))
 
     def join(
         self,
         other: Stream,
-        on: Expression | Sequence[tuple[str, str]] | None = None,
+        on: On = None,
         columns: Sequence[str] | None = None,
     ) -> Stream:
         """Pair the rows of two streams that are valid together.
@@ -200,7 +197,7 @@ class Stream:
         columns, then the right ones.
         """
         names = tuple(columns) if columns is not None else self.schema.names + other.schema.names
-        return Stream(Node(Join(_condition(on), names), (self.node, other.node)))
+        return Stream(Node(Join(_matching(on), names), (self.node, other.node)))
 
     def distinct(self) -> Stream:
         """Every valid row once."""
@@ -239,11 +236,11 @@ class Group:
 
 def stream(
     name: str,
-    schema: Schema | Mapping[str, str | Type] | None = None,
+    schema: Schema | Mapping[str, ColumnType] | None = None,
     /,
     *,
     intervals: bool = False,
-    **types: str,
+    **types: ColumnType,
 ) -> Stream:
     """A named input stream with its columns, for example `stream("bids", item="integer", price="float")`.
 
@@ -255,11 +252,11 @@ def stream(
 
 def relation(
     name: str,
-    schema: Schema | Mapping[str, str | Type] | None = None,
+    schema: Schema | Mapping[str, ColumnType] | None = None,
     /,
     *,
     temporal: bool = False,
-    **types: str,
+    **types: ColumnType,
 ) -> Stream:
     """A named relation with its columns, to join streams to.
 
@@ -269,7 +266,9 @@ def relation(
     return Stream(Node(Relation(name, _columns(name, schema, types), not temporal)))
 
 
-def _columns(name: str, schema: Schema | Mapping[str, str | Type] | None, types: Mapping[str, str]) -> Schema:
+def _columns(
+    name: str, schema: Schema | Mapping[str, ColumnType] | None, types: Mapping[str, ColumnType]
+) -> Schema:
     if schema is not None and types:
         raise SchemaError(
             f"stream {name}: found columns both as a schema and as keywords, expected one of them"
@@ -279,18 +278,53 @@ def _columns(name: str, schema: Schema | Mapping[str, str | Type] | None, types:
     return Schema(tuple(parse_column(key, value) for key, value in (schema or types).items()))
 
 
-def _column_name(column: object) -> str:
-    if isinstance(column, Col):
-        return column.name
+def _column(column: object) -> tuple[str, Expression]:
+    """The name of a column to select, and what it is."""
     if isinstance(column, str):
-        return column
+        return column, Col(column)
+    if isinstance(column, Operand | Expression):
+        expression = expression_of(column)
+        if isinstance(column, Operand) and column.name is not None:
+            return column.name, expression
+        if isinstance(expression, Col):
+            return expression.name, expression
     raise PlanError(
-        f"select: found {column}, expected the name of a column; what is computed has one: select(name=…)"
+        f"select: found {column}, expected the name of a column; what is computed gets one: select(name=…), "
+        "or .alias(name)"
     )
 
 
-def _condition(on: Expression | Sequence[tuple[str, str]] | None) -> Expression:
-    parts = (
-        conjuncts(on) if isinstance(on, Expression) else [equality(left, right) for left, right in on or ()]
-    )
+def _condition(who: str, condition: object) -> Expression:
+    """A condition of rows. A constant is refused, as Python has compared then what was meant for each row."""
+    if isinstance(condition, Operand | Expression):
+        return expression_of(condition)
+    if callable(condition):
+        return expression_of(condition)
+    raise ExpressionError(f"{who}: found {condition!r}, expected a condition such as ms.col('price') > 10")
+
+
+def _matching(on: Any) -> Expression:
+    """The condition of a join."""
+    if on is None:
+        return conjunction([])
+    if isinstance(on, Operand | Expression):
+        parts = conjuncts(expression_of(on))
+    elif isinstance(on, Iterable) and not isinstance(on, str | Mapping):
+        parts = tuple(equality(*_pair(pair)) for pair in on)
+    else:
+        raise _wrong_match(on)
     return conjunction(map(ordered, parts))
+
+
+def _pair(pair: object) -> tuple[str, str]:
+    match pair:
+        case (str(left), str(right)):
+            return left, right
+    raise _wrong_match(pair)
+
+
+def _wrong_match(found: object) -> PlanError:
+    return PlanError(
+        f"on: found {found!r}, expected a condition over the columns of both sides, or a list of pairs "
+        "(left column, right column) to be equal, such as [('item', 'id')]"
+    )

@@ -6,14 +6,14 @@ unknown operand gives unknown, `and`/`or`/`not` follow three-valued logic, and a
 its predicate is true. The extra code for this is generated only where a column is declared nullable.
 
     >>> from midstream.plans.schema import Schema
-    >>> dear = (col("price") > 10) & col("item").eq(7)
-    >>> sorted(dear.columns())
-    ['item', 'price']
+    >>> dear = Binary(">", Col("price"), Const(10))
+    >>> dear.columns()
+    frozenset({'price'})
     >>> compile_row(dear, Schema.of(item="integer", price="float"))((7, 12.5))
     True
 
-Comparison for equality is written `.eq()` and `.ne()`; `==` compares expressions as values, which plans rely
-on.
+Here `==` compares trees by structure, which plans rely on. Queries in Python write [operands](operands.py),
+of which `==` is an expression; no tree has operators.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from midstream.plans.functions.function import (
     guarded,
     wider,
 )
-from midstream.plans.schema import Schema, Type, parse_column, suggest
+from midstream.plans.schema import Schema, Type, suggest
 
 
 class Kind(NamedTuple):
@@ -76,70 +76,9 @@ class Expression:
         """A JSON form that `expression_from_json` reads back."""
         raise NotImplementedError
 
-    def eq(self, other: Any) -> Expression:
-        """Equal to."""
-        return Binary("==", self, lift(other))
-
-    def ne(self, other: Any) -> Expression:
-        """Not equal to."""
-        return Binary("!=", self, lift(other))
-
-    def is_null(self) -> Expression:
-        """Whether it is unknown; itself never unknown."""
-        return IsNull(self)
-
-    def __lt__(self, other: Any) -> Expression:
-        return Binary("<", self, lift(other))
-
-    def __le__(self, other: Any) -> Expression:
-        return Binary("<=", self, lift(other))
-
-    def __gt__(self, other: Any) -> Expression:
-        return Binary(">", self, lift(other))
-
-    def __ge__(self, other: Any) -> Expression:
-        return Binary(">=", self, lift(other))
-
-    def __add__(self, other: Any) -> Expression:
-        return Binary("+", self, lift(other))
-
-    def __radd__(self, other: Any) -> Expression:
-        return Binary("+", lift(other), self)
-
-    def __sub__(self, other: Any) -> Expression:
-        return Binary("-", self, lift(other))
-
-    def __rsub__(self, other: Any) -> Expression:
-        return Binary("-", lift(other), self)
-
-    def __mul__(self, other: Any) -> Expression:
-        return Binary("*", self, lift(other))
-
-    def __rmul__(self, other: Any) -> Expression:
-        return Binary("*", lift(other), self)
-
-    def __truediv__(self, other: Any) -> Expression:
-        return Binary("/", self, lift(other))
-
-    def __rtruediv__(self, other: Any) -> Expression:
-        return Binary("/", lift(other), self)
-
-    def __mod__(self, other: Any) -> Expression:
-        return Binary("%", self, lift(other))
-
-    def __and__(self, other: Any) -> Expression:
-        return conjunction([self, lift(other)])
-
-    def __or__(self, other: Any) -> Expression:
-        return Logic("or", (*_alternatives(self), *_alternatives(lift(other))))
-
-    def __invert__(self) -> Expression:
-        return Not(self)
-
     def __bool__(self) -> bool:
         raise ExpressionError(
-            f"{self} has no truth value before it meets a row; "
-            "write & | ~ for and, or, not, and .eq() for equality"
+            f"{self} has no truth value before it meets a row; compile it, or combine it by Logic and Not"
         )
 
 
@@ -617,80 +556,6 @@ class Apply(Expression):
         return f"{name}({', '.join(map(str, self.arguments))})"
 
 
-def col(name: str) -> Expression:
-    """The value of a column."""
-    return Col(name)
-
-
-def opaque(
-    function: Callable[..., Any], reads: Sequence[str], type: str | Type = Type.ANY, nullable: bool = False
-) -> Expression:
-    """A Python callable as an expression; it is called with the values of the columns it reads, in that
-    order.
-
-    >>> from midstream.plans.schema import Schema
-    >>> long = opaque(lambda name: len(name) > 3, reads=["name"], type="boolean")
-    >>> compile_row(long, Schema.of(name="string"))(("Krämer",))
-    True
-    """
-    declared = parse_column("result", type)
-    arguments = tuple(map(Col, reads))
-    return Apply(function, arguments, declared.type, nullable or declared.nullable, strict=False)
-
-
-def greatest(*arguments: Any) -> Expression:
-    """The largest of two or more values; unknown if one is.
-
-    >>> from midstream.plans.schema import Schema
-    >>> compile_row(greatest(col("x"), col("y"), 3), Schema.of(x="integer", y="integer"))((1, 2))
-    3
-    """
-    return Call("greatest", tuple(map(lift, arguments)))
-
-
-def least(*arguments: Any) -> Expression:
-    """The smallest of two or more values; unknown if one is."""
-    return Call("least", tuple(map(lift, arguments)))
-
-
-def call(function: str, *arguments: Any) -> Expression:
-    """A function of `FUNCTIONS`, by name.
-
-    >>> from midstream.plans.schema import Schema
-    >>> compile_row(call("like", col("item"), "K%"), Schema.of(item="string"))(("Krämer",))
-    True
-    """
-    return Call(function, tuple(map(lift, arguments)))
-
-
-def case(*branches: tuple[Any, Any], default: Any = None) -> Expression:
-    """The value of the first branch, `(condition, value)`, of which the condition is true.
-
-    >>> from midstream.plans.schema import Schema
-    >>> size = case((col("x") > 100, "large"), (col("x") > 10, "middle"), default="small")
-    >>> compile_row(size, Schema.of(x="integer"))((50,))
-    'middle'
-    """
-    lifted = tuple((lift(condition), lift(value)) for condition, value in branches)
-    return Case(lifted, lift(default))
-
-
-def cast(value: Any, type: str | Type) -> Expression:
-    """A value as one of another type; unknown where it cannot be converted.
-
-    >>> from midstream.plans.schema import Schema
-    >>> as_number = compile_row(cast(col("note"), "integer"), Schema.of(note="string"))
-    >>> as_number(("12",)), as_number(("twelve",))
-    (12, None)
-    """
-    return Cast(lift(value), parse_column("result", type).type)
-
-
-def lift(value: Any) -> Expression:
-    """A constant as an expression; expressions stay what they are."""
-    return value if isinstance(value, Expression) else Const(value)
-
-
 def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     """The conditions that must all hold; none for None."""
     if condition is None:
@@ -703,13 +568,27 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 def conjunction(conditions: Iterable[Expression]) -> Expression:
     """All conditions together, flattened, without repetition, in one canonical order; true for none.
 
-    >>> str(conjunction([col("b") > 1, col("a") > 1, col("b") > 1]))
-    '(a > 1) and (b > 1)'
+    >>> str(conjunction([Col("b"), Col("a"), Col("b")]))
+    'a and b'
     """
     parts = sorted({inner for part in conditions for inner in conjuncts(part)} - {TRUE}, key=_canonical)
     if not parts:
         return TRUE
     return parts[0] if len(parts) == 1 else Logic("and", tuple(parts))
+
+
+def disjunction(conditions: Iterable[Expression]) -> Expression:
+    """One of one or more conditions, flattened: brackets in brackets have a limit.
+
+    >>> str(disjunction([Col("a"), disjunction([Col("b"), Col("c")])]))
+    'a or b or c'
+    """
+    parts = [
+        inner
+        for part in conditions
+        for inner in (part.conditions if isinstance(part, Logic) and part.operator == "or" else (part,))
+    ]
+    return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
 
 
 def equality(one: str, other: str) -> Expression:
@@ -854,13 +733,6 @@ def _bracketed(part: Expression) -> str:
     if isinstance(part, Call):
         is_operator = bool(part.definition.words)
     return f"({part})" if is_operator else str(part)
-
-
-def _alternatives(condition: Expression) -> tuple[Expression, ...]:
-    """The parts of an `or`, so that a long one is flat: brackets in brackets have a limit."""
-    if isinstance(condition, Logic) and condition.operator == "or":
-        return condition.conditions
-    return (condition,)
 
 
 def _canonical(part: Expression) -> tuple[str, str, list[int]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from enum import Enum
 from operator import itemgetter
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from midstream.plans.errors import SchemaError
 
@@ -33,6 +36,16 @@ PYTHON_TYPES: Mapping[Type, frozenset[type]] = {
     Type.BOOLEAN: frozenset({bool}),
 }
 """Which Python types a column of each type accepts; ANY accepts every hashable value."""
+
+
+FROM_PYTHON: Mapping[type, Type] = {
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.STRING,
+    bool: Type.BOOLEAN,
+    object: Type.ANY,
+}
+"""The Python types that may be written for a column's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +89,7 @@ class Schema:
             seen.add(column.name)
 
     @classmethod
-    def of(cls, **types: str | Type) -> Schema:
+    def of(cls, **types: ColumnType) -> Schema:
         """A schema from names and types, for example `Schema.of(item="integer", note="string?")`; `?` allows
         None."""
         return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
@@ -159,18 +172,31 @@ class Schema:
             raise SchemaError(f"column {column.name}: found NaN, expected a number", column=column.name)
 
 
-def parse_column(name: str, type_: str | Type) -> Column:
-    """A column from its name and a type such as "integer" or "string?" (which allows None)."""
+ColumnType = str | Type | type | UnionType
+"""How a column's type is declared: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
+
+
+def parse_column(name: str, type_: ColumnType) -> Column:
+    """A column from its name and its type; "string?" and `str | None` allow None.
+
+    >>> str(parse_column("item", int)), str(parse_column("note", str | None)), str(parse_column("x", "any?"))
+    ('item integer', 'note string null', 'x any null')
+    """
     if isinstance(type_, Type):
         return Column(name, type_)
-    nullable = type_.endswith("?")
-    try:
-        return Column(name, Type(type_.rstrip("?").lower()), nullable)
-    except ValueError:
-        known = ", ".join(t.value for t in Type)
-        raise SchemaError(
-            f"column {name}: found type {type_!r}, expected one of {known}", column=name
-        ) from None
+    if get_origin(type_) in (Union, UnionType) and len(get_args(type_)) == 2 and NoneType in get_args(type_):
+        one, other = get_args(type_)
+        return replace(parse_column(name, one if other is NoneType else other), nullable=True)
+    if isinstance(type_, type) and type_ in FROM_PYTHON:
+        return Column(name, FROM_PYTHON[type_])
+    if isinstance(type_, str):
+        with suppress(ValueError):
+            return Column(name, Type(type_.rstrip("?").lower()), type_.endswith("?"))
+    known = ", ".join([*(t.value for t in Type), *(t.__name__ for t in FROM_PYTHON)])
+    shown = type_.__name__ if isinstance(type_, type) else repr(type_)
+    is_time = type_ in (date, datetime, timedelta)
+    hint = "; instants and durations are integers, counted in chronons" if is_time else ""
+    raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col, greatest
+from midstream.plans.operands import col, greatest
 from midstream.scenarios.readers import CsvStream
 
 AIRPORTS = ("EWR", "JFK", "LGA")

@@ -23,8 +23,8 @@ class SignedFilter(Filter):
     Cost     O(1) per element, of which there are two for each interval.
     Source   thesis, 14.2.2
 
-    >>> from midstream.plans.expressions import col
-    >>> large = SignedFilter(col("x") > 3, Schema.of(x="integer"))
+    >>> from midstream.plans.operands import col
+    >>> large = SignedFilter((col("x") > 3).expression, Schema.of(x="integer"))
     >>> large.push(0, [(0, 1, (3,)), (1, 1, (4,)), (5, -1, (3,)), (5, -1, (4,))])
     [(1, 1, (4,)), (5, -1, (4,))]
     """
@@ -38,8 +38,8 @@ class SignedMap(Operator):
     Cost     O(1) per element, of which there are two for each interval.
     Source   thesis, 14.2.2
 
-    >>> from midstream.plans.expressions import col
-    >>> SignedMap([col("x") + 1], Schema.of(x="integer")).push(0, [(0, 1, (3,)), (5, -1, (3,))])
+    >>> from midstream.plans.operands import col
+    >>> SignedMap([(col("x") + 1).expression], Schema.of(x="integer")).push(0, [(0, 1, (3,)), (5, -1, (3,))])
     [(0, 1, (4,)), (5, -1, (4,))]
     """
 

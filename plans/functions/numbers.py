@@ -89,6 +89,32 @@ def modulo(value: int | float, divisor: int | float) -> int | float | None:
     return finite(math.fmod)(value, divisor)
 
 
+@dataclass(frozen=True, slots=True)
+class Modulo(Function):
+    """`mod`, which is written in line where an integer is divided by a constant that is not zero."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """Where the remainder may not exist, or an argument is unknown."""
+        if self._divisor(arguments):
+            return arguments[0].nullable
+        return Function.gives_unknown(self, arguments)
+
+    def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """Python's remainder of the size, with the sign of the dividend; or a call."""
+        divisor = self._divisor(arguments)
+        if not divisor:
+            return Function.body(self, arguments, texts, scope)
+        name = scope.fresh()
+        return f"({name} % {divisor} if ({name} := {texts[0]}) >= 0 else -(-{name} % {divisor}))"
+
+    @staticmethod
+    def _divisor(arguments: Sequence[Argument]) -> int:
+        """The size of a constant divisor of integers; 0 where there is none such."""
+        value = arguments[1].value
+        is_small = type(value) is int and 0 < abs(value) < 2**64
+        return abs(value) if is_small and arguments[0].type is Type.INTEGER else 0
+
+
 def divided(value: int | float, divisor: int | float) -> int | float | None:
     """`//`: of integers the quotient, cut towards zero; of floats, as in DuckDB, the quotient as it is.
 
@@ -156,7 +182,7 @@ NUMBER_FUNCTIONS: Mapping[str, Function] = {
         _of_floats("log10", math.log10),
         _of_floats("log2", math.log2),
         _of_floats("power", math.pow, count=2),
-        Function("mod", (NUMBER, NUMBER), modulo, _either, may_fail=True),
+        Modulo("mod", (NUMBER, NUMBER), modulo, _either, may_fail=True, words=("%",)),
         Division("//", (NUMBER, NUMBER), divided, _either, may_fail=True, words=("//",)),
     )
 }

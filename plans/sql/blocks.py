@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from sqlglot import exp
 
-from midstream.plans.expressions import TRUE, Cast, Col, Const, Expression, conjunction, conjuncts
+from midstream.plans.expressions import TRUE, Binary, Cast, Col, Const, Expression, conjunction, conjuncts
 from midstream.plans.logical import AntiJoin, Filter, Join, Project, Union
 from midstream.plans.plan import Node
 from midstream.plans.sql.faults import Script, span
@@ -104,7 +104,7 @@ class JoinedParts:
                 raise self._script.unknown(
                     f"column in {part.alias} of the name", identifier.name, part.columns, span(identifier)
                 )
-            equal = mine.eq(Col(theirs))
+            equal = Binary("==", mine, Col(theirs))
             with self._script.at(partial(span, identifier)):
                 equal.kind(group.node.schema.concat(part.node.schema))
             equalities.append(equal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -21,10 +21,10 @@ from midstream.plans.expressions import (
     Expression,
     IsNull,
     Kind,
-    Logic,
     Not,
     compile_row,
     conjunction,
+    disjunction,
     walk,
 )
 from midstream.plans.functions import FUNCTIONS
@@ -231,14 +231,15 @@ class Reader:
             case exp.And():
                 return conjunction([self.read(part) for part in tree.flatten()])
             case exp.Or():
-                return _either([self.read(part) for part in tree.flatten()])
+                return disjunction([self.read(part) for part in tree.flatten()])
             case exp.Not():
                 return _negated(self.read(tree.this))
             case exp.Neg():
                 return self._negative(tree)
             case exp.Between():
                 value = self._repeated(tree.this)
-                return (value >= self.read(tree.args["low"])) & (value <= self.read(tree.args["high"]))
+                low, high = self.read(tree.args["low"]), self.read(tree.args["high"])
+                return conjunction([Binary(">=", value, low), Binary("<=", value, high)])
             case exp.In():
                 if tree.args.get("query") or tree.args.get("unnest") or tree.args.get("field"):
                     raise self._unsupported(tree, "a query in IN")
@@ -449,15 +450,6 @@ DATE_PARTS = (
     "millisecond", "epoch", "dow", "isodow", "doy",
 )  # fmt: skip
 """What `date_part` knows; each is a function, too."""
-
-
-def _either(conditions: Sequence[Expression]) -> Expression:
-    parts = [
-        inner
-        for part in conditions
-        for inner in (part.conditions if isinstance(part, Logic) and part.operator == "or" else (part,))
-    ]
-    return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
 
 
 def _negated(condition: Expression) -> Expression:

@@ -8,7 +8,7 @@ from typing import Any
 
 from midstream.plans.aggregates import avg, count, max_
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import Payload
 from midstream.scenarios.bench.aggregates import (
@@ -80,7 +80,7 @@ def _group_count(window: int) -> Plan:
 
 def _filter_map(window: int) -> Plan:
     rows = stream("s", key="integer", value="integer")
-    return rows.filter((col("value") % 2).eq(0)).select("key", value=col("value") * 2).plan()
+    return rows.filter(col("value") % 2 == 0).select("key", value=col("value") * 2).plan()
 
 
 def _difference(window: int) -> Plan:

@@ -16,7 +16,7 @@ from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import Engine
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import Batch
 

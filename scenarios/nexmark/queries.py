@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.schema import Schema
 from midstream.scenarios.nexmark.generator import AUCTION, BID, HOUR, PERSON
 

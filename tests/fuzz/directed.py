@@ -13,7 +13,7 @@ from midstream.migration.transition import Transition
 from midstream.plans.algebra import specified
 from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import Element, Time
 from midstream.testing import Event, Workload, drive, verdict

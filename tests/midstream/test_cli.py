@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from midstream.cli import app, build
 from midstream.plans.errors import MissingExtra
-from midstream.plans.expressions import col
 from midstream.plans.logical import Filter
+from midstream.plans.operands import col
 from midstream.plans.plan import Node
 from midstream.plans.serialise import dumps, plan_from_json
 from midstream.plans.windows import TimeWindow
@@ -58,7 +58,7 @@ def wrong_plan(data: Path) -> Path:
     window = next(
         n for n in plan.nodes if isinstance(n.operator, TimeWindow) and "jfk.delay" in n.schema.names
     )
-    late = Node(Filter(col("jfk.delay") > 5), (window,))
+    late = Node(Filter((col("jfk.delay") > 5).expression), (window,))
     file = data / "wrong.json"
     file.write_text(dumps(plan.replace(window, late)))
     return file

@@ -18,7 +18,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 from midstream.testing import equivalent, is_ordered

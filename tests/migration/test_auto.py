@@ -15,8 +15,8 @@ from midstream.migration.strategies import STRATEGIES, migrate, prepare
 from midstream.migration.swap import Swap
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
 from midstream.plans.observations import Observation
+from midstream.plans.operands import col
 from midstream.plans.streams import BEGINNING, chronons
 
 

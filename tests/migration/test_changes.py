@@ -8,7 +8,7 @@ from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, stream
 from midstream.plans.equivalence import same_meaning
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 

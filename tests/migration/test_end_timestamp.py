@@ -15,7 +15,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.streams import BEGINNING, FOREVER, Element, chronons
 
 NAME = "genmig-end-timestamp"

@@ -20,7 +20,7 @@ from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.snapshots import equivalent, normal_form
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import is_ordered, verdict

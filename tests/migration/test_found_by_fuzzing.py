@@ -11,8 +11,8 @@ from midstream.operators.relations import constant
 from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
 from midstream.plans.logical import Difference, Distinct, Union
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Time

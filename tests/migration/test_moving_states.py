@@ -18,8 +18,8 @@ from midstream.operators.planner import IMPLEMENTATIONS
 from midstream.operators.signs import signed_plan
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused, PlanError
-from midstream.plans.expressions import col
 from midstream.plans.logical import Join
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.snapshots import normal_form

@@ -35,7 +35,7 @@ from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes
 from midstream.plans.snapshots import equivalent

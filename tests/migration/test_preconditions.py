@@ -11,7 +11,7 @@ from midstream.plans.aggregates import count
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import FOREVER, chronons
 from midstream.testing import verdict

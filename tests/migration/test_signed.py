@@ -20,7 +20,7 @@ from midstream.operators.planner import form, physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.snapshots import normal_form

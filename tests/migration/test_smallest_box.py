@@ -18,7 +18,7 @@ from midstream.plans.aggregates import count
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical

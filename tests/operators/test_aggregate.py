@@ -23,7 +23,7 @@ from midstream.plans.aggregates import (
     user_aggregate,
 )
 from midstream.plans.errors import ExpressionError
-from midstream.plans.expressions import Expression, col
+from midstream.plans.operands import col
 from midstream.plans.schema import Schema
 from midstream.plans.streams import FOREVER, Element
 
@@ -111,7 +111,7 @@ def test_means_of_integers_that_no_float_can_hold() -> None:
 
 
 def test_an_argument_that_nests_too_deeply_is_refused() -> None:
-    deep: Expression = col("v")
+    deep = col("v")
     for _ in range(300):
         deep = deep + 1
     with pytest.raises(ExpressionError, match="nests too deeply"):

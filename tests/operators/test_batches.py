@@ -14,8 +14,8 @@ from midstream.operators.engine import Engine, interleave, run
 from midstream.operators.plan_box import PlanBox
 from midstream.plans.algebra import specified
 from midstream.plans.builder import stream
-from midstream.plans.expressions import col
 from midstream.plans.logical import Distinct
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import equivalent, normal_form
 from midstream.plans.streams import Element

@@ -26,7 +26,7 @@ from midstream.operators.planner import running_operator
 from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node
 from midstream.plans.streams import Element

@@ -19,7 +19,7 @@ SCRIPT = """
     from midstream.operators.planner import physical_plan
     from midstream.plans.aggregates import avg, count, max_
     from midstream.plans.builder import stream
-    from midstream.plans.expressions import col
+    from midstream.plans.operands import col
     from midstream.plans.plan import Plan
     from midstream.plans.properties import equal_columns, input_nodes
     from midstream.plans.serialise import dumps
@@ -66,7 +66,7 @@ PICKLE = """
     import pickle, sys
     from midstream.plans.aggregates import count
     from midstream.plans.builder import stream
-    from midstream.plans.expressions import col
+    from midstream.plans.operands import col
     s = stream("s", word="string", x="integer").window(5)
     plan = s.filter(col("word").eq("a") & (col("x") > 1)).group_by("word").aggregate(n=count()).plan()
 """

@@ -12,8 +12,9 @@ from midstream.operators.planner import physical_plan, running_operator
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Expression, col
+from midstream.plans.expressions import Expression
 from midstream.plans.logical import Join
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.snapshots import normal_form

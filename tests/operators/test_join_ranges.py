@@ -15,7 +15,8 @@ from midstream.operators.planner import physical_plan
 from midstream.operators.ranges import at_least, at_most, find_range, why_no_range
 from midstream.plans.builder import stream
 from midstream.plans.errors import PlanError
-from midstream.plans.expressions import TRUE, Expression, col, opaque
+from midstream.plans.expressions import TRUE, Expression
+from midstream.plans.operands import Operand, col, expression_of, opaque
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
@@ -50,15 +51,15 @@ X, Y, F, G = col("x"), col("y"), col("f"), col("g")
     ids=str,
 )
 def test_a_condition_with_a_range(
-    condition: Expression, keys: tuple[Expression, Expression], rest: Expression
+    condition: Operand, keys: tuple[Operand, Operand], rest: Operand | Expression
 ) -> None:
     """Comparisons that shifted bounds decide in integers are made once an element; those of floats again for
     each candidate. A range with two ends is preferred."""
-    found = find_range(condition, LEFT, RIGHT)
+    found = find_range(condition.expression, LEFT, RIGHT)
     assert found is not None
-    assert found.keys == keys
-    assert found.rest == rest
-    assert why_no_range(condition, LEFT, RIGHT) is None
+    assert found.keys == tuple(key.expression for key in keys)
+    assert found.rest == expression_of(rest)
+    assert why_no_range(condition.expression, LEFT, RIGHT) is None
 
 
 NOTHING_COMPARED = "no part of the condition compares the left side with the right side by <, <=, > or >="
@@ -66,7 +67,7 @@ NOT_COMPARABLE = "the values of a column of type any, or of a callable, need not
 
 
 @pytest.mark.parametrize(
-    ("condition", "reason"),
+    ("written", "reason"),
     [
         (TRUE, NOTHING_COMPARED),
         (X.eq(Y), NOTHING_COMPARED),
@@ -82,7 +83,8 @@ NOT_COMPARABLE = "the values of a column of type any, or of a callable, need not
     ],
     ids=str,
 )
-def test_a_condition_without_a_range(condition: Expression, reason: str) -> None:
+def test_a_condition_without_a_range(written: Operand | Expression, reason: str) -> None:
+    condition = expression_of(written)
     assert find_range(condition, LEFT, RIGHT) is None
     assert reason in (why_no_range(condition, LEFT, RIGHT) or "")
 
@@ -153,10 +155,10 @@ BANDS = {
 
 @pytest.mark.parametrize("condition", BANDS.values(), ids=BANDS)
 @pytest.mark.parametrize("port", [0, 1])
-def test_a_probe_looks_at_candidates_only(condition: Expression, port: int) -> None:
+def test_a_probe_looks_at_candidates_only(condition: Operand, port: int) -> None:
     """The end of an element is compared when a probe looks at it: of thousands, that happens to those in
     range."""
-    join = BandJoin(condition, CHOSEN, ONE, OTHER)
+    join = BandJoin(condition.expression, CHOSEN, ONE, OTHER)
     kept = [(0, Watched(10), (value,)) for value in range(1000)]
     join.process(1 - port, kept, 0)
     Watched.compared = 0
@@ -170,7 +172,7 @@ def test_a_probe_looks_at_candidates_only(condition: Expression, port: int) -> N
 def test_a_band_of_any_floats_is_that_of_nested_loops(is_fifo: Any, arrivals: list[Any]) -> None:
     """Next to the ends of the band above all: with each number, some arrive that lie on them."""
     schemas = Schema.of(x="float"), Schema.of(y="float")
-    condition = (Y - 0.1 <= X) & (X < Y + 0.3)
+    condition = ((Y - 0.1 <= X) & (X < Y + 0.3)).expression
     band = BandJoin(condition, CHOSEN, *schemas, is_fifo)
     loops = NestedLoopsJoin(pairing(condition, CHOSEN, *schemas), is_fifo)
     time = 0

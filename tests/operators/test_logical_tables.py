@@ -17,7 +17,7 @@ from midstream.operators.engine import run
 from midstream.plans.aggregates import count, sum_
 from midstream.plans.algebra import snapshots, specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col, opaque
+from midstream.plans.operands import col, opaque
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import NormalForm, normal_form
 from midstream.plans.streams import Element, Payload, chronons

@@ -9,7 +9,7 @@ from midstream.operators.engine import Engine
 from midstream.operators.metadata import Metadata
 from midstream.plans.builder import stream
 from midstream.plans.errors import UnknownStreamError
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.streams import chronons
 from midstream.testing import Workload, drive, workloads
 

@@ -17,7 +17,7 @@ from midstream.operators.operator import Operator
 from midstream.operators.planner import IMPLEMENTATIONS, running_operator
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.snapshots import NormalForm, normal_form

@@ -20,7 +20,7 @@ from midstream.operators.planner import physical_plan, running_operator
 from midstream.plans.aggregates import count, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col, opaque
+from midstream.plans.operands import col, opaque
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.snapshots import normal_form

@@ -10,7 +10,7 @@ from midstream.operators.plan_box import PlanBox
 from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
 from midstream.plans.errors import EndedError, PlanError
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import BEGINNING, FOREVER
 from midstream.testing import Workload, workloads

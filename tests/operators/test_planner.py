@@ -16,8 +16,8 @@ from midstream.plans.algebra import specified
 from midstream.plans.arrangements import Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import PlanError, TieError
-from midstream.plans.expressions import col
 from midstream.plans.logical import Source
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical_plan

@@ -18,7 +18,7 @@ from midstream.plans.errors import (
     StreamOrderError,
     UnknownStreamError,
 )
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import BEGINNING, FOREVER, chronons
 from midstream.testing import drive, elements, interleavings, is_ordered, rows, verdict

@@ -31,8 +31,8 @@ from midstream.plans import aggregates
 from midstream.plans.arrangements import Convert
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import IntervalError, PlanError, TieError
-from midstream.plans.expressions import col
 from midstream.plans.logical import Logical, Source
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical, logical_plan
@@ -448,7 +448,7 @@ def test_an_extreme_costs_a_logarithm_of_comparisons() -> None:
 def test_a_negative_equals_its_positive_even_where_a_value_is_no_number() -> None:
     """inf - inf is a new object each time, and equals no other."""
     schema = Schema.of(x="float")
-    computed = SignedMap([col("x") - col("x")], schema)
+    computed = SignedMap([(col("x") - col("x")).expression], schema)
     signs = computed.push(0, [(1, 1, (math.inf,)), (5, -1, (math.inf,))])
     assert signs[0][2] == signs[1][2]
     plan = stream("s", schema, intervals=True).select(y=col("x") - col("x")).distinct().plan()

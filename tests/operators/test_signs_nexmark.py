@@ -13,7 +13,7 @@ from midstream.operators.signs import signed_plan
 from midstream.plans.aggregates import count, max_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Plan
 from midstream.plans.schema import Schema

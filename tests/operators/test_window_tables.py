@@ -15,7 +15,7 @@ from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_plan, running_operator
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import opaque
+from midstream.plans.operands import opaque
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import NormalForm, normal_form, snapshot
 from midstream.plans.streams import FOREVER, Element, Time, chronons

@@ -17,7 +17,7 @@ from midstream.operators.windows import CountWindow, PartitionedWindow
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import TieError
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.schema import Schema
 from midstream.plans.snapshots import normal_form
 from midstream.plans.streams import FOREVER, Batch, Element, chronons

@@ -24,8 +24,9 @@ from midstream.optimizer import (
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import col, equality
+from midstream.plans.expressions import equality
 from midstream.plans.logical import Join
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import chronons
 from midstream.testing import plans

@@ -11,7 +11,8 @@ from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics,
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import col, equality
+from midstream.plans.expressions import equality
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 
 S = stream("s", x="integer", y="integer").window(60)

@@ -21,8 +21,9 @@ from midstream.plans.aggregates import count
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import EnumerationLimit
-from midstream.plans.expressions import Const, Expression, col, conjunction
+from midstream.plans.expressions import Const, conjunction
 from midstream.plans.logical import Join
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.properties import input_nodes
 from midstream.plans.snapshots import compare, normal_form
@@ -109,8 +110,8 @@ def join_queries(draw: st.DrawFn) -> Stream:
         names = left.schema.names + right.schema.names
         columns = st.sampled_from(names).map(col)
         pairs = st.tuples(columns, columns)
-        some = st.one_of(pairs.map(lambda p: p[0].eq(p[1])), pairs.map(lambda p: p[0] < p[1]))
-        conditions: list[Expression] = draw(st.lists(some, max_size=2))
+        some = st.one_of(pairs.map(lambda p: p[0] == p[1]), pairs.map(lambda p: p[0] < p[1]))
+        conditions = [one.expression for one in draw(st.lists(some, max_size=2))]
         parts.append(left.join(right, on=conjunction(conditions), columns=draw(st.permutations(names))))
     return parts[0].distinct() if draw(st.booleans()) else parts[0]
 
@@ -246,7 +247,7 @@ def test_a_physical_plan_is_enumerated_as_what_it_computes() -> None:
 PRINT_PLANS = """
 from midstream.optimizer import enumerate_plans
 from midstream.plans.builder import stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 
 a, b, c = (stream(n, **{n + m: "integer" for m in "xyz"}).window(9) for n in "abc")
 query = a.join(b, on=[("ax", "by"), ("az", "by")]).join(c, on=[("by", "cx"), ("ay", "cz")])

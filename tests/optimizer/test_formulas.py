@@ -59,7 +59,7 @@ def with_values(d: float, length: float, *columns: list[int]) -> Statistics:
 
 def test_filter() -> None:
     """(22.1): d' = d / sel = 10 / 0.25; (22.13); (22.14): 1/10 predicates and 1/40 outputs."""
-    dear = S["x"] > 7
+    dear = (S["x"] > 7).expression
     found = root(S.filter(dear), Statistics({S.node: SLOW}, {dear: 0.25}))
     assert (found.d, found.l, found.g) == (40.0, 60.0, 1)
     assert found.state == 0
@@ -114,7 +114,9 @@ def test_hash_join() -> None:
 
 def test_hash_join_with_another_condition() -> None:
     """Pairs with equal keys are candidates; a third of them are results."""
-    statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1, S["y"] < T["w"]: 1 / 3})
+    statistics = Statistics(
+        {S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1, (S["y"] < T["w"]).expression: 1 / 3}
+    )
     found = root(S.join(T, on=S["x"].eq(T["z"]) & (S["y"] < T["w"])), statistics)
     assert found.rate == pytest.approx(0.015)
     assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.015 * RESULT)
@@ -124,7 +126,7 @@ def test_nested_loops_join() -> None:
     """All overlapping pairs are candidates, and nothing is hashed: also where the plan asks for loops in
     spite of equal columns."""
     by_loops = 0.15 * (HASHED - 20_000) + 0.45 * 1
-    less = S["y"] < T["w"]
+    less = (S["y"] < T["w"]).expression
     statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {less: 0.1, equality("x", "z"): 0.1})
     found = root(S.join(T, on=less), statistics)
     assert found.cost == exactly(by_loops + 0.045 * RESULT)

@@ -23,7 +23,8 @@ import pytest
 from midstream.optimizer.rules import RULES, apply
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const, col, opaque
+from midstream.plans.expressions import Const
+from midstream.plans.operands import col, opaque
 from midstream.plans.plan import Plan
 
 FOLDER = Path(__file__).parent / "golden"

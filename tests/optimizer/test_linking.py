@@ -11,8 +11,9 @@ from midstream.optimizer.enumeration import with_linked_joins
 from midstream.optimizer.rules.linking import linked
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const, Expression, col, conjunction
+from midstream.plans.expressions import Const, Expression, conjunction
 from midstream.plans.logical import Join
+from midstream.plans.operands import col, lit
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import compare, normal_form
 from midstream.testing import plans, streams_for
@@ -160,15 +161,12 @@ def join_trees(draw: st.DrawFn) -> Plan:
 @st.composite
 def join_conditions(draw: st.DrawFn, columns: tuple[str, ...]) -> Expression:
     column = st.sampled_from(columns).map(col)
-    equality = st.tuples(column, column).map(lambda pair: pair[0].eq(pair[1]))
+    equality = st.tuples(column, column).map(lambda pair: pair[0] == pair[1])
     order = st.tuples(column, column).map(lambda pair: pair[0] < pair[1])
     known = column.map(lambda one: ~one.is_null())
     # Few constants: a join on False or on unknown has no result to compare.
-    return conjunction(
-        draw(
-            st.lists(st.one_of(equality, equality, equality, order, known, st.just(Const(True))), max_size=2)
-        )
-    )
+    some = st.one_of(equality, equality, equality, order, known, st.just(lit(True)))
+    return conjunction(one.expression for one in draw(st.lists(some, max_size=2)))
 
 
 @given(join_trees(), st.data())

@@ -18,7 +18,6 @@ from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.multiset_formulas import ENOUGH, compared, in_common, matched
 from midstream.optimizer.units import UnitCosts
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
 from midstream.plans.logical import (
     AntiJoin,
     Difference,
@@ -28,6 +27,7 @@ from midstream.plans.logical import (
     SemiJoin,
     StrictDifference,
 )
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.streams import Element
 

@@ -14,8 +14,8 @@ from midstream.operators.plan_box import PlanBox
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
 from midstream.plans.logical import Join
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import meant
 from midstream.plans.streams import Element

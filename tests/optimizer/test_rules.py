@@ -17,8 +17,9 @@ from midstream.plans.aggregates import count
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Col, Const, Expression, conjunction, equality, opaque
+from midstream.plans.expressions import Binary, Col, Const, Expression, conjunction, equality
 from midstream.plans.logical import Distinct
+from midstream.plans.operands import col, opaque
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Type
 from midstream.plans.snapshots import compare, normal_form
@@ -61,9 +62,9 @@ def conditions(draw: st.DrawFn, names: Sequence[str]) -> Expression:
         case 0:
             return draw(st.sampled_from([Const(True), Const(True), Const(False), Const(None)]))
         case 1:
-            return Col(name).eq(Col(name))
+            return (col(name) == col(name)).expression
         case 2:
-            return opaque(is_even, [name], "boolean?")
+            return opaque(is_even, [name], "boolean?").expression
     return draw(condition(names))
 
 
@@ -110,7 +111,7 @@ def filters_over_joins(draw: st.DrawFn, sides: tuple[int, ...]) -> Node:
     joined = draw(joins(*inputs))
     visible = [[name for name in side.schema.names if name in joined.schema] for side in inputs]
     if len(sides) == 2:
-        part = Col(draw(st.sampled_from(visible[0]))) <= Col(draw(st.sampled_from(visible[1])))
+        part = Binary("<=", *(Col(draw(st.sampled_from(names))) for names in visible))
     else:
         part = draw(condition(visible[sides[0]]))
     others = draw(st.lists(conditions(joined.schema.names), max_size=1))

@@ -13,7 +13,8 @@ from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.selectivity import DEFAULT_EQUALITY, DEFAULT_OTHER
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const, Expression, col, conjunction, equality, opaque
+from midstream.plans.expressions import Const, Expression, conjunction, equality
+from midstream.plans.operands import col, opaque
 from midstream.plans.plan import Plan
 
 A = stream("a", intervals=True, x="integer", y="integer?")
@@ -266,15 +267,16 @@ def sampled_joins(draw: st.DrawFn) -> tuple[Plan, Statistics]:
     """Joins of three streams under conditions of all kinds, and samples of all streams."""
     names = [name for s in THREE for name in s.schema.names]
     column = st.sampled_from(names).map(col)
-    small = st.integers(0, 3).map(Const)
+    small = st.integers(0, 3)
     condition = st.one_of(
-        st.tuples(column, column).map(lambda pair: pair[0].eq(pair[1])),
-        st.tuples(column, column).map(lambda pair: pair[0].eq(pair[1])),
+        st.tuples(column, column).map(lambda pair: pair[0] == pair[1]),
+        st.tuples(column, column).map(lambda pair: pair[0] == pair[1]),
         st.tuples(column, column).map(lambda pair: pair[0] < pair[1]),
         st.tuples(column, small).map(lambda pair: pair[0] < pair[1]),
-        st.tuples(column, column, column).map(lambda three: (three[0] + three[1]).eq(three[2])),
+        st.tuples(column, column, column).map(lambda three: three[0] + three[1] == three[2]),
     )
-    query = A.join(B).join(C, on=conjunction(draw(st.lists(condition, max_size=4))))
+    chosen = [one.expression for one in draw(st.lists(condition, max_size=4))]
+    query = A.join(B).join(C, on=conjunction(chosen))
     value, maybe = st.integers(0, 3), st.one_of(st.integers(0, 3), st.none())
     streams = {}
     for s in THREE:

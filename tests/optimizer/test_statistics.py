@@ -12,8 +12,8 @@ from midstream.optimizer import Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import ENOUGH, stream_statistics
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import col
 from midstream.plans.observations import Observation
+from midstream.plans.operands import col
 from midstream.plans.schema import Schema
 from midstream.plans.streams import FOREVER, Element, chronons
 
@@ -165,9 +165,9 @@ def test_unknown_values_have_no_share() -> None:
 
 def test_rows_that_satisfy_a_condition_are_found_once() -> None:
     sample = Sample(ROW, [(i,) for i in range(10)])
-    some = sample.where(col("x") > 7)
+    some = sample.where((col("x") > 7).expression)
     assert some.rows == [(8,), (9,)]
-    assert sample.where(col("x") > 7) is some
+    assert sample.where((col("x") > 7).expression) is some
     assert some.distribution("x") == {8: 0.5, 9: 0.5}
 
 

@@ -39,7 +39,8 @@ from midstream.plans.aggregates import (
 )
 from midstream.plans.errors import ExpressionError, PlanFormatError
 from midstream.plans.exact import exact_mean, exact_sum, exact_variance, rounded_root
-from midstream.plans.expressions import col, opaque
+from midstream.plans.expressions import Col
+from midstream.plans.operands import col, opaque
 from midstream.plans.schema import Column, Schema, Type
 
 FINITE = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
@@ -152,11 +153,11 @@ def test_a_count_of_nothing_is_zero_and_a_sum_of_nothing_unknown() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: AggregateCall("mode", col("x")), "found aggregate 'mode', expected one of count, sum"),
+        (lambda: AggregateCall("mode", Col("x")), "found aggregate 'mode', expected one of count, sum"),
         (lambda: count(distinct=True), r"count\(distinct\) needs an argument"),
         (lambda: AggregateCall(SPREAD), r"spread\(\) needs an argument"),
-        (lambda: AggregateCall("top_k", col("x")), r"top_k\(x\): found k = None, expected one for top_k"),
-        (lambda: AggregateCall("sum", col("x"), k=3), r"sum\(x, 3\): found k = 3, expected one for top_k"),
+        (lambda: AggregateCall("top_k", Col("x")), r"top_k\(x\): found k = None, expected one for top_k"),
+        (lambda: AggregateCall("sum", Col("x"), k=3), r"sum\(x, 3\): found k = 3, expected one for top_k"),
         (lambda: top_k("x", 0), r"top_k\(x, 0\): found k = 0, expected a positive integer"),
         (lambda: top_k("x", True), "found k = True, expected a positive integer"),
         (lambda: median("s").column("y", Schema.of(s="string")), r"median\(s\) is over string"),
@@ -331,14 +332,14 @@ def test_a_users_result_that_is_no_number_is_always_the_same() -> None:
 
 def test_builders_name_functions() -> None:
     assert (variance("x"), stddev("x")) == (var_samp("x"), stddev_samp("x"))
-    assert count_distinct("x") == count("x", distinct=True) == AggregateCall("count", col("x"), True)
+    assert count_distinct("x") == count("x", distinct=True) == AggregateCall("count", Col("x"), True)
     assert {call.name for call in CALLS} == set(FUNCTIONS) == {*MEANING, "top_k"}
 
 
 def test_an_extreme_does_not_care_how_often_a_value_occurs() -> None:
     """So plans that differ in no more than that are equal."""
     for function in ("min", "max"):
-        assert AggregateCall(function, col("x"), distinct=True) == AggregateCall(function, col("x"))
+        assert AggregateCall(function, Col("x"), distinct=True) == AggregateCall(function, Col("x"))
 
 
 def test_calls_are_equal_by_what_they_compute() -> None:
@@ -396,4 +397,4 @@ def test_a_call_is_written_as_it_is_read() -> None:
     ]
     assert sum_(col("x") + col("y")).columns() == {"x", "y"}
     assert count().columns() == frozenset()
-    assert {sum_("x"), sum_(col("x"))} == {AggregateCall("sum", col("x"))}
+    assert {sum_("x"), sum_(col("x"))} == {AggregateCall("sum", Col("x"))}

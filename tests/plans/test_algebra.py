@@ -13,7 +13,7 @@ from midstream.operators.planner import physical_plan
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
 from midstream.plans.algebra import meaning, snapshots, specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import normal_form, snapshot
 from midstream.plans.streams import FOREVER, Element

@@ -10,8 +10,9 @@ import pytest
 from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
 from midstream.plans.errors import ExpressionError, PlanError, SchemaError
-from midstream.plans.expressions import Col, col
+from midstream.plans.expressions import Col
 from midstream.plans.logical import Aggregate, Filter, Join, Project
+from midstream.plans.operands import col
 from midstream.plans.schema import Column, Schema, Type
 
 S = stream("s", x="integer", y="float?")

@@ -14,8 +14,8 @@ from midstream.operators.planner import IMPLEMENTATIONS, physical_plan
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.diagrams import LINE, SYMBOLS, arranged, dot, heading, parameters, svg
-from midstream.plans.expressions import col
 from midstream.plans.layout import Box
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.testing import WHOLE, plans

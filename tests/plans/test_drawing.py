@@ -11,7 +11,7 @@ from midstream.operators.planner import physical_plan
 from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
 from midstream.plans.drawing import tree
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.testing import plans
 

@@ -20,17 +20,7 @@ from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.equivalence import same_meaning
 from midstream.plans.errors import MidstreamError
-from midstream.plans.expressions import (
-    Col,
-    Const,
-    Expression,
-    cast,
-    col,
-    conjunction,
-    conjuncts,
-    equality,
-    opaque,
-)
+from midstream.plans.expressions import Col, Const, Expression, conjunction, conjuncts, equality
 from midstream.plans.logical import (
     Aggregate,
     AntiJoin,
@@ -48,6 +38,7 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
+from midstream.plans.operands import col, lit, opaque
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema, Type, parse_column
@@ -95,7 +86,7 @@ SAME: dict[str, tuple[Stream, Stream]] = {
     "a callable": (A.filter(ODD).join(B), A.join(B).filter(ODD)),
     "operands swapped": (
         A.filter((x + col("a")).eq(3) | (x < 3)),
-        A.filter((Const(3) > x) | Const(3).eq(col("a") + x)),
+        A.filter((x < 3) | (col("a") + x == 3)),
     ),
     "computed in steps": (A.select(p=x + 1).select(q=col("p") * 2), A.select(q=2 * (1 + x))),
     "renamed and back": (A.rename({"x": "k"}).filter(col("k") > 3).rename({"k": "x"}), A.filter(x > 3)),
@@ -143,7 +134,7 @@ SAME: dict[str, tuple[Stream, Stream]] = {
     ),
     "semi-joins": (
         A.semi_join(B, on=(x > y) & (col("a") > 1)),
-        A.semi_join(B, on=(Const(1) < col("a")) & (y < x)),
+        A.semi_join(B, on=(col("a") > 1) & (y < x)),
     ),
     "anti-joins": (
         A.anti_join(B.filter(y > 3).filter(y > 2), on=AB),
@@ -164,7 +155,7 @@ SAME: dict[str, tuple[Stream, Stream]] = {
 
 NOT_SAME: dict[str, tuple[Stream, Stream]] = {
     "another condition": (A.filter(x > 3), A.filter(x >= 3)),
-    "another constant": (A.select(p=cast(Const(1), "string")), A.select(p=cast(Const(1.0), "string"))),
+    "another constant": (A.select(p=lit(1).cast("string")), A.select(p=lit(1.0).cast("string"))),
     "operands of a difference": (A.filter((x - col("a")) > 3), A.filter((col("a") - x) > 3)),
     "columns of the other side": (
         A.rename({"a": "p", "x": "q"}).join(ALIKE),
@@ -211,16 +202,16 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
     ),
     "another window": (A, ALIKE),
     "equal values as texts": (
-        FLOATS.distinct().filter(cast(col("f"), "string").eq("1")),
-        FLOATS.filter(cast(col("f"), "string").eq("1")).distinct(),
+        FLOATS.distinct().filter(col("f").cast("string").eq("1")),
+        FLOATS.filter(col("f").cast("string").eq("1")).distinct(),
     ),
     "equal values of unknown types": (
-        FLOATS.max_union(FLOATS.filter(col("f") > 1)).select(p=cast(col("v"), "string")),
-        FLOATS.filter(col("f") > 1).max_union(FLOATS).select(p=cast(col("v"), "string")),
+        FLOATS.max_union(FLOATS.filter(col("f") > 1)).select(p=col("v").cast("string")),
+        FLOATS.filter(col("f") > 1).max_union(FLOATS).select(p=col("v").cast("string")),
     ),
     "rows made equal by texts": (
-        FLOATS.distinct().select(p=cast(col("f"), "string")).distinct(),
-        FLOATS.select(p=cast(col("f"), "string")).distinct(),
+        FLOATS.distinct().select(p=col("f").cast("string")).distinct(),
+        FLOATS.select(p=col("f").cast("string")).distinct(),
     ),
     "what is no boolean, together or one by one": (
         FLOATS.filter(col("v") & col("w")),
@@ -276,7 +267,9 @@ def _copies(pairs: list[tuple[int, int]], order: list[int]) -> Node:
     copies = [A.alias(str(i)) for i in order]
     joined = reduce(Stream.join, copies)
     return (
-        joined.filter(conjunction(col(f"{i}.x") < col(f"{j}.x") for i, j in pairs)).aggregate(n=count()).node
+        joined.filter(conjunction((col(f"{i}.x") < col(f"{j}.x")).expression for i, j in pairs))
+        .aggregate(n=count())
+        .node
     )
 
 
@@ -297,7 +290,7 @@ def test_what_is_shared_many_times_over_is_read_once() -> None:
                 query = query.union(query.filter(col("s") > i))
         return query
 
-    one, other = doubled(A.select("x").filter(x > 3)), doubled(A.filter(Const(3) < x).select("x"))
+    one, other = doubled(A.select("x").filter(x > 3)), doubled(A.filter(x > 3).select("x"))
     assert same_meaning(one.node, other.node)
 
 
@@ -307,7 +300,7 @@ def test_plans_may_be_deep() -> None:
             query = query.group_by("x").aggregate(n=count())
         return query.node
 
-    assert same_meaning(deep(A.filter(x > 3)), deep(A.filter(Const(3) < x)))
+    assert same_meaning(deep(A.filter(x > 3)), deep(A.filter(x > 3)))
 
 
 @given(st.data())
@@ -529,8 +522,8 @@ def _with_itself(node: Node, pairs: list[tuple[str, str]]) -> Iterator[tuple[Nod
     """A join of two copies, where they change their parts, and with conditions that follow from others."""
     copy = _over(node, Project(tuple((f"copy {name}", Col(name)) for name in node.schema.names)))
     columns = node.schema.names + copy.schema.names
-    forth = conjunction(Col(one) < Col(f"copy {other}") for one, other in pairs)
-    back = conjunction(Col(f"copy {other}") < Col(one) for one, other in pairs)
+    forth = conjunction((col(one) < col(f"copy {other}")).expression for one, other in pairs)
+    back = conjunction((col(f"copy {other}") < col(one)).expression for one, other in pairs)
     equal = conjunction(equality(one, f"copy {other}") for one, other in pairs)
     again = conjunction([equal, *(equality(a[0], b[0]) for a in pairs for b in pairs if a[1] == b[1])])
     for one, other in ((forth, back), (equal, again), (equal, forth)):

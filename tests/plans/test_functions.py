@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,9 +26,6 @@ from midstream.plans.expressions import (
     Col,
     Const,
     Expression,
-    call,
-    cast,
-    col,
     compile_row,
     expression_from_json,
 )
@@ -36,6 +33,7 @@ from midstream.plans.functions import FUNCTIONS
 from midstream.plans.functions.casts import CASTS
 from midstream.plans.functions.dates import CALENDAR, CYCLES, FIRST_DAYS, LENGTHS
 from midstream.plans.functions.function import LONGEST
+from midstream.plans.operands import Operand, call, case, col, expression_of, lit
 from midstream.plans.schema import PYTHON_TYPES, Column, Schema, Type
 
 MORE = settings(max_examples=4 * settings.default.max_examples)
@@ -170,6 +168,11 @@ digits; and errors, infinities and NaN of DuckDB, where ours are unknown.
 """
 
 
+def compiled(value: Operand | Expression, schema: Schema) -> Callable[[Any], Any]:
+    """The function of an operand, or of a tree."""
+    return compile_row(expression_of(value), schema)
+
+
 def plain_name(name: str) -> str:
     """The function that is compared."""
     return name.removesuffix(" escape").removesuffix(" all")
@@ -256,7 +259,7 @@ def ours(name: str, values: Sequence[Any], types: Sequence[type], ways: Sequence
             schema
         ) if name not in DATES else None
         return None
-    found = compile_row(expression, schema)(tuple(values))
+    found = compiled(expression, schema)(tuple(values))
     if found is None:
         assert kind.nullable
     elif kind.type is not Type.ANY:
@@ -325,14 +328,14 @@ def test_a_part_of_time_begins_before_the_instant_and_ends_behind_it(length: int
     """In units of any length, also those that no other part of time is a multiple of."""
     schema = Schema.of(x="integer")
     for part in ("millisecond", "second", "hour", "day", "week", "month", "year"):
-        begin = compile_row(call("date_trunc", part, col("x"), length), schema)((instant,))
-        year = compile_row(call("date_part", "year", col("x"), length), schema)((instant,))
+        begin = compiled(call("date_trunc", part, col("x"), length), schema)((instant,))
+        year = compiled(call("date_part", "year", col("x"), length), schema)((instant,))
         if begin is None:
             assert year is None
             assert part in ("month", "year")
             continue
         assert begin <= instant
-        again = compile_row(call("date_trunc", part, col("x"), length), schema)((begin + 1,))
+        again = compiled(call("date_trunc", part, col("x"), length), schema)((begin + 1,))
         assert again is None or again >= begin or length > 10**6
         longest = {"month": 31, "year": 366, "week": 7}.get(part, 1) * 86400 * 10**9
         assert (instant - begin) * length < longest + length
@@ -344,10 +347,10 @@ def test_a_part_of_time_begins_before_the_instant_and_ends_behind_it(length: int
 def test_beyond_the_calendar_there_is_no_year() -> None:
     schema = Schema.of(x="integer")
     for instant in (10**18, -(10**18), 10**400):
-        assert compile_row(call("date_part", "year", col("x"), 10**9), schema)((instant,)) is None
-        assert compile_row(call("date_trunc", "month", col("x"), 10**9), schema)((instant,)) is None
-        assert compile_row(call("strftime", col("x"), "%Y", 10**9), schema)((instant,)) is None
-        assert compile_row(call("date_part", "hour", col("x"), 10**9), schema)((instant,)) is not None
+        assert compiled(call("date_part", "year", col("x"), 10**9), schema)((instant,)) is None
+        assert compiled(call("date_trunc", "month", col("x"), 10**9), schema)((instant,)) is None
+        assert compiled(call("strftime", col("x"), "%Y", 10**9), schema)((instant,)) is None
+        assert compiled(call("date_part", "hour", col("x"), 10**9), schema)((instant,)) is not None
 
 
 # Conversions
@@ -389,12 +392,12 @@ def test_a_cast_gives_what_duckdb_gives(source: str, target: str, duckdb: Any, d
     expected = duckdb_value(duckdb, f"try_cast({{0}} as {sql_type})", [value], [type(value)])
     for type_ in (source, f"{source}?", "any"):
         schema = Schema.of(x=type_)
-        found = compile_row(cast(col("x"), target), schema)((value,))
+        found = compiled(col("x").cast(target), schema)((value,))
         assert same(found, expected), (found, expected)
-        assert found is not None or cast(col("x"), target).kind(schema).nullable
+        assert found is not None or col("x").cast(target).expression.kind(schema).nullable
         if type_ != source:
-            assert compile_row(cast(col("x"), target), schema)((None,)) is None
-    assert same(compile_row(cast(value, target), Schema(()))(()), expected)
+            assert compiled(col("x").cast(target), schema)((None,)) is None
+    assert same(compiled(lit(value).cast(target), Schema(()))(()), expected)
 
 
 @pytest.mark.parametrize(
@@ -402,7 +405,7 @@ def test_a_cast_gives_what_duckdb_gives(source: str, target: str, duckdb: Any, d
 )
 @pytest.mark.parametrize("target", list(CASTS))
 def test_what_cannot_be_converted_is_unknown(value: Any, target: Type) -> None:
-    found = compile_row(cast(col("x"), target), Schema.of(x="any"))((value,))
+    found = compiled(col("x").cast(target), Schema.of(x="any"))((value,))
     assert found is None or type(found) in PYTHON_TYPES[target]
     assert not isinstance(found, float) or math.isfinite(found)
 
@@ -410,10 +413,10 @@ def test_what_cannot_be_converted_is_unknown(value: Any, target: Type) -> None:
 def test_a_float_that_is_kept_as_an_integer_is_written_as_a_float() -> None:
     """A column of floats takes integers as well."""
     schema = Schema.of(x="float")
-    assert compile_row(cast(col("x"), "string"), schema)((3,)) == "3.0"
-    assert compile_row(call("||", col("x"), "!"), schema)((3,)) == "3.0!"
-    assert compile_row(call("concat", col("x"), None), schema)((3,)) == "3.0"
-    assert compile_row(call("//", col("x"), 2), schema)((3,)) == 1.5
+    assert compiled(col("x").cast("string"), schema)((3,)) == "3.0"
+    assert compiled(call("||", col("x"), "!"), schema)((3,)) == "3.0!"
+    assert compiled(call("concat", col("x"), None), schema)((3,)) == "3.0"
+    assert compiled(call("//", col("x"), 2), schema)((3,)) == 1.5
 
 
 # What is well-typed never raises
@@ -531,7 +534,7 @@ def is_well_typed(expression: Expression) -> bool:
 def test_what_is_well_typed_never_raises(expression: Expression, rows: list[tuple[Any, ...]]) -> None:
     """Whatever is in the row, the value is of the kind that was said."""
     kind = expression.kind(SCHEMA)
-    compute = compile_row(expression, SCHEMA)
+    compute = compiled(expression, SCHEMA)
     for row in rows:
         value = compute(row)
         if value is None:
@@ -555,7 +558,7 @@ def test_a_value_of_a_wrong_type_in_a_column_of_any_is_unknown(name: str) -> Non
     schema = Schema.of(**{f"x{i}": "any" for i in range(len(function.parameters))})
     expression = Call(name, tuple(map(Col, schema.names)))
     for odd in ((1, 2), 1, 1.5, "x", True, 10**400, math.inf):
-        value = compile_row(expression, schema)((odd,) * len(schema))
+        value = compiled(expression, schema)((odd,) * len(schema))
         assert value is not None or expression.kind(schema).nullable
 
 
@@ -567,7 +570,7 @@ def test_what_is_unknown_is_said_by_the_kind(name: str) -> None:
     if name in ("date_part", "date_trunc"):
         parts[0] = Const("day")
     expression = Call(name, tuple(parts))
-    value = compile_row(expression, Schema(()))(())
+    value = compiled(expression, Schema(()))(())
     expected = {"concat": "", "is distinct from": False}
     assert value == expected.get(name)
     assert expression.kind(Schema(())).nullable is (name not in expected)
@@ -585,9 +588,11 @@ def test_without_unknown_arguments_no_guard_is_generated() -> None:
         call("||", col("s"), "x"): "(row[0] + 'x')",
         call("in", col("i"), 1, 2): "(row[1] in _k0)",
         call("coalesce", col("i"), 1): "(row[1])",
-        Case(((col("i") > 1, col("i")),), Const(0)): "(row[1] if (row[1] > 1) else 0)",
+        call("mod", col("i"), -3): "(_k0 % 3 if (_k0 := row[1]) >= 0 else -(-_k0 % 3))",
+        case((col("i") > 1, col("i")), default=0): "(row[1] if (row[1] > 1) else 0)",
     }
-    for expression, source in sources.items():
+    for operand, source in sources.items():
+        expression = operand.expression
         assert expression.source(row_scope(schema, "row")) == source
         assert not expression.kind(schema).nullable
 
@@ -605,8 +610,8 @@ def test_without_unknown_arguments_no_guard_is_generated() -> None:
         (call("regexp_replace", "abc", "b*", "x", "g"), "xaxcx"),
         (call("regexp_replace", "abc", "", "-", "g"), "-a-b-c-"),
         (call("regexp_matches", "a\n", "a$"), False),
-        (cast("0e99999999", "integer"), 0),
-        (cast("1e99999999", "integer"), None),
+        (lit("0e99999999").cast("integer"), 0),
+        (lit("1e99999999").cast("integer"), None),
         (call("length", call("repeat", "ab", LONGEST // 2)), LONGEST),
         (call("like", "a" * 3000 + "c", "%a" * 40 + "%b"), False),
         (call("like", "a" * 3000 + "b", "%a" * 40 + "%b"), True),
@@ -625,13 +630,13 @@ def test_without_unknown_arguments_no_guard_is_generated() -> None:
     ids=lambda x: str(x)[:40],
 )
 def test_borders(expression: Expression, value: Any) -> None:
-    assert compile_row(expression, Schema(()))(()) == value
+    assert compiled(expression, Schema(()))(()) == value
 
 
 def test_the_first_match_of_each_segment_decides() -> None:
     """Taking a segment's first place loses no match, and needs no other try."""
     schema = Schema.of(s="string")
-    holds = compile_row(call("like", col("s"), "a_b%c_d%e"), schema)
+    holds = compiled(call("like", col("s"), "a_b%c_d%e"), schema)
     for text, expected in (
         ("axbcxde", True),
         ("axbbcxdcxdee", True),
@@ -648,5 +653,5 @@ def test_letters_beyond_ascii_are_of_no_perl_class(options: str) -> None:
     schema = Schema.of(x="string")
     for pattern, expected in ((r"[^\w]", "a--1"), (r"\W", "a--1"), (r"\w", "-é -"), (r"[\d\s]", "aé--")):
         replaced = call("regexp_replace", col("x"), pattern, "-", options)
-        assert compile_row(replaced, schema)(("aé 1",)) == expected
-    assert compile_row(call("regexp_matches", col("x"), "É", "i"), schema)(("é",)) is True
+        assert compiled(replaced, schema)(("aé 1",)) == expected
+    assert compiled(call("regexp_matches", col("x"), "É", "i"), schema)(("é",)) is True

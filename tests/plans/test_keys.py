@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midstream.plans.aggregates import count, max_
 from midstream.plans.algebra import snapshots
 from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import MOST_KEYS, keys

@@ -16,7 +16,7 @@ from midstream.plans.aggregates import count, max_, sum_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError, SchemaError
-from midstream.plans.expressions import TRUE, col
+from midstream.plans.expressions import TRUE, Col
 from midstream.plans.logical import (
     Aggregate,
     Distinct,
@@ -27,6 +27,7 @@ from midstream.plans.logical import (
     Source,
     Union,
 )
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Schema
@@ -321,8 +322,12 @@ def test_a_node_over_the_same_inputs_is_the_same_node() -> None:
         (lambda: Node(Join(TRUE, ("q",)), (S.node, T.node)), SchemaError, "there is no column q"),
         (lambda: Node(Join(TRUE, ("x", "x")), (S.node, T.node)), SchemaError, "column x occurs twice"),
         (lambda: Node(Union(), (S.node, T.node)), PlanError, "expected the same names and types"),
-        (lambda: Node(Filter(col("x")), (S.node,)), PlanError, "x is integer, expected a condition"),
-        (lambda: Node(Join(col("x") + 1), (S.node, T.node)), PlanError, "is integer, expected a condition"),
+        (lambda: Node(Filter(Col("x")), (S.node,)), PlanError, "x is integer, expected a condition"),
+        (
+            lambda: Node(Join((col("x") + 1).expression), (S.node, T.node)),
+            PlanError,
+            "is integer, expected a condition",
+        ),
         (lambda: TimeWindow(0), PlanError, "found a window of 0, expected a positive number of chronons"),
         (lambda: TimeWindow(-3), PlanError, "found a window of -3"),
         (lambda: TimeWindow(2.5), PlanError, "found a window of 2.5"),

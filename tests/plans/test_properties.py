@@ -11,7 +11,8 @@ from midstream.operators.engine import run
 from midstream.plans.aggregates import count, max_
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import TRUE, Expression, col, compile_row, conjunction
+from midstream.plans.expressions import TRUE, Expression, compile_row, conjunction
+from midstream.plans.operands import col, expression_of
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import (
@@ -158,7 +159,7 @@ PARTS = st.sampled_from(
         ~col("a").eq(col("y")),
         (col("a") + 0).eq(col("x")),
     ]
-)
+).map(expression_of)
 
 
 @given(st.lists(PARTS, max_size=4), st.tuples(*[st.integers(0, 2)] * 4))
@@ -172,10 +173,10 @@ def test_keys_and_the_rest_say_what_the_condition_says(parts: list[Expression], 
 
 
 def test_only_an_equality_of_both_sides_is_a_key() -> None:
-    condition = conjunction([col("x").eq(col("a")), col("a").eq(col("b")), col("b") < col("y")])
+    condition = ((col("x") == col("a")) & (col("a") == col("b")) & (col("b") < col("y"))).expression
     assert join_keys(condition, LEFT, RIGHT) == (
         [("a", "x")],
-        conjunction([col("a").eq(col("b")), col("b") < col("y")]),
+        ((col("a") == col("b")) & (col("b") < col("y"))).expression,
     )
     assert join_keys(TRUE, LEFT, RIGHT) == ([], TRUE)
 

@@ -16,7 +16,7 @@ from midstream.operators.planner import physical_plan
 from midstream.plans.aggregates import avg, count, max_
 from midstream.plans.builder import stream
 from midstream.plans.errors import PlanFormatError
-from midstream.plans.expressions import col, greatest, opaque
+from midstream.plans.operands import col, greatest, opaque
 from midstream.plans.plan import Plan
 from midstream.plans.schema import Schema
 from midstream.plans.serialise import (

@@ -11,8 +11,8 @@ from midstream.plans.algebra import snapshots, specified
 from midstream.plans.arrangements import Coalesce, Convert, Split
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import PlanError, PlanFormatError, SchemaError, TieError
-from midstream.plans.expressions import col
 from midstream.plans.logical import Logical
+from midstream.plans.operands import col
 from midstream.plans.plan import Node
 from midstream.plans.properties import (
     has_arrival_order,

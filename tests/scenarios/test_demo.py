@@ -16,8 +16,8 @@ from rich.console import Console
 from midstream.migration.report import MigrationReport
 from midstream.operators.engine import Engine, interleave, run
 from midstream.plans.errors import InputFileError, MigrationRefused
-from midstream.plans.expressions import col
 from midstream.plans.logical import Filter, Source
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.serialise import dumps, plan_from_json
 from midstream.plans.snapshots import Equivalence, equivalent
@@ -48,7 +48,7 @@ def bids_only_above(price: int, plan: Plan) -> Plan:
         for node in plan.nodes
         if isinstance(node.operator, TimeWindow) and "bid.price" in node.schema.names
     )
-    return plan.replace(window, Node(Filter(col("bid.price") > price), (window,)))
+    return plan.replace(window, Node(Filter((col("bid.price") > price).expression), (window,)))
 
 
 def texts(demonstration: Demonstration) -> str:

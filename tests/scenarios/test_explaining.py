@@ -18,8 +18,8 @@ from midstream.plans.algebra import specified
 from midstream.plans.arrangements import Arrangement
 from midstream.plans.builder import relation, stream
 from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import col
 from midstream.plans.logical import Filter, Join, Union
+from midstream.plans.operands import col
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, logical, logical_plan
@@ -146,7 +146,7 @@ def test_a_plan_that_names_implementations_is_explained_as_it_runs() -> None:
     """Also where rules would rewrite it."""
     windows = A.union(A).node.inputs
     union = Node(Physical("signed-union", Union()), windows)
-    explanation = explain(Plan(Node(Filter(col("a") > 7), (union,))))
+    explanation = explain(Plan(Node(Filter((col("a") > 7).expression), (union,))))
     logical_stage, physical = explanation.stages
     assert logical_stage.plan == A.union(A).filter(col("a") > 7).plan()
     signed = next(node for node in physical.plan.nodes if logical(node) == Union())

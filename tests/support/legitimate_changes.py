@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import midstream as ms
-from midstream.plans.expressions import Call, Case, Const, Expression, IsNull
+from midstream.plans.operands import call
 
 A = ms.stream("a", k="integer", x="integer")
 A2 = ms.stream("a2", k="integer", x="integer")
@@ -21,17 +21,6 @@ R = ms.relation("r", r="integer", w="integer")
 W, W2, V, Z, M, G = (one.window(5) for one in (A, A2, B, C, N, F))
 KJ, JI, KI = [("k", "j")], [("j", "i")], [("k", "i")]
 k, x, y, j, z, p, v = map(ms.col, ("k", "x", "y", "j", "z", "p", "v"))
-
-
-def call(function: str, *arguments: Expression | int | float | None) -> Expression:
-    """A function of columns and constants."""
-    lifted = (one if isinstance(one, Expression) else Const(one) for one in arguments)
-    return Call(function, tuple(lifted))
-
-
-def known(value: Expression) -> Expression:
-    """IS NOT NULL."""
-    return ~IsNull(value)
 
 
 PROVED: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
@@ -70,7 +59,7 @@ PROVED: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
     "NOT IN for and": (M.filter(x.ne(1) & x.ne(2)), M.filter(~call("in", x, 1, 2))),
     "BETWEEN for two comparisons": (
         W.filter((x >= 1) & (x <= 3)),
-        W.filter(x <= 3).filter(Const(1) <= x),
+        W.filter(x <= 3).filter(ms.lit(1) <= x),
     ),
     "NOT BETWEEN": (M.filter(~((x >= 1) & (x <= 3))), M.filter((x < 1) | (x > 3))),
     "bounds of integers": (W.filter((x > 0) & (x < 4)), W.filter((x >= 1) & (x <= 3))),
@@ -79,9 +68,9 @@ PROVED: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
         W.filter((x > 3) & ((k > 1) | (k < 0))),
     ),
     "a condition that says no more": (W.filter(x > 3), W.filter((x > 3) | ((x > 3) & (k > 1)))),
-    "a condition that is true": (W.filter(Const(1).eq(1) & (x > 3)), W.filter(x > 3)),
+    "a condition that is true": (W.filter((ms.lit(1) == 1) & (x > 3)), W.filter(x > 3)),
     "equal to true": (M.filter(p.eq(True)), M.filter(p)),
-    "known where it cannot be otherwise": (W.filter(known(x)), W),
+    "known where it cannot be otherwise": (W.filter(x.is_not_null()), W),
     "constants computed": (W.filter(x > 60 * 60), W.filter(x > 3600)),
     "a constant on the other side": (W.filter(x - 1 > 2), W.filter(x > 3)),
     "a whole number for a float": (G.filter(v > 10), G.filter(v > 10.0)),
@@ -182,7 +171,7 @@ UNKNOWN: Mapping[str, tuple[ms.Stream, ms.Stream, str]] = {
     ),
     "CASE for coalesce": (
         M.select(d=call("coalesce", x, 0)),
-        M.select(d=Case(((x.is_null(), Const(0)),), x)),
+        M.select(d=ms.case((x.is_null(), 0), default=x)),
         "choices are not looked into",
     ),
     "MAX of what is MAX already": (

@@ -27,7 +27,7 @@ from midstream.plans.aggregates import count, median, top_k
 from midstream.plans.arrangements import Coalesce, Split
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type

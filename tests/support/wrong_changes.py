@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import midstream as ms
 from midstream.plans.aggregates import AggregateCall
-from midstream.plans.expressions import Call, Cast, Const, Expression
+from midstream.plans.expressions import Binary, Const
+from midstream.plans.operands import call
 from midstream.plans.schema import Type
 
 A = ms.stream("a", k="integer", x="integer")
@@ -21,12 +22,6 @@ F = ms.stream("f", k="integer", v="float")
 W, V, M, U, G = (one.window(5) for one in (A, B, N, T, F))
 ON = [("k", "j")]
 k, x, y, p, s, v = map(ms.col, ("k", "x", "y", "p", "s", "v"))
-
-
-def call(function: str, *arguments: Expression | int | str | None) -> Expression:
-    """A function of columns and constants."""
-    lifted = (one if isinstance(one, Expression) else Const(one) for one in arguments)
-    return Call(function, tuple(lifted))
 
 
 def by_key(stream: ms.Stream, **calls: AggregateCall) -> ms.Stream:
@@ -70,16 +65,19 @@ WRONG: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
         W.select(d=call("//", x * 2, 4)),
         W.select(d=call("//", x, 4) * 2),
     ),
-    "a quotient as an integer": (W.select(d=x / 2), W.select(d=Cast(call("//", x, 2), Type.FLOAT))),
-    "rounded in between": (W.select(d=x * 0.5 * 2.0), W.select(d=Cast(call("//", x, 2), Type.FLOAT) * 2.0)),
-    "a remainder of another sign": (W.select(d=(x - 2) % 3), W.select(d=call("mod", x - 2, 3))),
+    "a quotient as an integer": (W.select(d=x / 2), W.select(d=(x // 2).cast(Type.FLOAT))),
+    "rounded in between": (W.select(d=x * 0.5 * 2.0), W.select(d=(x // 2).cast(Type.FLOAT) * 2.0)),
+    "a remainder of another sign": (
+        W.select(d=Binary("%", (x - 2).expression, Const(3))),
+        W.select(d=(x - 2) % 3),
+    ),
     "unknown for nothing": (M.select(d=call("coalesce", x, 0)), M.select(d=call("coalesce", x, 1))),
     "another text": (U.filter(s.eq("a")), U.filter(call("lower", s).eq("a"))),
     "SUM for MAX": (by_key(W, r=ms.max_("x")), by_key(W, r=ms.sum_("x"))),
     "MIN for MAX": (by_key(W, r=ms.max_("x")), by_key(W, r=ms.min_("x"))),
     "COUNT(x) for COUNT(*)": (by_key(M, r=ms.count()), by_key(M, r=ms.count("x"))),
     "COUNT(DISTINCT x) for COUNT(x)": (by_key(W, r=ms.count("x")), by_key(W, r=ms.count_distinct("x"))),
-    "SUM of one for COUNT(x)": (by_key(M, r=ms.count("x")), by_key(M, r=ms.sum_(Const(1)))),
+    "SUM of one for COUNT(x)": (by_key(M, r=ms.count("x")), by_key(M, r=ms.sum_(ms.lit(1)))),
     "AVG by the number of rows": (
         by_key(M, r=ms.avg("x")),
         by_key(M, t=ms.sum_("x"), n=ms.count()).select("k", r=ms.col("t") / ms.col("n")),
@@ -163,6 +161,6 @@ WRONG: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
     ),
     "floats put together": (
         G.select(d=(v + 0.1) + 0.2),
-        G.select(d=v + (Const(0.1) + 0.2)),
+        G.select(d=v + (ms.lit(0.1) + 0.2)),
     ),
 }

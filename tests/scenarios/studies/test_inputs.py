@@ -6,7 +6,7 @@ import pytest
 
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import PlanError
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.schema import Schema
 from midstream.scenarios.studies.declaration import RecordedStream
 from midstream.scenarios.studies.inputs import plan_inputs, questions

@@ -10,7 +10,7 @@ import pytest
 
 from midstream.optimizer import Sample, Statistics, StreamStatistics, enumerate_plans, price
 from midstream.plans.builder import stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.properties import input_nodes
 from midstream.scenarios.studies.declaration import Study, load_study

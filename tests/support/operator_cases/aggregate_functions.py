@@ -26,14 +26,14 @@ from midstream.plans.aggregates import (
     var_samp,
 )
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Expression, col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 
 SMALL = st.integers(0, 2)
 FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, math.inf, -math.inf])
 MAYBE = st.one_of(st.none(), SMALL)
 
-INDEFINITE: Expression = col("v") * 2 - col("v")
+INDEFINITE = col("v") * 2 - col("v")
 """No number where v is infinite, and each time another object that is none."""
 
 SPREAD = user_aggregate(

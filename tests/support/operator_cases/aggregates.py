@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from midstream.operators.operator import Operator
 from midstream.plans.aggregates import avg, count, max_, min_, sum_
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.streams import BEGINNING, Element, Time
 from operator_cases.aggregate_functions import aggregate_cases
 from operator_cases.base import PLAIN, SMALL, UNKNOWN, Case, Histories, source, valid

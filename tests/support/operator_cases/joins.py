@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from midstream.operators.operator import Operator
 from midstream.operators.planner import running_operator
 from midstream.plans.builder import stream
-from midstream.plans.expressions import Expression, col, compile_pair, compile_row
+from midstream.plans.expressions import compile_pair, compile_row
+from midstream.plans.operands import Operand, col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import join_keys
 from midstream.plans.schema import Schema
@@ -37,7 +38,7 @@ class JoinCase(Case):
 
     behind_windows: tuple[int, ...] = ()
     """The ports of which the operator is told that their ends are ordered."""
-    ranged: tuple[Expression, Expression] | None = None
+    ranged: tuple[Operand, Operand] | None = None
     """What a band join orders its sides by."""
 
     def operator(self) -> Operator:
@@ -74,7 +75,7 @@ class JoinCase(Case):
     def keeps(self, port: int, payload: Any) -> bool:
         """Whether an element may find a partner at all: an unknown key finds none."""
         if self.ranged is not None:
-            key = compile_row(self.ranged[port], self._sides[port])(payload)
+            key = compile_row(self.ranged[port].expression, self._sides[port])(payload)
             return key is not None and key == key
         if port not in HASHED.get(self.implementation, ()):
             return True
@@ -102,9 +103,7 @@ class QueuedCase(JoinCase):
         assert size == kept + sum(map(len, waiting))
 
 
-def _join(
-    key: str, on: Expression | list[tuple[str, str]] | None, columns: Sequence[str] | None = None
-) -> Plan:
+def _join(key: str, on: Operand | list[tuple[str, str]] | None, columns: Sequence[str] | None = None) -> Plan:
     left, right = source(0, key, key, "0"), source(1, key, key, "1")
     return left.join(right, on=on, columns=columns).plan()
 

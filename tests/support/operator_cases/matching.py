@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from midstream.operators.operator import Operator
-from midstream.plans.expressions import TRUE, Expression, col, compile_pair
+from midstream.plans.expressions import TRUE, Expression, compile_pair
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.properties import join_keys
 from midstream.plans.schema import Schema

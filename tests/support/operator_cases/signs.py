@@ -21,7 +21,8 @@ from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans import aggregates as functions
 from midstream.plans.algebra import snapshots
 from midstream.plans.arrangements import Convert
-from midstream.plans.expressions import TRUE, col
+from midstream.plans.expressions import TRUE
+from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import join_keys, logical
 from midstream.plans.snapshots import snapshot

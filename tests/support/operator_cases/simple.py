@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from midstream.operators.distinct import FifoDistinct
 from midstream.operators.operator import Operator
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.streams import Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
 

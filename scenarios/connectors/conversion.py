@@ -164,7 +164,7 @@ def convert_each(
             bad_rows.report(origin.name, origin.unit, candidate.number, misfit, candidate.text())
         except UndeclaredUnit as error:
             values = [error.value, *_undeclared(remaining, convert)]
-            lacking = Misfit(error.column, *advice(values))
+            lacking = Misfit(error.column, *advice(values, error.remedy))
             BadRows().report(origin.name, origin.unit, candidate.number, lacking, candidate.text())
     return Rows(batch, numbers)
 

@@ -17,10 +17,15 @@ GUESSES = ("seconds", "milliseconds", "microseconds", "nanoseconds")
 class UndeclaredUnit(ValueError):
     """A timestamp is an integer, and nothing says what it counts: not the row is wrong, but its stream."""
 
-    def __init__(self, value: int) -> None:
+    def __init__(self, value: int, remedy: str) -> None:
         super().__init__(value)
         self.value = value
+        self.remedy = remedy
         self.column: str | None = None
+
+
+IN_SCRIPTS = "SET time_unit = '{0}' at the script's beginning, or TIME_UNIT '{0}' behind the declaration"
+"""How a script says what integers count, where the unit is {0}."""
 
 
 class Timestamps:
@@ -28,6 +33,7 @@ class Timestamps:
 
     chronon    what application time is counted in
     unit       what integers count, a multiple of the chronon; None where nothing says it
+    remedy     how to say it, in words, with {0} for the unit
 
     Dates, and dates with times, need no unit. What they have that is finer than a chronon is cut off, and
     counted.
@@ -37,7 +43,7 @@ class Timestamps:
     ([7000, None], [1, None], 1)
     """
 
-    def __init__(self, chronon: TimeUnit, unit: TimeUnit | None) -> None:
+    def __init__(self, chronon: TimeUnit, unit: TimeUnit | None, remedy: str = IN_SCRIPTS) -> None:
         self.chronon = chronon
         self.unit = unit
         self.has_dates = False
@@ -46,6 +52,7 @@ class Timestamps:
         """Of how many timestamps something was cut off."""
         self.example: str | None = None
         """The first of them."""
+        self._remedy = remedy
         self._scale = 0 if unit is None else unit.nanoseconds // chronon.nanoseconds
 
     @classmethod
@@ -56,7 +63,7 @@ class Timestamps:
     def integer(self, value: int) -> int:
         """The chronon of an integer. Raises UndeclaredUnit."""
         if not self._scale:
-            raise UndeclaredUnit(value)
+            raise UndeclaredUnit(value, self._remedy)
         return value * self._scale
 
     def integers(self, values: Sequence[int | None]) -> Sequence[int | None]:
@@ -108,7 +115,7 @@ def guess(first: int, last: int) -> str:
     return "do not tell what they count"
 
 
-def advice(values: Sequence[int]) -> tuple[str, str]:
+def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:
     """What was found where integers have no unit, and what is to be done about it."""
     first, last = min(values), max(values)
     looks = guess(first, last)
@@ -116,6 +123,5 @@ def advice(values: Sequence[int]) -> tuple[str, str]:
     which = f"values such as {first}" if first == last else f"values from {first} to {last}"
     return (
         f"an integer as timestamp, and nothing says what it counts; {which} {looks}",
-        f"SET time_unit = '{word}' at the script's beginning, or TIME_UNIT '{word}' behind the declaration"
-        f"{'' if 'look like' in looks else ', or whatever they count'}",
+        remedy.format(word) + ("" if "look like" in looks else ", or whatever they count"),
     )

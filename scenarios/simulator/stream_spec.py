@@ -313,7 +313,8 @@ class Trace(Strict):
 
     path        relative to the folder with the data, or that of the scenario file
     time        the column with the timestamps
-    unit        of the timestamps, as words: s, ms …; the first element that is taken starts at `offset`
+    unit        of timestamps that are integers, as words: s, ms …; dates need none. The first element that is
+                taken starts at `offset`
     origin      the timestamp that is instant 0 (plus `offset`), where it is not the first one
     speed       how many times as fast as it was recorded
     limit       how many elements are taken at most
@@ -323,12 +324,18 @@ class Trace(Strict):
     process: Literal["trace"]
     path: Annotated[Path, Field(strict=False)]
     time: str
-    unit: str = "s"
+    unit: str | None = None
     offset: Duration = 0
     origin: int | None = None
     speed: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     limit: PositiveInt | None = None
     where: Mapping[str, str | int | float | bool] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_unit(self) -> Trace:
+        if self.origin is not None and self.unit is None:
+            raise ValueError("a unit, as the origin is an integer")
+        return self
 
 
 Process = Annotated[Regular | Poisson | Bursts | Trace, Field(discriminator="process")]

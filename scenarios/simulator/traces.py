@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
-from typing import Any
 
 from midstream.plans.errors import InputFileError
+from midstream.plans.instants import iso_format
 from midstream.plans.schema import Type
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.sql.units import TimeUnit
-from midstream.plans.streams import Element
 from midstream.scenarios.connectors import open_source
+from midstream.scenarios.connectors.rows import number_of
+from midstream.scenarios.connectors.timestamps import Timestamps
 from midstream.scenarios.readers import Row
 from midstream.scenarios.simulator.stream_spec import Recorded, Trace
 
@@ -37,13 +38,13 @@ def recorded_rows(name: str, trace: Trace, columns: Mapping[str, Recorded], seco
                no known format.
     """
     selected = (row for row in _in_order(name, trace, columns) if row[0] >= 0)
-    scale = Fraction(TimeUnit.of(trace.unit).nanoseconds * second, SECOND) / Fraction(trace.speed)
+    scale = Fraction(second, SECOND) / Fraction(trace.speed)
     for since_origin, values in islice(selected, trace.limit):
         yield trace.offset + int(since_origin * scale), values
 
 
 def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Iterator[Row]:
-    """Timestamps relative to the origin, and values; of rows that are as they must be."""
+    """Timestamps relative to the origin, in nanoseconds, and values; of rows that are as they must be."""
     wanted = {own: recorded.column or own for own, recorded in columns.items()}
     types = {wanted[own]: Type(recorded.type) for own, recorded in columns.items()}
     types |= {column: TYPES[type(value)] for column, value in trace.where.items()}
@@ -58,28 +59,36 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
     )
     picked = [names.index(column) for column in wanted.values()]
     conditions = [(names.index(column), value) for column, value in trace.where.items()]
-    origin, before = trace.origin, None
+    nanosecond = TimeUnit.of("nanoseconds")
+    unit = None if trace.unit is None else TimeUnit.of(trace.unit)
+    remedy = f"unit: {{0}} in the arrivals of stream {name}"
+    origin = None if trace.origin is None or unit is None else trace.origin * unit.nanoseconds
+    before: int | None = None
     if not trace.path.is_file():
         raise InputFileError(
             f"stream {name}: {trace.path}: found no such file, expected the recording that is replayed; "
             "name the folder of recordings with --data, or in the environment variable MIDSTREAM_DATA",
             path=trace.path,
         )
-    with open_source(declared, TimeUnit.of(trace.unit), trace.path) as source:
+    with open_source(declared, Timestamps(nanosecond, unit, remedy), trace.path) as source:
         for batch in source:
-            for start, payload in _raw(batch):
+            for element in batch:
+                start, payload = int(element[0]), element[2]
                 if any(payload[i] != value for i, value in conditions):
                     continue
                 if before is not None and start < before:
+                    line, (late, latest) = number_of(element, batch), map(_shown(unit), (start, before))
                     raise InputFileError(
-                        f"stream {name}: {trace.path}: found a row of {start} behind one of {before}, "
-                        f"expected rows in order of {trace.time}; sort the file",
+                        f"stream {name}: {trace.path}, {source.unit} {line}: found a row of {late} behind "
+                        f"one of {latest}, expected rows in order of {trace.time}; sort the file",
                         path=trace.path,
+                        **{source.unit: line},
                     )
                 before = start
                 origin = start if origin is None else origin
                 yield start - origin, tuple([payload[i] for i in picked])
 
 
-def _raw(batch: list[Element]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    return ((int(start), payload) for start, _, payload in batch)
+def _shown(unit: TimeUnit | None) -> Callable[[int], str]:
+    """How an instant in nanoseconds is shown: as the file has it."""
+    return iso_format(1) if unit is None else lambda time: str(time // unit.nanoseconds)

@@ -345,7 +345,7 @@ def recording(tmp_path: Path) -> Callable[..., StreamSpec]:
                 "item": {"values": "recorded", "type": "integer"},
                 "cost": {"values": "recorded", "type": "float", "column": "price"},
             },
-            arrivals={"process": "trace", "path": file, "time": "when", **trace},
+            arrivals={"process": "trace", "path": file, "time": "when", "unit": "s", **trace},
         )
 
     return recorded
@@ -401,8 +401,33 @@ def test_trace_that_is_not_there(recording: Callable[..., StreamSpec], tmp_path:
 def test_trace_out_of_order(recording: Callable[..., StreamSpec], tmp_path: Path) -> None:
     file = tmp_path / "turned.csv"
     file.write_text("when,item,price\n5,1,1\n4,1,1\n")
-    with pytest.raises(InputFileError, match="a row of 4 behind one of 5, expected rows in order of when"):
+    with pytest.raises(
+        InputFileError,
+        match=r"turned\.csv, line 3: found a row of 4 behind one of 5, expected rows in order of when",
+    ):
         elements(recording(path=file))
+
+
+def test_a_trace_of_integers_needs_a_unit(recording: Callable[..., StreamSpec], tmp_path: Path) -> None:
+    file = tmp_path / "epoch.csv"
+    file.write_text("when,item,price\n1359712560000,1,1\n1359712560500,1,1\n")
+    with pytest.raises(InputFileError, match="look like milliseconds since 1970, from 2013-02-01T09:56:00"):
+        elements(recording(path=file, unit=None))
+    with pytest.raises(InputFileError, match="expected unit: milliseconds in the arrivals of stream s"):
+        elements(recording(path=file, unit=None))
+    with pytest.raises(ValueError, match="a unit, as the origin is an integer"):
+        recording(path=file, unit=None, origin=1359712560000)
+
+
+def test_a_trace_of_dates_keeps_their_resolution(
+    recording: Callable[..., StreamSpec], tmp_path: Path
+) -> None:
+    file = tmp_path / "dates.csv"
+    file.write_text("when,item,price\n2013-02-01 09:56:00.250,1,1\n2013-02-01 09:56:01,1,1\n")
+    assert [start for start, _, _ in elements(recording(path=file, unit=None))] == [0, 750]
+    file.write_text("when,item,price\n2013-02-01 09:56:01,1,1\n2013-02-01 09:56:00.5,1,1\n")
+    with pytest.raises(InputFileError, match=r"line 3: found a row of 2013-02-01T09:56:00\.5"):
+        elements(recording(path=file, unit=None))
 
 
 def test_seeds_are_not_hashes() -> None:

@@ -260,7 +260,7 @@ def test_relations_are_known_to_sql() -> None:
 
 
 def test_traces_are_looked_for_in_the_folder_of_the_data(tmp_path: Path) -> None:
-    trace = {"process": "trace", "path": "a.csv", "time": "t"}
+    trace = {"process": "trace", "path": "a.csv", "time": "t", "unit": "s"}
     recorded = {"columns": {"k": {"values": "recorded", "type": "integer"}}, "arrivals": trace}
     text = yaml.safe_dump(described(streams={"A": recorded, "B": stream(), "C": stream()}))
     for data, folder in ((None, tmp_path), (tmp_path / "data", tmp_path / "data")):

@@ -185,7 +185,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, file: Path) -
 def test_recorded_streams_are_in_the_folder_that_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.csv").write_text("t,k\n" + "".join(f"{t},{t % 3}\n" for t in range(10)))
-    trace = {"process": "trace", "path": "a.csv", "time": "t"}
+    trace = {"process": "trace", "path": "a.csv", "time": "t", "unit": "s"}
     recorded = {"columns": {"k": {"values": "recorded", "type": "integer"}}, "arrivals": trace}
     streams = {**described()["streams"], "A": recorded}
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(described(streams=streams)))

@@ -30,6 +30,7 @@ from midstream.plans.expressions import (
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.schema import Schema, Type
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.hints import hint
 from midstream.plans.sql.syntax import KNOWN_TYPES
 from midstream.plans.sql.units import TimeUnit, unit_name
 
@@ -288,7 +289,8 @@ class Reader:
         return value
 
     def _unsupported(self, tree: exp.Expr, what: str) -> SqlError:
-        return self.script.fault(f"{what} is not supported", span(tree))
+        instead = hint("OVER") if isinstance(tree, exp.Window) else ""
+        return self.script.fault(f"{what} is not supported{instead}", span(tree))
 
     def _literal(self, tree: exp.Literal) -> Expression:
         text = str(tree.this)

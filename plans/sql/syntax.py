@@ -13,7 +13,7 @@ Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,6 +27,7 @@ from sqlglot.tokens import Tokenizer as UsualTokenizer
 from midstream.plans.errors import SqlError
 from midstream.plans.schema import suggest
 from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.hints import WINDOW_FUNCTIONS, hint
 
 DEEPEST = 100
 """Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
@@ -219,7 +220,8 @@ class StreamSql(Dialect):
             token = self._curr if message.startswith("Expected") else token or self._curr
             at = Span(token.start, token.end) if token else Span(self._prev.end + 1, self._prev.end + 1)
             found = " ".join(self.sql[at.start : at.end + 1].split()) or "the end"
-            raise Misread(_in_words(message, found if len(found) <= 40 else f"{found[:40]}…"), at)
+            words = _in_words(message, found if len(found) <= 40 else f"{found[:40]}…")
+            raise Misread(f"{words}{hint(found)}", at)
 
         def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> Any:
             """A word, and a size, which nobody reads. With `check_func`, a string must follow, as in
@@ -244,6 +246,9 @@ class StreamSql(Dialect):
         def _parse_table(  # type: ignore[override]
             self, schema: bool = False, joins: bool = False, alias_tokens: Any = None, **_: Any
         ) -> Any:
+            if self._is_word("TABLE") and self._next.token_type == TokenType.L_PAREN:
+                self._advance(2)
+                self._refuse_window_function()
             if self._match(TokenType.L_PAREN, advance=False):
                 this = self._parse_bracketed()
             elif changes := self._parse_changes_of():
@@ -257,6 +262,27 @@ class StreamSql(Dialect):
                 for join in self._parse_joins():
                     this.append("joins", join)
             return this
+
+        def _parse_order(self, *arguments: Any, **options: Any) -> Any:
+            return self._placed(super()._parse_order, *arguments, **options)
+
+        def _parse_limit(self, *arguments: Any, **options: Any) -> Any:
+            return self._placed(super()._parse_limit, *arguments, **options)
+
+        def _placed(self, parse: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+            """A clause whose place begins with its keyword."""
+            first, found = self._curr, parse(*arguments, **options)
+            if self._curr is not first:
+                found.update_positions(first)
+            return found
+
+        def _parse_function(self, *arguments: Any, **options: Any) -> Any:
+            self._refuse_window_function()
+            return super()._parse_function(*arguments, **options)
+
+        def _refuse_window_function(self) -> None:
+            if self._curr.text.upper() in WINDOW_FUNCTIONS and self._next.token_type == TokenType.L_PAREN:
+                self.raise_error("Window functions are not supported")
 
         def _parse_join(self, *arguments: Any, **options: Any) -> Any:
             is_comma = self._curr.token_type == TokenType.COMMA

@@ -1,0 +1,38 @@
+"""What is written in other dialects, and how it is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_TUMBLING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 10 MINUTES)"
+_HOPPING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 1 MINUTE)"
+_QUERY = "write CREATE STREAM name AS SELECT …"
+
+WINDOW_FUNCTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("TUMBLE", "TUMBLE_START", "TUMBLE_END"), _TUMBLING),
+    **dict.fromkeys(("HOP", "HOP_START", "HOP_END"), _HOPPING),
+}
+"""Windows that are called like functions."""
+
+_HINTS: Mapping[str, str] = {
+    **WINDOW_FUNCTIONS,
+    "TUMBLING": _TUMBLING,
+    "HOPPING": _HOPPING,
+    "OVER": "a window stands behind its stream: FROM bid WINDOW(PARTITION BY item ROWS 3) GROUP BY item",
+    "TABLE": "write CREATE STREAM name(column type, …) ORDERED BY column, or CREATE RELATION for rows "
+    "that are known before",
+    "VIEW": _QUERY,
+    "MATERIALIZED": _QUERY,
+    "WITH": "where rows come from is said by SOURCE csv('bids.csv')",
+    "EXPLAIN": "midstream explain QUERY.sql shows how a query runs",
+}
+
+
+def hint(word: str) -> str:
+    """`; write …` for a word of another dialect, else nothing.
+
+    >>> hint("explain"), hint("SELECT")
+    ('; midstream explain QUERY.sql shows how a query runs', '')
+    """
+    found = _HINTS.get(word.upper())
+    return "" if found is None else f"; {found}"

@@ -147,7 +147,7 @@ class GroupState:
         self.pieces[f"total{a}"] = a, _total(a)
         if function == "sum":
             return f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
-        is_plain = f"{rest} is None and -HUGE < {whole} < HUGE"
+        is_plain = f"{rest} is None and LEAST < {whole} < HUGE"
         return f"({whole} / {known} if {is_plain} else mean({whole}, {rest}, {known}))"
 
     def lines(self, moment: str) -> str:
@@ -206,6 +206,7 @@ def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: in
 
 NAMES: Mapping[str, Any] = {
     "HUGE": _HUGE,
+    "LEAST": -_HUGE,
     "Maximum": Maximum,
     "Minimum": Minimum,
     "deque": deque,

@@ -17,6 +17,7 @@ from midstream.scenarios.bench.options import (
     checked_folder,
     checked_picture,
     chosen_items,
+    chosen_words,
     numbers,
     positive,
 )
@@ -153,6 +154,50 @@ def memory(
     if not _write(run.as_dict(), as_json, output):
         show_memory(run, Console())
     if not run.is_flat:
+        raise typer.Exit(1)
+
+
+@app.command()
+def arrivals(
+    items: Annotated[str | None, typer.Option(help="What to measure, by default all.")] = None,
+    elements: Annotated[
+        int, typer.Option(help="How many elements an item's streams have in all.")
+    ] = 1_000_000,
+    repetitions: Annotated[int, typer.Option(help="How often everything is measured.")] = 5,
+    batch_size: Annotated[int, typer.Option(help="How many elements of a stream arrive at once.")] = 1000,
+    collector: Annotated[
+        str, typer.Option(help="Python's garbage collection: some of on, off, streaming.")
+    ] = "on,off,streaming",
+    seed: SEED = 1,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure Bytewax too.")] = True,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+) -> None:
+    """Measure what a user would write instead: a result an arrival, skewed keys, peak memory.
+
+    Exit status: 0 if the results are the same, 1 if not, 2 for bad input.
+    """
+    from midstream.scenarios.bench.arrival_races import BYTEWAX, COLLECTORS, race, show_arrivals
+    from midstream.scenarios.bench.arrivals import ARRIVALS
+
+    chosen = chosen_items(items, ARRIVALS)
+    settings = chosen_words("--collector", collector, COLLECTORS)
+    for option, number in (
+        ("--elements", elements),
+        ("--repetitions", repetitions),
+        ("--batch-size", batch_size),
+    ):
+        positive(option, number)
+    _check_files(output, None)
+    taking_part = [BYTEWAX] if peers and installed()[BYTEWAX] is not None else []
+    with progress_bar("runs") as advance:
+        run = race(chosen, elements, repetitions, batch_size, settings, taking_part, seed, advance)
+    _write(run.as_dict(), as_json, output)
+    if not as_json:
+        show_arrivals(run, Console())
+        if not taking_part:
+            Console().print(f"bytewax: {INSTALL if peers else 'not asked for'}.", markup=False)
+    if run.problems:
         raise typer.Exit(1)
 
 

@@ -58,11 +58,13 @@ def _keyed(name: str, window: int) -> Stream:
     return stream(name, {f"{name}_key": "integer", f"{name}_value": "integer"}).window(window)
 
 
-def _join(window: int) -> Plan:
+def two_way(window: int) -> Plan:
+    """Pairs of equal keys."""
     return _keyed("l", window).join(_keyed("r", window), on=[("l_key", "r_key")]).plan()
 
 
-def _four_way(window: int) -> Plan:
+def four_way(window: int) -> Plan:
+    """Quadruples of equal keys."""
     joined = _keyed("a", window)
     for name in "bcd":
         joined = joined.join(_keyed(name, window), on=[("a_key", f"{name}_key")])
@@ -74,11 +76,13 @@ def _max_avg(window: int) -> Plan:
     return values.aggregate(top=max_("value"), mean=avg("value")).plan()
 
 
-def _group_count(window: int) -> Plan:
+def group_count(window: int) -> Plan:
+    """How many elements each key has."""
     return _keyed("s", window).group_by("s_key").aggregate(rows=count()).plan()
 
 
-def _filter_map(window: int) -> Plan:
+def filter_map(window: int) -> Plan:
+    """Keep even values and double them."""
     rows = stream("s", key="integer", value="integer")
     return rows.filter(col("value") % 2 == 0).select("key", value=col("value") * 2).plan()
 
@@ -109,7 +113,7 @@ ITEMS: tuple[Item, ...] = (
         window=5_000,
         period=1,
         row=_keys(2),
-        plan=_join,
+        plan=two_way,
         batch_loop=join_batches,
         element_loop=join_elements,
         key=_first,
@@ -122,7 +126,7 @@ ITEMS: tuple[Item, ...] = (
         window=5_000,
         period=1,
         row=_keys(0.2),
-        plan=_join,
+        plan=two_way,
         batch_loop=join_batches,
         element_loop=join_elements,
         key=_first,
@@ -135,7 +139,7 @@ ITEMS: tuple[Item, ...] = (
         window=5_000,
         period=1,
         row=_keys(1.25),
-        plan=_four_way,
+        plan=four_way,
         batch_loop=four_way_batches,
         element_loop=four_way_elements,
         key=_first,
@@ -161,7 +165,7 @@ ITEMS: tuple[Item, ...] = (
         window=20_000,
         period=30,
         row=lambda draw, window, i: (draw.randrange(GROUPS), i),
-        plan=_group_count,
+        plan=group_count,
         batch_loop=group_count_batches,
         element_loop=group_count_elements,
         key=_first,
@@ -174,7 +178,7 @@ ITEMS: tuple[Item, ...] = (
         window=None,
         period=10,
         row=lambda draw, window, i: (i, draw.randrange(1_000_000)),
-        plan=_filter_map,
+        plan=filter_map,
         batch_loop=filter_map_batches,
         element_loop=filter_map_elements,
         key=_none,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from midstream.plans.errors import InputFileError, MidstreamError, MissingExtra
 from midstream.plans.schema import suggest
-from midstream.scenarios.bench.item import Item
 
 PICTURES = (".png", ".svg")
 
@@ -17,19 +17,40 @@ class BenchmarkError(MidstreamError):
     """A benchmark was asked for that cannot be run. The message names the option and what it takes."""
 
 
-def chosen_items(names: str | None, items: Sequence[Item]) -> tuple[Item, ...]:
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def chosen_items(names: str | None, items: Sequence[N]) -> tuple[N, ...]:
     """The items that a list of names, separated by commas, stands for; all by default."""
-    if names is None:
-        return tuple(items)
     known = {item.name: item for item in items}
-    wanted = [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name not in known:
+    return (
+        tuple(items)
+        if names is None
+        else tuple(known[n] for n in chosen_words("--items", names, tuple(known)))
+    )
+
+
+def chosen_words(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Some of the known words, separated by commas, each once.
+
+    >>> chosen_words("--collector", "off, on", ("on", "off"))
+    ('off', 'on')
+    """
+    wanted = [word.strip() for word in text.split(",")]
+    for word in wanted:
+        if word not in known:
             raise BenchmarkError(
-                f"--items: found {name!r}{suggest(name, tuple(known))}, expected some of {', '.join(known)}",
-                found=name,
+                f"{option}: found {word!r}{suggest(word, known)}, expected some of {', '.join(known)}",
+                found=word,
             )
-    return tuple(known[name] for name in dict.fromkeys(wanted))
+    return tuple(dict.fromkeys(wanted))
 
 
 def numbers(option: str, text: str) -> tuple[int, ...]:

@@ -93,7 +93,7 @@ def show(benchmark: Benchmark, console: Console) -> None:
 def _table(benchmark: Benchmark) -> Table:
     rivals = benchmark.rivals
     has_windows = any(benchmark.other_windows())
-    table = _empty_table("item,\nwindow" if has_windows else "item", "batch", "by hand\n1,000/s", *rivals)
+    table = empty_table("item,\nwindow" if has_windows else "item", "batch", "by hand\n1,000/s", *rivals)
     for item in benchmark.items:
         names = [item.item.name]
         if has_windows and item.window is not None:
@@ -110,7 +110,7 @@ def _table(benchmark: Benchmark) -> Table:
 
 def _windows_table(benchmark: Benchmark) -> Table:
     contenders = (BY_HAND, *benchmark.rivals)
-    table = _empty_table("item", "window", "batch", *contenders)
+    table = empty_table("item", "window", "batch", *contenders)
     for first, result in benchmark.other_windows():
         spreads = {
             (one.batch_size, one.name): show_spread(spread)
@@ -122,7 +122,8 @@ def _windows_table(benchmark: Benchmark) -> Table:
     return table
 
 
-def _empty_table(first: str, *others: str) -> Table:
+def empty_table(first: str, *others: str) -> Table:
+    """A table whose first column has names, and whose others have figures."""
     table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False, padding=0)
     table.add_column(first, no_wrap=True)
     for title in others:

@@ -24,6 +24,9 @@ MOST_NUMBERED = 256
 
 UNION, DISTINCT = ("union",), ("distinct",)
 
+EITHER_WAY = "either way"
+"""The end of the tag of an atom with two inputs that may change places."""
+
 Equal = frozenset[frozenset[int]]
 """Classes of terms that are equal to one another, and known."""
 
@@ -46,6 +49,8 @@ class Atom:
     free: int = 0
     is_set: bool = False
     """Whether no row is there twice."""
+    beside: tuple[Block, ...] = ()
+    """The rows of a second input, which conditions must hold of as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +194,24 @@ class Blocks:
         """The number of an atom with conditions, which are over its columns as the first atom's."""
         key = (atom, holds, equal)
         if key not in self._numbers:
-            numbers = []
-            for inner in atom.inner:
-
-                def within(column: Column, inner: Block = inner) -> int:
-                    return inner.out[column[1]]
-
-                under = self.where(inner, self._all(holds, within), self._classes(equal, within))
-                numbers.append(self._block_number(under))
-            rows = sorted(set(numbers) if atom.tag == DISTINCT else numbers)
-            self._numbers[key] = self._terms.number(("atom", atom.tag, *rows))
+            rows, beside = (
+                sorted(self._block_number(self._under(inner, holds, equal)) for inner in form)
+                for form in (atom.inner, atom.beside)
+            )
+            if atom.tag == DISTINCT:
+                rows = sorted(set(rows))
+            if atom.tag[-1] == EITHER_WAY:
+                rows, beside = sorted((rows, beside))
+            self._numbers[key] = self._terms.number(("atom", atom.tag, tuple(rows), tuple(beside)))
         return self._numbers[key]
+
+    def _under(self, inner: Block, holds: frozenset[int], equal: Equal) -> Block:
+        """A block under conditions on its columns."""
+
+        def within(column: Column) -> int:
+            return inner.out[column[1]]
+
+        return self.where(inner, self._all(holds, within), self._classes(equal, within))
 
     def _conditions_moved(self, block: Block) -> tuple[Block, list[tuple[frozenset[int], Equal]]]:
         """A block without the conditions that can move into one of its atoms; these for each atom, over its

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from midstream.plans.aggregates import AggregateCall
-from midstream.plans.blocks import DISTINCT, UNION, Atom, Block, Blocks, Form, merged
+from midstream.plans.blocks import DISTINCT, EITHER_WAY, UNION, Atom, Block, Blocks, Form, merged
 from midstream.plans.expressions import TRUE, Col, Expression
 from midstream.plans.logical import (
     Aggregate,
@@ -197,14 +197,15 @@ class _Side:
         return call
 
     def _structure(self, node: Node) -> Form:
-        """An operator that conditions do not move through."""
+        """An operator on more than one input. A condition on its rows holds of those of a multiset operator's
+        inputs, and of the left ones of a semi-join or an anti-join."""
         operator, schemas = logical(node), tuple(child.schema for child in node.inputs)
-        numbers = tuple(self._blocks.number(self._forms[child]) for child in node.inputs)
+        forms, free = [self._forms[child] for child in node.inputs], len(node.schema)
         match operator:
-            case Union():
-                return self._one(node, ("union of many", *sorted(numbers)))
             case MaxUnion() | Intersection() if all(_exact(schemas[0])):
-                numbers = tuple(sorted(numbers))
+                return self._one(node, (operator.name, EITHER_WAY), forms[0], free, beside=forms[1])
+            case MaxUnion() | Intersection() | Difference() | StrictDifference():
+                return self._one(node, (operator.name,), forms[0], free, beside=forms[1])
             case SemiJoin(condition) | AntiJoin(condition):
                 both = [
                     column for i, s in enumerate(schemas) for column in self._blocks.columns(i, _exact(s))
@@ -212,9 +213,11 @@ class _Side:
                 read = self._read([condition], schemas[0].concat(schemas[1]), both)
                 pairs = self._blocks.where(Block((), frozenset(), frozenset(), ()), read)
                 pairs = self._blocks.without_what_follows(pairs)
-                return self._one(node, (operator.name, *numbers, pairs.holds, pairs.equal))
-        if isinstance(operator, MaxUnion | Intersection | Difference | StrictDifference):
-            return self._one(node, (operator.name, *numbers))
+                matching = (operator.name, self._blocks.number(forms[1]), pairs.holds, pairs.equal)
+                return self._one(node, matching, forms[0], free)
+        numbers = map(self._blocks.number, forms)
+        if isinstance(operator, Union):
+            return self._one(node, ("union of many", *sorted(numbers)))
         return self._one(node, (operator, schemas, *numbers))
 
     def _one(
@@ -224,13 +227,14 @@ class _Side:
         inner: Form = (),
         free: int = 0,
         order: Sequence[int] | None = None,
+        beside: Form = (),
     ) -> Form:
         """The form that is one atom, with the equalities that are known of it. Its columns stand in some
         order."""
         exact = _exact(node.schema)
         order = range(len(exact)) if order is None else order
         is_set = tag == DISTINCT or bool(keys(node))
-        block = self._blocks.over(Atom(tag, tuple(exact[i] for i in order), inner, free, is_set))
+        block = self._blocks.over(Atom(tag, tuple(exact[i] for i in order), inner, free, is_set, beside))
         at = {column: place for place, column in enumerate(order)}
         form = (self._known(node, replace(block, out=tuple(block.out[at[i]] for i in range(len(exact))))),)
         if inner:

@@ -132,6 +132,12 @@ PROVED: Mapping[str, tuple[ms.Stream, ms.Stream]] = {
         W.select("x").intersection(M.select("x")),
         M.select("x").intersection(W.select("x")),
     ),
+    "a filter below a difference": (
+        W.difference(W2).filter(x > 3),
+        W.filter(x > 3).difference(W2.filter(x > 3)),
+    ),
+    "a filter below a semi-join": (W.semi_join(V, on=KJ).filter(x > 3), W.filter(x > 3).semi_join(V, on=KJ)),
+    "a filter below an anti-join": (W.anti_join(V, on=KJ).filter(x > 3), W.filter(x > 3).anti_join(V, on=KJ)),
     "renamed and back": (
         W.rename({"x": "u"}).filter(ms.col("u") > 3).rename({"u": "x"}),
         W.filter(x > 3),
@@ -178,11 +184,6 @@ UNKNOWN: Mapping[str, tuple[ms.Stream, ms.Stream, str]] = {
         W.group_by("k").aggregate(m=ms.max_("x")).aggregate(m=ms.max_("m")),
         W.aggregate(m=ms.max_("x")),
         "aggregations of aggregations are not put together",
-    ),
-    "a filter below a difference": (
-        W.difference(W2).filter(x > 3),
-        W.filter(x > 3).difference(W2.filter(x > 3)),
-        "conditions do not move through differences",
     ),
     "UNION by MAX": (
         W.distinct().max_union(W2.distinct()),

@@ -9,7 +9,7 @@ where their normal forms are equal.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
@@ -73,12 +73,16 @@ class Difference:
     left: int
     right: int
 
-    def __str__(self) -> str:
-        until = "for ever" if self.end == FOREVER else f"{self.end})"
+    def text(self, show: Callable[[Time], str] = str) -> str:
+        """The same in words, instants as `show` gives them."""
+        until = "for ever" if self.end == FOREVER else f"{show(self.end)})"
         return (
-            f"{self.payload!r} in [{self.start}, {until}: "
+            f"{self.payload!r} in [{show(self.start)}, {until}: "
             f"{self.left} times on the left, {self.right} on the right"
         )
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,11 @@ class Equivalence:
     def __bool__(self) -> bool:
         return not self.differences
 
-    def __str__(self) -> str:
+    def text(self, show: Callable[[Time], str] = str) -> str:
+        """The verdict in words, with the first differences, instants as `show` gives them."""
         if not self.differences:
             return "snapshot-equivalent"
-        shown = [f"  {difference}" for difference in self.differences[:10]]
+        shown = [f"  {difference.text(show)}" for difference in self.differences[:10]]
         more = len(self.differences) - len(shown)
         return "\n".join(
             [
@@ -102,6 +107,9 @@ class Equivalence:
                 *([f"  and {more} more"] if more else []),
             ]
         )
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 def _counted(differences: int) -> str:

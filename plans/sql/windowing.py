@@ -109,8 +109,9 @@ class Windows:
             bare = self._unit_of(node)
             if bare is None:
                 raise self._script.fault(
-                    f"nothing says what {value.number} counts; write {value.number} SECONDS, or another "
-                    "unit, or SET time_unit = 'seconds' before streams are declared",
+                    f"nothing says what {value.number} counts; write "
+                    f"{value.number} SECOND{'' if value.number == 1 else 'S'}, or another unit, or "
+                    "SET time_unit = 'seconds' before streams are declared",
                     value.at,
                 )
             return value.number * (bare.nanoseconds // self._unit.nanoseconds)

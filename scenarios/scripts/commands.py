@@ -106,12 +106,16 @@ def explain(
     if any(str(path) == STDOUT for _, path, _ in drawings):
         return
     if as_json:
-        shown = {name: one.as_dict() for name, one in explanations.items()}
+        shown = {
+            name: {**one.as_dict(), "time_unit": catalog.unit.name} for name, one in explanations.items()
+        }
         typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
         for query in queries:
             title = f"{query.name}\n\n" if len(queries) > 1 else ""
-            typer.echo(f"{title}{explanations[query.name].text(notes)}\n")
+            typer.echo(
+                f"{title}{explanations[query.name].text(notes)}\ntime is counted in {catalog.unit.name}\n"
+            )
 
 
 def _stage(stages: Sequence[Any], wanted: str) -> Any:

@@ -145,7 +145,7 @@ class Outcome:
             "time_unit": self.times.unit.name,
             "verified": self.is_verified,
             "in_order": self.is_ordered,
-            "differences": list(map(str, found[:SHOWN_DIFFERENCES])),
+            "differences": [one.text(self.times.instant) for one in found[:SHOWN_DIFFERENCES]],
             "interrupted": self.is_interrupted,
             "unfinished": list(self.unfinished),
             "notes": list(self.notes),
@@ -185,7 +185,11 @@ class Outcome:
                 return "not compared"
             case True:
                 return "yes: the results are in order and mean the same as without migration"
-        reasons = [str(self.equivalence)] if self.equivalence is not None and not self.equivalence else []
+        reasons = (
+            [self.equivalence.text(self.times.instant)]
+            if self.equivalence is not None and not self.equivalence
+            else []
+        )
         if self.is_ordered is False:
             reasons.append("the results are not in order")
         if self.migration.unmatched:

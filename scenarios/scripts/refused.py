@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from midstream.operators.input_manager import DeadLetter
 from midstream.plans.errors import StreamOrderError
-from midstream.plans.streams import Batch
+from midstream.plans.streams import Batch, Time
 from midstream.scenarios.connectors import BadRows
 from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.connectors.rows import number_of
@@ -33,7 +33,10 @@ class Refused:
         """What the engine cannot take goes where rows go that do not fit."""
         for letter in letters:
             source, number = self._inputs[letter.stream].name, number_of(letter.element, self._batch)
-            self._bad_rows.bury(source, number, letter.message, repr(letter.element))
+            reason = letter.message
+            if letter.reason == "late" and isinstance(letter.element, tuple):
+                reason = f"found {self._late(letter.element[0], letter.progress)}"
+            self._bad_rows.bury(source, number, reason, repr(letter.element))
 
     @contextmanager
     def placed(self, name: str, batch: Batch) -> Iterator[None]:
@@ -47,17 +50,17 @@ class Refused:
                 raise
             facts = {**vars(error), "path": source.name, source.unit: number}
             place = f"{source.name}, {source.unit} {number}"
-            raise type(error)(f"{place}: {self._reason(error)}", **facts) from error
+            start, progress = facts["element"][0], facts["progress"]
+            slack = self._times.duration(int(progress) + self._slack - start)
+            raise type(error)(
+                f"{place}: found {self._late(start, progress)}; --slack {slack} would take it, "
+                "--dead-letters FILE sets such rows aside",
+                **facts,
+            ) from error
 
-    def _reason(self, error: StreamOrderError) -> str:
-        start, progress = error.element[0], error.progress  # type: ignore[attr-defined]
-        latest = progress + self._slack
-        show: Callable[[int], str] = self._times.instant
+    def _late(self, start: Time, progress: Time) -> str:
         wanted = "rows in order of time"
         if self._slack:
             wanted = f"rows at most {self._times.duration(self._slack)} late"
-        return (
-            f"found a row of {show(start)} behind one of {show(latest)}, expected {wanted}; "
-            f"--slack {self._times.duration(latest - start)} would take it, --dead-letters FILE sets such "
-            "rows aside"
-        )
+        show = self._times.instant
+        return f"a row of {show(start)} behind one of {show(progress + self._slack)}, expected {wanted}"

@@ -81,8 +81,8 @@ def read_duration(text: str, catalog: Catalog) -> int:
 def cut_off(inputs: Mapping[str, Input], unit: TimeUnit) -> list[str]:
     """Of each stream whose timestamps are finer than the chronon: how many, and one of them."""
     return [
-        f"{seen.cut:,} timestamp{'' if seen.cut == 1 else 's'} of {name} such as {seen.example} were cut to "
-        f"{unit.name}, which time is counted in"
+        f"{seen.cut:,} {'timestamp' if seen.cut == 1 else 'timestamps'} of {name} such as {seen.example} "
+        f"{'was' if seen.cut == 1 else 'were'} cut to {unit.name}, which time is counted in"
         for name, one in inputs.items()
         if (seen := one.timestamps) is not None and seen.cut
     ]

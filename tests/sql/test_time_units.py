@@ -54,7 +54,7 @@ def test_windows_over_several_units_count_in_the_finest() -> None:
 )
 def test_a_bare_number_needs_a_unit(window: str) -> None:
     with pytest.raises(
-        SqlError, match=r"nothing says what 1 counts; write 1 SECONDS, .* SET time_unit = 'seconds'"
+        SqlError, match=r"nothing says what 1 counts; write 1 SECOND, .* SET time_unit = 'seconds'"
     ):
         Catalog(None).execute(ISO.format("s") + f"SELECT x FROM s {window}")
     # A derived stream has the unit of what it reads; of several there is none.

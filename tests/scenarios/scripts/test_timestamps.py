@@ -15,6 +15,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream.cli import app
+from midstream.plans.snapshots import equivalent
+from midstream.plans.sql.units import TimeUnit
+from midstream.plans.streams import BEGINNING, FOREVER
+from midstream.scenarios.scripts.times import Times
 
 STREAM = "CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts"
 SELECT = "SELECT x FROM s WINDOW(RANGE 2 SECONDS)"
@@ -367,7 +371,7 @@ def test_migrations_tell_instants_as_the_input_has_them() -> None:
 def test_migrations_tell_what_was_cut_off() -> None:
     run("2013-01-01T00:00:00.5,1\n2013-01-02,1\n", script=f"SET time_unit = 's'; {SCRIPT}")
     result = invoke("migrate", "s.sql", "--source", "s=s.csv", "--at", "2013-01-01T00:00:01", "--to", "s.sql")
-    assert "note: 1 timestamp of s such as 2013-01-01T00:00:00.5 were cut to seconds" in result.stderr
+    assert "note: 1 timestamp of s such as 2013-01-01T00:00:00.5 was cut to seconds" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["run", "migrate", "explain"])
@@ -386,3 +390,30 @@ def test_a_grouping_without_a_window_is_noted(command: str) -> None:
     )
     assert "note: s.sql, query_1: the grouping" in both.stderr
     assert "note: s.sql, query_2: the DISTINCT" in both.stderr
+
+
+def test_explain_says_what_time_is_counted_in() -> None:
+    Path("s.sql").write_text(SCRIPT)
+    assert "time is counted in microseconds\n" in invoke("explain", "s.sql").stdout
+    assert "time is counted in seconds\n" in invoke("explain", "s.sql", "--time-unit", "s").stdout
+    (found,) = json.loads(invoke("explain", "s.sql", "--json").stdout).values()
+    assert found["time_unit"] == "microseconds"
+
+
+def test_differences_between_runs_tell_instants() -> None:
+    difference = equivalent([(1_356_998_400, 1_356_998_401, "a")], [])
+    shown = Times(TimeUnit.of("seconds"), "iso", [])
+    assert difference.text(shown.instant).endswith(
+        "'a' in [2013-01-01T00:00:00, 2013-01-01T00:00:01): 1 times on the left, 0 on the right"
+    )
+    assert str(difference).endswith("'a' in [1356998400, 1356998401): 1 times on the left, 0 on the right")
+    for_ever = equivalent([], [(BEGINNING, FOREVER, "a")])
+    assert "'a' in [-inf, for ever" in for_ever.text(shown.instant)
+
+
+def test_late_rows_in_dead_letters_tell_instants() -> None:
+    assert run(DATED, "--dead-letters", "dead.jsonl").exit_code == 0
+    assert json.loads(Path("dead.jsonl").read_text())["reason"] == (
+        "found a row of 2013-01-01T00:00:08.000000 behind one of 2013-01-01T00:00:13.000000, "
+        "expected rows in order of time"
+    )

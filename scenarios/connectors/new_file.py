@@ -76,8 +76,13 @@ class NewFile:
             raise PermissionError(EACCES, os.strerror(EACCES))
         # Suffixes tell formats. A name of its own for each run: two at the same time must not share a file.
         place = target.with_name(f".{token_hex(4)}{UNFINISHED}{''.join(path.suffixes[-2:])}")
-        place.open("xb").close()
         self._target, self.place = target, str(place)
+        try:
+            place.open("xb").close()
+        except KeyboardInterrupt as interruption:
+            place.unlink(missing_ok=True)
+            self._tell(interruption, is_complete=False)
+            raise
 
     @property
     def is_special(self) -> bool:
@@ -132,12 +137,21 @@ class NewFile:
         try:
             if error is None and not self._is_held_back:
                 self.finish()
+        except BaseException as failure:
+            error = failure
+            raise
         finally:
+            is_complete = not os.path.exists(self.place)
             self.give_up()
-            if error is not None and self.note:
-                error.add_note(self.note)
-            elif isinstance(error, KeyboardInterrupt) and not self.is_special:
-                error.add_note(f"{self.path} has not been written")
+            if error is not None:
+                self._tell(error, is_complete=is_complete)
+
+    def _tell(self, error: BaseException, *, is_complete: bool) -> None:
+        """Say in a note to an error what there is of the file."""
+        if self.note:
+            error.add_note(self.note)
+        elif isinstance(error, KeyboardInterrupt) and not self.is_special:
+            error.add_note(f"{self.path} {'is complete' if is_complete else 'has not been written'}")
 
 
 def is_special(path: Path) -> bool:

@@ -25,7 +25,7 @@ class TextOutput:
 
     def __init__(self, path: str, name: str | None = None) -> None:
         self.path = path
-        self.name = name or ("stdout" if path == STDOUT else path)
+        self.name = "stdout" if path == STDOUT else name or path
         self.is_wanted = True
         """Whether someone is there to read what is written."""
         try:
@@ -82,5 +82,5 @@ def forget(file: IO[Any]) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, file.fileno())
         os.close(nowhere)
-    except OSError:
-        pass  # no file of the system's, so that nothing is written at the end
+    except (OSError, ValueError):
+        pass  # it is closed, or no file of the system's, so that nothing is written at the end

@@ -119,6 +119,9 @@ def _register(path: Path, catalog: Catalog) -> None:
     """Run a user's file. An error of its own code is the user's, but no reason for a long traceback."""
     import runpy
 
+    from midstream.scenarios.whole_file import read_whole
+
+    read_whole(path)  # Python would read a file without end
     try:
         found = runpy.run_path(str(path))
         register = found.get("register")

@@ -68,6 +68,9 @@ def _new_folder(folder: Path) -> Iterator[Path]:
         if folder.exists():
             folder.rename(old)
         place.rename(folder)
+    except KeyboardInterrupt as interruption:
+        interruption.add_note(f"{folder} {'has not been written' if place.exists() else 'is complete'}")
+        raise
     finally:
         shutil.rmtree(place, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

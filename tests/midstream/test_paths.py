@@ -1,0 +1,717 @@
+"""Every command and flag that takes a path, with paths that go wrong; every command with a standard output
+that does.
+
+The commands and flags come from the command line itself: a new flag fails here until it has its case. What
+takes long, and needs no file, is replaced: measuring, simulating, Spark.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+import typer
+import yaml
+from racing import raced
+from simulated import described
+from typer.testing import CliRunner, Result
+
+import midstream as ms
+from midstream.cli import app
+from midstream.scenarios import demo, pictures
+from midstream.scenarios.bench import files, memory, races
+from midstream.scenarios.bench.item import workload
+from midstream.scenarios.bench.items import ITEMS
+from midstream.scenarios.process import as_process
+from midstream.scenarios.simulator import report, simulating
+from midstream.scenarios.simulator.scenario import load_scenario
+from midstream.scenarios.studies.declaration import load_study
+
+pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full and named pipes")
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A flag that takes a path.
+
+    value      what works
+    suffix     what the name of a file must end in
+    written    whether the path is written; else it is read
+    folder     whether it is a folder
+    form       what is given for a path
+    """
+
+    value: str
+    suffix: str = ""
+    written: bool = False
+    folder: bool = False
+    form: str = "{}"
+
+
+def reads(value: str, suffix: str = "", **more: Any) -> Case:
+    return Case(value, suffix or Path(value).suffix, **more)
+
+
+def writes(value: str, **more: Any) -> Case:
+    return Case(value, Path(value).suffix, written=True, **more)
+
+
+SCRIPT = reads("q.sql")
+FUNCTIONS = reads("f.py")
+SOURCE = reads("s.csv", form="s={}")
+LETTERS = writes("dead.jsonl")
+
+CASES: dict[Name, dict[str, Case]] = {
+    ("run",): {
+        "script": SCRIPT,
+        "--source": SOURCE,
+        "--output": writes("out.jsonl"),
+        "--dead-letters": LETTERS,
+        "--functions": FUNCTIONS,
+    },
+    ("explain",): {
+        "script": SCRIPT,
+        "--svg": writes("q.svg"),
+        "--dot": writes("q.dot"),
+        "--functions": FUNCTIONS,
+    },
+    ("migrate",): {
+        "script": SCRIPT,
+        "--source": SOURCE,
+        "--to": reads("new.sql"),
+        "--trace": writes("trace.jsonl"),
+        "--output": writes("out.jsonl"),
+        "--dead-letters": LETTERS,
+        "--functions": FUNCTIONS,
+    },
+    ("simulate",): {
+        "scenario": reads("small.yaml"),
+        "--report": writes("report.html"),
+        "--charts": writes("charts", folder=True),
+        "--json": writes("all.json"),
+        "--data": reads("data", folder=True),
+    },
+    ("demo",): {"--data": reads("data", folder=True), "--to": reads("plan.json")},
+    ("bench",): {"--output": writes("bench.json"), "--chart": writes("bench.png")},
+    ("bench", "memory"): {"--output": writes("memory.json"), "--chart": writes("memory.png")},
+    ("bench", "files"): {"--output": writes("files.json")},
+    ("study", "profile"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--output": writes("found", folder=True),
+    },
+    ("study", "what-if"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--plan": reads("study.json"),
+        "--output": writes("found", folder=True),
+        "--chart": writes("chart.png"),
+    },
+}
+
+BASE: dict[Name, list[str]] = {
+    ("run",): ["--source", "s=s.csv"],
+    ("explain",): [],
+    ("migrate",): ["--source", "s=s.csv", "--at", "2", "--to", "new.sql"],
+    ("simulate",): ["--quick"],
+    ("demo",): [],
+    ("bench",): ["--items", "join", "--no-peers"],
+    ("bench", "memory"): [],
+    ("bench", "files"): ["--rows", "200", "--repetitions", "1"],
+    ("study", "profile"): [],
+    ("study", "what-if"): [],
+}
+"""What a command needs besides its first argument."""
+
+NO_PATHS = {
+    "--format", "--slack", "--time-unit", "--stage", "--at", "--strategy",
+    "--items", "--batch-sizes", "--window", "--bucket", "--master",
+}  # fmt: skip
+"""Flags that take a text which is no path."""
+
+
+def commands() -> Iterator[tuple[Name, Any]]:
+    """All commands of the command line."""
+    waiting: list[tuple[Name, Any]] = [((), typer.main.get_command(app))]
+    while waiting:
+        name, command = waiting.pop()
+        if name and (not hasattr(command, "commands") or command.invoke_without_command):
+            yield name, command
+        waiting += [((*name, one), below) for one, below in getattr(command, "commands", {}).items()]
+
+
+def test_every_command_and_every_flag_that_may_take_a_path_has_its_case() -> None:
+    found: dict[Name, set[str]] = {}
+    for name, command in commands():
+        found[name] = set()
+        for one in command.params:
+            kind = one.type_descriptor.annotation
+            if isinstance(kind, type) and issubclass(kind, int | float | Enum):
+                continue
+            flag = one.opts[-1] if one.param_type_name == "option" else one.name
+            if flag not in NO_PATHS:
+                found[name].add(flag)
+    assert found == {name: set(flags) for name, flags in CASES.items()}
+
+
+WRITTEN = [(name, flag) for name, flags in CASES.items() for flag, case in flags.items() if case.written]
+READ = [(name, flag) for name, flags in CASES.items() for flag, case in flags.items() if not case.written]
+each_written = pytest.mark.parametrize(("name", "flag"), WRITTEN, ids=[" ".join((*n, f)) for n, f in WRITTEN])
+each_read = pytest.mark.parametrize(("name", "flag"), READ, ids=[" ".join((*n, f)) for n, f in READ])
+
+JOIN = "SELECT a.x FROM s {} WINDOW(RANGE 5), s {} WINDOW(RANGE 5) WHERE a.x = b.x"
+SQL = f"CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts TIME_UNIT ms;\n{JOIN.format('a', 'b')}"
+STUDY = """
+[streams.a]
+path = "streams/a.csv"
+alias = "a"
+time = "t"
+unit = "s"
+window = 40
+columns = { k = "integer" }
+[streams.b]
+path = "streams/b.csv"
+alias = "b"
+time = "t"
+unit = "s"
+window = 40
+columns = { k = "integer" }
+[query]
+joins = [["a.k", "b.k"]]
+"""
+
+
+@functools.cache
+def simulated(folder: Path) -> Any:
+    file = folder / "small.yaml"
+    return real_simulate(load_scenario(str(file)), is_quick=True)
+
+
+real_simulate = simulating.simulate
+
+
+@functools.cache
+def demonstrated() -> Any:
+    return real_demonstrate(demo.auctions(1, events=5_000))
+
+
+real_demonstrate = demo.demonstrate
+
+
+@functools.cache
+def measured() -> Any:
+    return [raced(workload(ITEMS[0], 100, 1, 20), 1, (64,))]
+
+
+class Figure:
+    """A picture that is drawn at once."""
+
+    def savefig(self, file: Any, format: str) -> None:
+        file.write(b"a picture, all of it")
+
+
+def spark_frame(*_: Any) -> Any:
+    """What writes a folder as a data frame of Spark does."""
+
+    def write(folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "part.parquet"), "wb") as file:
+            file.write(b"a part, all of it")
+
+    frame = MagicMock()
+    for name in ("repartition", "sortWithinPartitions", "mode", "partitionBy"):
+        getattr(frame, name).return_value = frame
+    frame.write = frame
+    frame.parquet.side_effect = write
+    return frame
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what commands read."""
+    folder = tmp_path_factory.mktemp("paths")
+    texts = {
+        "q.sql": SQL,
+        "new.sql": JOIN.format("b", "a"),
+        "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
+        "f.py": "def register(catalog):\n    pass\n",
+        "small.yaml": yaml.safe_dump(described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}])),
+        "study.toml": STUDY,
+        "streams/a.csv": "t,k\n1,1\n",
+        "streams/b.csv": "t,k\n1,1\n",
+        "data/streams/a.csv": "t,k\n1,1\n",
+    }
+    draw = random.Random(7)
+    departures = [f"{60 * i},{draw.choice(('EWR', 'LGA', 'JFK'))},S,UA,{i},3" for i in range(30)]
+    texts["data/departures.csv"] = "\n".join(["dep_ts,origin,dest,carrier,flight,dep_delay_min", *departures])
+    texts["plan.json"] = ms.dumps(demo.auctions(1, events=50).plan)
+    for name, text in texts.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    query = load_study(str(folder / "study.toml")).query
+    assert query is not None
+    (folder / "study.json").write_text(ms.dumps(query))
+    return folder
+
+
+@pytest.fixture
+def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in; what takes long has been done once, or is left out."""
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(simulating, "simulate", lambda *_, **__: simulated(once))
+    monkeypatch.setattr(report, "report_html", lambda _: "<!doctype html>\n</html>\n")
+    monkeypatch.setattr(report, "plain_svg", lambda *_: "<svg></svg>\n")
+    monkeypatch.setattr(demo, "demonstrate", lambda *_: demonstrated())
+    monkeypatch.setattr(races, "measure", lambda *_: measured())
+    samples = tuple(memory.Sample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
+    monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
+    run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
+    monkeypatch.setattr(files, "measure_files", lambda *_: run)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
+    _without_spark(monkeypatch)
+    return tmp_path
+
+
+def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
+    from midstream.scenarios.studies import chart, commands, recording, session, stream_profile, what_if
+    from midstream.scenarios.studies import report as told
+
+    found = SimpleNamespace(
+        by_stream=spark_frame(), by_pair=spark_frame(), costs=spark_frame(), best=spark_frame(), totals=()
+    )
+    monkeypatch.setattr(commands, "require_spark", lambda: None)
+    for module, name, what in (
+        (session, "spark_session", None),
+        (recording, "open_recording", None),
+        (stream_profile, "profile", found),
+        (what_if, "what_if", found),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, what=what: nullcontext(what))
+    for name in ("profile_summary", "what_if_summary"):
+        monkeypatch.setattr(told, name, lambda *_: {"found": "all of it"})
+    for name in ("show_profile", "show_what_if"):
+        monkeypatch.setattr(told, name, lambda study, summary, console: console.print("all of it"))
+    monkeypatch.setattr(what_if, "stretches", lambda _: ())
+    monkeypatch.setattr(chart, "draw", lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
+
+
+def arguments(name: Name, flag: str | None = None, path: object = None) -> list[str]:
+    """What calls a command; a flag, or its first argument, with some path."""
+    cases = CASES[name]
+    positions = [one for one in cases if not one.startswith("--")]
+    given = list(BASE[name])
+    first = [cases[one].value for one in positions]
+    if name == ("simulate",) and flag == "--data":
+        first = ["small.yaml"]
+    if flag in positions:
+        first = [str(path)]
+    elif flag is not None:
+        if flag in given:
+            at = given.index(flag)
+            del given[at : at + 2]
+        given += [flag, cases[flag].form.format(path)]
+        if flag not in ("--dead-letters", "--output") and name == ("migrate",):
+            given += ["--output", "results.jsonl"]
+    if "--dead-letters" in cases and "--dead-letters" not in given:
+        given += ["--dead-letters", "letters.jsonl"]
+    return [*name, *first, *given]
+
+
+def invoke(*given: str) -> Result:
+    """Run a command in this process. It ends with an exit status, never with a traceback."""
+    result = CliRunner().invoke(app, list(given))
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    assert result.exit_code in (0, 1, 2, 130)
+    assert "Traceback" not in result.output
+    return result
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and not file.is_symlink()
+    }
+
+
+def is_complete(file: Path) -> bool:
+    """Whether a file ends as those of its kind do."""
+    text = file.read_bytes().rstrip() + b"\n"
+    match file.suffix:
+        case ".json":
+            return bool(json.loads(text))
+        case ".jsonl":
+            return text.endswith(b"\n") and all(map(json.loads, text.splitlines()))
+        case ".svg":
+            return text.endswith(b"</svg>\n")
+        case ".html":
+            return text.endswith(b"</html>\n")
+        case ".dot":
+            return text.endswith(b"}\n")
+    return text.endswith(b"all of it\n")
+
+
+def assert_nothing_is_left(folder: Path) -> None:
+    """No unfinished file without its reason."""
+    assert not [one for one in folder.rglob(".*") if "unfinished" in one.name]
+
+
+@each_written
+def test_what_is_written_gets_its_name_when_it_is_complete(name: Name, flag: str, folder: Path) -> None:
+    target = folder / CASES[name][flag].value
+    before = contents(folder)
+    result = invoke(*arguments(name, flag, target.name))
+    assert result.exit_code == 0, result.output
+    after = contents(folder)
+    new = [folder / one for one in after if one not in before]
+    assert any(target in (one, *one.parents) for one in new)
+    assert all(map(is_complete, new))
+    assert {one: after[one] for one in before} == before
+    assert_nothing_is_left(folder)
+
+
+def own_inputs(name: Name, flag: str, folder: Path) -> list[str]:
+    """What a command reads, under its own name and by links; for want of that, its other output."""
+    case = CASES[name][flag]
+    if name[0] == "bench":
+        return []
+    if name[0] == "study" and case.folder:
+        # What is read lies in a folder that is replaced.
+        for replaced in ("streams", "plans"):
+            (folder / replaced).mkdir(exist_ok=True)
+            shutil.copy("study.json", folder / replaced)
+        (folder / "here").mkdir()
+        os.symlink("..", folder / "here" / "up")
+        return [".", "here/up", str(folder)]
+    if case.folder:
+        return []
+    own = [one.value for one in CASES[name].values() if not one.written and not one.folder]
+    links = []
+    for i, one in enumerate(own):
+        for kind, link in (("symbolic", os.symlink), ("hard", os.link)):
+            links.append(f"{kind}-{i}{case.suffix}")
+            link(one if link is os.symlink else folder / one, folder / links[-1])
+    (folder / "through").mkdir()
+    return [*own, *links, *(f"through/../{one}" for one in own)]
+
+
+@each_written
+def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> None:
+    for path in own_inputs(name, flag, folder):
+        before = contents(folder)
+        given = arguments(name, flag, path)
+        if "--functions" in CASES[name]:
+            given += ["--functions", "f.py"]
+        if "--plan" in CASES[name]:
+            given += ["--plan", "plans/study.json" if CASES[name][flag].folder else "study.json"]
+        result = invoke(*given)
+        assert (result.exit_code, result.stdout) == (2, ""), (path, result.output)
+        assert contents(folder) == before, path
+
+
+def other_outputs() -> Iterator[tuple[Name, str, str]]:
+    """Pairs of outputs of one command that might be the same file."""
+    for name, flags in CASES.items():
+        outputs = [flag for flag, case in flags.items() if case.written and not case.folder]
+        yield from ((name, one, other) for one in outputs for other in outputs if one < other)
+
+
+@pytest.mark.parametrize(("name", "one", "other"), list(other_outputs()))
+def test_two_outputs_have_a_file_each(name: Name, one: str, other: str, folder: Path) -> None:
+    suffixes = {CASES[name][flag].suffix for flag in (one, other)} & {".png"} or {".jsonl"}
+    path = f"both{suffixes.pop()}"
+    os.symlink(path, f"link-{path}")
+    for second in (path, f"link-{path}"):
+        given = arguments(name, one, path)
+        if other in given:
+            at = given.index(other)
+            del given[at : at + 2]
+        result = invoke(*given, other, second)
+        assert result.exit_code == 2, result.output
+        assert f"{path}, which " in result.stderr and "writes; expected another file" in result.stderr
+        assert not (folder / path).exists()
+
+
+@each_written
+def test_a_folder_is_no_file(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    path = folder / f"place{case.suffix}"
+    if case.folder:
+        path.write_text("a file")
+    else:
+        path.mkdir()
+    before = contents(folder)
+    result = invoke(*arguments(name, flag, path.name))
+    assert result.exit_code == 2
+    assert path.name in result.stderr
+    assert contents(folder) == before
+    assert_nothing_is_left(folder)
+
+
+@each_written
+def test_a_full_disk_is_told(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    path = f"full{case.suffix}"
+    os.symlink("/dev/full", path)
+    result = invoke(*arguments(name, flag, path))
+    assert result.exit_code == 2
+    assert path in result.stderr
+    assert case.folder or "No space left on device" in result.stderr
+    assert_nothing_is_left(folder)
+
+
+@contextmanager
+def gone(path: str, mode: str) -> Iterator[None]:
+    """A pipe whose other end has been closed as soon as it was open."""
+    os.mkfifo(path)
+
+    def close_at_once() -> None:
+        os.close(os.open(path, os.O_WRONLY if mode == "w" else os.O_RDONLY))
+
+    other = threading.Thread(target=close_at_once, daemon=True)
+    other.start()
+    try:
+        yield
+    finally:
+        # Should nobody have opened it, so that the thread ends.
+        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        other.join(5)
+
+
+@each_written
+def test_a_closed_pipe_is_no_error(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    path = f"pipe{case.suffix}"
+    with gone(path, "r"):
+        result = invoke(*arguments(name, flag, path))
+    assert result.exit_code == (2 if case.folder else 0), result.output
+    assert Path(path).is_fifo()
+    assert_nothing_is_left(folder)
+
+
+class Moment(Enum):
+    """When someone interrupts: before a file is opened, before it gets its name, or afterwards."""
+
+    BEFORE = "before"
+    DURING = "during"
+    AFTER = "after"
+
+
+@contextmanager
+def interrupted(moment: Moment, folder: Path) -> Iterator[list[str]]:
+    """Interrupt the first file that is written in a folder; gives its name."""
+    at: list[str] = []
+
+    def interrupting(call: Callable[..., Any]) -> Callable[..., Any]:
+        def renamed(source: Any, target: Any, *rest: Any, **more: Any) -> Any:
+            if at or moment is Moment.BEFORE:
+                return call(source, target, *rest, **more)
+            at.append(os.fspath(target))
+            if moment is Moment.AFTER:
+                call(source, target, *rest, **more)
+            raise KeyboardInterrupt
+
+        return renamed
+
+    opening = builtins.open
+
+    def opened(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        is_here = isinstance(file, str | Path) and folder in Path(os.path.abspath(file)).parents
+        if moment is Moment.BEFORE and not at and is_here and set(mode) & set("wxa"):
+            at.append(os.fspath(file))
+            raise KeyboardInterrupt
+        return opening(file, mode, *rest, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", interrupting(os.replace))
+        patch.setattr(os, "rename", interrupting(os.rename))
+        patch.setattr(builtins, "open", opened)
+        patch.setattr(io, "open", opened)
+        yield at
+
+
+@each_written
+@pytest.mark.parametrize("moment", Moment)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_an_interruption_leaves_what_is_complete(
+    is_there: bool, moment: Moment, name: Name, flag: str, folder: Path
+) -> None:
+    case = CASES[name][flag]
+    target = folder / case.value
+    if is_there and not case.folder:
+        target.write_text("as it was")
+    before = contents(folder)
+    with interrupted(moment, folder) as at:
+        result = invoke(*arguments(name, flag, target.name))
+    assert at, "nothing was written in the folder"
+    assert result.exit_code == 130, result.output
+    assert result.stderr.startswith("midstream: interrupted\n")
+    assert len(result.stderr.splitlines()) > 1  # it says what there is
+    after = contents(folder)
+    for one in after:
+        if ".unfinished" in one:
+            assert f"{one} holds " in result.stderr
+        elif one not in before or after[one] != before[one]:
+            assert is_complete(folder / one), one
+    assert moment is Moment.AFTER or after.get(target.name) == before.get(target.name)
+    assert_nothing_is_left(folder)
+
+
+@each_read
+@pytest.mark.parametrize("kind", ["folder", "full", "pipe", "none"])
+def test_what_is_read_may_be_anything(kind: str, name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    path = f"place{case.suffix}"
+    before = contents(folder)
+    with gone(path, "w") if kind == "pipe" else nullcontext():
+        match kind:
+            case "folder":
+                (folder / path).mkdir()
+            case "full":
+                os.symlink("/dev/full", path)  # it gives zeros without end
+        result = invoke(*arguments(name, flag, path))
+    # A command that needs nothing of a folder does not look into it.
+    assert result.exit_code == 2 or case.folder or kind == "pipe", result.output
+    assert result.exit_code == 0 or path in result.stderr
+    after = contents(folder)
+    assert {one: after[one] for one in before} == before
+    assert result.exit_code == 0 or after == before
+    assert_nothing_is_left(folder)
+
+
+@each_read
+def test_what_is_read_may_have_another_name(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    os.symlink(case.value, f"link{case.suffix}")
+    given = arguments(name, flag, f"link{case.suffix}")
+    assert invoke(*given).exit_code == 0
+    if not case.folder:
+        Path(f"hard{case.suffix}").hardlink_to(case.value)
+        assert invoke(*arguments(name, flag, f"hard{case.suffix}")).exit_code == 0
+
+
+@each_read
+def test_reading_can_be_interrupted(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    before = contents(folder)
+    opening = builtins.open
+
+    def opened(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        if isinstance(file, str | Path) and Path(file).name == Path(case.value).name:
+            raise KeyboardInterrupt
+        return opening(file, mode, *rest, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtins, "open", opened)
+        patch.setattr(io, "open", opened)
+        patch.setattr(io, "open_code", opened)
+        result = invoke(*arguments(name, flag, case.value))
+    if not case.folder:
+        assert result.exit_code == 130
+        assert result.stderr.startswith("midstream: interrupted\n")
+        assert contents(folder) == before
+    assert_nothing_is_left(folder)
+
+
+each_command = pytest.mark.parametrize("name", CASES, ids=" ".join)
+
+
+@pytest.fixture
+def process_state() -> Iterator[None]:
+    """What a command may change of its process comes back."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    streams, hook = (sys.stdout, sys.stderr), sys.unraisablehook
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    (sys.stdout, sys.stderr), sys.unraisablehook = streams, hook
+
+
+def outcome(stdout: int, given: list[str]) -> tuple[int, str]:
+    """The exit status of a command whose standard output is some descriptor, and what it says on stderr."""
+    told = os.open("told", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    sys.stdout, sys.stderr = (os.fdopen(one, "w") for one in (stdout, told))
+    status = as_process(lambda: app(given, prog_name="midstream"))
+    sys.stderr.flush()
+    return status, Path("told").read_text()
+
+
+@each_command
+def test_standard_output_that_is_full_is_told(name: Name, folder: Path, process_state: None) -> None:
+    status, text = outcome(os.open("/dev/full", os.O_WRONLY), arguments(name))
+    assert (status, text.splitlines()[0]) == (2, "midstream: stdout: No space left on device")
+
+
+@each_command
+def test_nobody_who_reads_standard_output_is_no_error(name: Name, folder: Path, process_state: None) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    status, text = outcome(writing, arguments(name))
+    assert (status, "midstream:" in text) == (0, False)
+
+
+def test_an_error_that_cannot_be_told_keeps_its_status(folder: Path, process_state: None) -> None:
+    for given in (["run", "--nonsense"], ["explain", "none.sql"]):
+        sys.stdout, sys.stderr = (os.fdopen(os.open("/dev/full", os.O_WRONLY), "w") for _ in range(2))
+        assert as_process(lambda given=given: app(given, prog_name="midstream")) == 2
+
+
+def process(*given: str, before: str = "", **more: Any) -> subprocess.Popen[str]:
+    """The console script in a process of its own, which does something before it begins."""
+    code = f"{before}\nfrom midstream_start import main\nmain()"
+    return subprocess.Popen([sys.executable, "-c", code, *given], stderr=subprocess.PIPE, text=True, **more)
+
+
+@pytest.mark.parametrize("command", ["explain", "run"])
+def test_standard_output_that_is_closed_is_told(command: str, once: Path) -> None:
+    given = [command, "q.sql", *(["--source", "s=s.csv", "--dead-letters", "d"] if command == "run" else [])]
+    with process(*given, before="import os; os.close(1)", cwd=once) as running:
+        _, error = running.communicate(timeout=60)
+    assert (running.returncode, error.splitlines()[0]) == (2, "midstream: stdout: Bad file descriptor")
+    assert not (once / "d").exists()
+
+
+IMPORTING = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.{number})
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [("midstream", "SIGINT"), ("typer", "SIGTERM"), ("midstream.scenarios.scripts.running", "SIGINT")],
+)
+def test_an_interruption_while_modules_are_imported(module: str, number: str, once: Path) -> None:
+    before = IMPORTING.format(module=module, number=number)
+    with process("run", "q.sql", before=before, cwd=once, stdout=subprocess.PIPE) as running:
+        output, error = running.communicate(timeout=60)
+    assert (running.returncode, output, error) == (130, "", "midstream: interrupted\n")

@@ -119,9 +119,13 @@ def _register(path: Path, catalog: Catalog) -> None:
     """Run a user's file. An error of its own code is the user's, but no reason for a long traceback."""
     import runpy
 
+    from midstream.scenarios.connectors.new_file import is_special
     from midstream.scenarios.whole_file import read_whole
 
-    read_whole(path)  # Python would read a file without end
+    # Python would wait for the second end of a pipe, and read a file without end.
+    if is_special(path):
+        raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
+    read_whole(path)
     try:
         found = runpy.run_path(str(path))
         register = found.get("register")

@@ -17,6 +17,7 @@ from typing import Any
 
 import networkx as nx
 
+from midstream.operators.hosting import box_of
 from midstream.operators.planner import form, physical_plan
 from midstream.plans.arrangements import Arrangement
 from midstream.plans.equivalence import Meanings
@@ -89,11 +90,6 @@ class Changes:
         return Plan(roots), {old: pair(old, new) for old, new in self._stays.items()}
 
 
-def box_of(node: Node) -> int | None:
-    """The number of the Box that a node is an output of."""
-    return node.operator.number if isinstance(node.operator, Boxed) else None
-
-
 def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
     goes on as it does, and so do windows in any case. They are not snapshot-reducible: another
@@ -127,6 +123,7 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     """
     new = around(plan, running, whole=whole)
     common = set(running.nodes) & set(new.nodes)
+    needed = {node for node in (*running.nodes, *new.nodes) if node in needed}
     if whole:
         windows = _with_all_below(input_nodes(running))
         stops = {node for node in common if node in windows or node in needed}

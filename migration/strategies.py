@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
-from midstream.migration.changes import Change, Changes, box_of, find_changes
+from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.fork import everything, fork
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.machine import Migration
@@ -41,6 +41,7 @@ from midstream.migration.transition import Transition
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
 from midstream.operators.guest import Host
+from midstream.operators.hosting import box_of
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
@@ -199,7 +200,8 @@ def _begin(
     parts: list[tuple[list[Node], Migration]] = []
     ready: dict[Node, Batch] = {}
     # Ending operators that go counts as theirs what a swap gives out.
-    engine.count_results()
+    engine.count_results(query)
+    running = engine.base().operators()
     for box in boxes:
         inputs, reached = box.change.inputs, box.reached
         new = engine.new_part(box.change.new, inputs)
@@ -208,8 +210,8 @@ def _begin(
                 new.advance(port, progress)
             # What another query runs already stays; what this one runs has been ended.
             gone, _ = box.change.parts
-            others = engine.base().operators().keys() - gone
-            operators |= {node: one for node, one in new.operators().items() if node not in others}
+            coming = new.operators().items()
+            operators |= {node: one for node, one in coming if node not in running or node in gone}
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)

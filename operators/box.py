@@ -85,8 +85,15 @@ def settled(box: Box) -> Box:
     return box
 
 
-def state_size(box: Box) -> StateSize:
-    """Elements and bytes of a Box's state. Cost: O(size)."""
+class HasState(Protocol):
+    """What keeps elements."""
+
+    def state(self) -> Iterable[Element]:
+        """The elements that it keeps."""
+
+
+def state_size(box: HasState) -> StateSize:
+    """Elements and bytes of the state of a Box, or of what else keeps elements. Cost: O(size)."""
     elements = 0
     total = 0
     for element in box.state():

@@ -64,44 +64,43 @@ class Engine(ExchangeableGraph):
     @property
     def streams(self) -> tuple[str, ...]:
         """The names of the streams that it reads."""
-        return tuple(self._ports)
+        return tuple(self._base.ways)
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
         inlet = self.inlets.get(stream)
-        if inlet is not None:
-            inlet(elements)
-        else:
-            entrance = self._entrance(stream)
-            self.process(self._ports[stream], *entrance.push(elements))
+        if inlet is None:
+            self._entrance(stream)
+            inlet = self._open_inlet(stream)
+        inlet(elements)
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
         ignored."""
         entrance = self._entrance(stream)
-        self.process(self._ports[stream], *entrance.manager.advance(time))
+        self.process(self._base.ways[stream], *entrance.manager.advance(time))
 
     def tick(self, now: int) -> None:
         """It is `now` in application time: streams with a declared delay advance, though they are silent."""
-        for stream in tuple(self._ports):
+        for stream, way in tuple(self._base.ways.items()):
             manager = self._entrances[stream].manager
             if manager.delay is not None:
-                self.process(self._ports[stream], *manager.tick(now))
+                self.process(way, *manager.tick(now))
 
     def end(self, stream: str) -> None:
         """Nothing more will come on the stream. Ending twice is allowed."""
         entrance = self._entrance(stream)
-        self.process(self._ports[stream], *entrance.manager.end())
+        self.process(self._base.ways[stream], *entrance.manager.end())
 
     def close(self) -> None:
         """End all streams; all results are out afterwards."""
-        for stream in tuple(self._ports):
+        for stream in tuple(self._base.ways):
             self.end(stream)
 
     def progress(self, stream: str | None = None) -> Time:
         """No later element of the stream starts before this; without a name, the least of all streams."""
         if stream is None:
-            return min(self._entrances[name].progress for name in self._ports)
+            return min(self._entrances[name].progress for name in self._base.ways)
         return self._entrance(stream).progress
 
     def resize(self, window: Node, size: int | None, at: int) -> list[str]:
@@ -131,7 +130,7 @@ class Engine(ExchangeableGraph):
 
     def counters(self, query: str | None = None) -> dict[str, int]:
         """`elements` in, `results` out, the counters of the query's part, and dead letters by reason."""
-        self.count_results()
+        self.count_results(query)
         letters = self._entrances.letters
         refused = {} if letters is None else letters.counters()
         base = self.base()
@@ -148,12 +147,12 @@ class Engine(ExchangeableGraph):
 
     def _waiting(self) -> int:
         """How many elements wait where streams enter."""
-        return sum(self._entrances[stream].manager.size() for stream in self._ports)
+        return sum(self._entrances[stream].manager.size() for stream in self._base.ways)
 
     def _entrance(self, stream: str) -> Entrance:
-        if stream in self._ports:
+        if stream in self._base.ways:
             return self._entrances[stream]
-        known = tuple(self._ports)
+        known = tuple(self._base.ways)
         reads = f"it reads {', '.join(known)}" if known else "no query runs"
         raise UnknownStreamError(
             f"the query reads no stream {stream}{suggest(stream, known)}; {reads}", stream=stream

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import cast
 
+from midstream.operators.base import Base
 from midstream.operators.box import settled
 from midstream.operators.guest import Guest
-from midstream.operators.hosting import Incoming, given, no_rows
+from midstream.operators.hosting import Incoming, box_of, given, no_rows
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.queries import Query, carried_out
 from midstream.operators.query_graph import QueryGraph
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, logical_plan
+from midstream.plans.properties import logical_plan
 from midstream.plans.streams import Batch, Time
 
 
@@ -29,12 +30,12 @@ class ExchangeableGraph(QueryGraph):
         """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
         the logical node the physical one that runs."""
         chosen = self.query(query)
-        return carried_out(chosen.physical, self.shared(chosen.name))
+        shared = self.shared(chosen.name)
+        return carried_out(chosen.physical, {node for node in chosen.physical.nodes if node in shared})
 
-    def shared(self, query: str | None = None) -> set[Node]:
-        """The nodes that run for other queries."""
-        chosen = self.query(query)
-        return {node for one in self.queries.values() if one is not chosen for node in one.physical.nodes}
+    def shared(self, query: str | None = None) -> Set[Node]:
+        """The nodes that run for other queries. To ask for one costs O(1)."""
+        return _Shared(self.base(), self.query(query).name)
 
     def part(self, query: str | None = None) -> PlanBox:
         """The exchangeable part of a query, as a Box to be looked at."""
@@ -77,19 +78,24 @@ class ExchangeableGraph(QueryGraph):
         """Give a query another plan, and a physical plan with some other operators, guests among them.
         `moved` tells under which nodes operators that stay go on. The caller answers for its being right."""
         chosen = self.query(query)
-        gone = set(carried_out(chosen.physical).values()) - set(carried_out(physical).values())
-        chosen.lasting = max([chosen.lasting, *map(self.max_end, gone)])
+        self._outlast(
+            chosen, set(carried_out(chosen.physical).values()) - set(carried_out(physical).values())
+        )
         self.rename(moved, {chosen.name: (plan, physical)}, more)
 
     def give(self, node: Node, ready: Batch) -> None:
         """Pass on what a Box has ready, in the place of a node, outside of any event."""
+        query = self._query_of(node)
+        if query is None:
+            return
         if ready:
-            base = self.base()
-            found = given(base, node, ready, self._meters)
-            for name, (_, sinks) in zip(base.outputs, self._direct, strict=True):
-                if found.get(name):
+            found = given(self._base, query.physical, node, ready, self._meters)
+            for output, sinks in query.sinks.items():
+                if found.get(output):
                     for sink in sinks:
-                        sink(found[name])
+                        sink(found[output])
+        if isinstance(guest := self._base.operators().get(node), Guest):
+            guest.host.look()
 
     def input_progress(self, query: str | None = None) -> list[Time]:
         """The progress of each input of a query's exchangeable part."""
@@ -103,51 +109,70 @@ class ExchangeableGraph(QueryGraph):
     def settle(self) -> None:
         """Once a Box has handed over to a plan, let its operators run with all others; and go on with what
         waits for that."""
-        self._take_in()
-        for query in tuple(self.queries.values()):
+        seen: dict[str, Query] = {}
+        while self._come_to_be_plans:
+            guest = self._come_to_be_plans.pop(0)
+            query = self._query_of(guest)
+            if query is not None:
+                seen[query.name] = query
+                self._take_in(guest, query)
+        for query in seen.values():
             while query.waiting and not query.is_exchanged:
                 query.waiting.popleft()()
 
-    def _take_in(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others, where they do not run
-        already; else they stay apart until the queries change."""
+    def _query_of(self, guest: Node) -> Query | None:
+        """The query that has a guest, as far as the guest is still there."""
+        return next((self.queries[name] for name in self._base.users(guest)), None)
+
+    def _take_in(self, guest: Node, query: Query) -> None:
+        """Let the operators of a Box that has become a plan run with all others, where they do not run
+        already; else they stay apart until those are gone, or the query changes."""
         operators = self.base().operators()
-        for guest in tuple(self._guests):
-            box = settled(cast(Guest, operators[guest]).host.box)
-            if not isinstance(box, PlanBox):
-                continue
-            number = cast(Boxed, guest.operator).number
-            seats = [node for node in self._guests if cast(Boxed, node.operator).number == number]
-            (query,) = (one for one in self.queries.values() if guest in one.physical.nodes)
-            coming = Incoming(seats, box, query.physical)
-            if coming.clashes(operators):
-                query.apart.add(number)
-                self._guests.remove(guest)
-                self._find_hosts()
-                self._open_inlets()
-                continue
-            becomes = logical_plan(coming.physical)
-            plan = query.plan if becomes == logical_plan(query.plan) else becomes
-            self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
-            return self._take_in()
-        return None
+        box = settled(cast(Guest, operators[guest]).host.box)
+        if not isinstance(box, PlanBox):
+            return
+        number = box_of(guest)
+        seats = [node for node in query.physical.nodes if box_of(node) == number]
+        coming = Incoming(seats, box, query.physical)
+        if clashes := coming.clashes(operators):
+            query.apart.add(cast(Boxed, guest.operator).number)
+            for node in clashes:
+                self._blocked.setdefault(node, []).append(guest)
+            return
+        becomes = logical_plan(coming.physical)
+        plan = query.plan if becomes == logical_plan(query.plan) else becomes
+        self.rename(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
 
     def _view(self, query: Query) -> PlanBox:
         """A Box of the running operators of a query's exchangeable part, while the base runs them."""
         base = self.base()
         running = base.operators()
+        operators = {node: running[node] for node in query.physical.nodes if node in running}
         inputs = tuple(self.forks(query.name).values())
         view = self._views.get(query.name)
-        if view is None:
-            upper = above(query.physical, inputs)
-            view = self._views[query.name] = PlanBox(
-                query.physical,
-                inputs,
-                relations=self._relations,
-                running={node: running[node] for node in upper if node in running},
-            )
+        if view is None or view.nodes != inputs:
+            view = PlanBox(query.physical, inputs, relations=self._relations, running=operators)
+            self._views[query.name] = view
         view.is_at([base.progress_of(node) for node in inputs], [base.made(node) for node in inputs])
         return view
+
+
+class _Shared(Set[Node]):
+    """The nodes that run for other queries than one."""
+
+    def __init__(self, base: Base, name: str) -> None:
+        self._base = base
+        self._name = name
+
+    def __contains__(self, node: object) -> bool:
+        users = self._base.users(node) if isinstance(node, Node) else {}
+        return len(users) > (self._name in users)
+
+    def __iter__(self) -> Iterator[Node]:
+        return (node for node in self._base.plan.nodes if node in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _numbered(roots: Sequence[Node]) -> Plan:

@@ -14,6 +14,7 @@ class Host:
     """A Box with one guest for each of its outputs; all guests are given the same events."""
 
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
+        self._listener: Callable[[], object] | None = None
         self._host(settled(box))
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
         self._events = 0
@@ -26,6 +27,17 @@ class Host:
         """Whether the Box has become a plan, whose operators can run without a host."""
         self._event = event_of(box)
         self._may_settle = hasattr(box, "successor")
+        if self.is_plan and self._listener is not None:
+            self._listener()
+
+    def listen(self, listener: Callable[[], object]) -> None:
+        """Tell by a call, in place of any before, that the Box has become a plan; at once if it has."""
+        self._listener = listener
+        self.look()
+
+    def look(self) -> None:
+        """See whether another Box goes on in its place: one may hand over outside of any event."""
+        self._host(settled(self.box))
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
+from midstream.operators.base import Base
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.routes import Tap
@@ -15,22 +16,28 @@ from midstream.plans.properties import above, reads_stream
 from midstream.plans.streams import Batch
 
 
+def box_of(node: Node) -> int | None:
+    """The number of the Box that a node is an output of."""
+    return node.operator.number if isinstance(node.operator, Boxed) else None
+
+
 def no_rows(plan: Plan) -> Mapping[str, Batch]:
     """For operators that go on: they have their relations' rows."""
     return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
 
 
-def given(base: PlanBox, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
-    """What comes out, by output, when a node gives some elements outside of any event."""
+def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
+    """What comes out of a running plan, by output, when a node that nobody else has gives some elements
+    outside of any event."""
     operators = base.operators()
     operators[node].emitted += len(ready)
     upper = {node: None}
-    for one in base.plan.nodes:
+    for one in physical.nodes:
         if any(child in upper for child in one.inputs):
             upper[one] = None
     beside = (child for one in upper if one is not node for child in one.inputs if child not in upper)
     inputs = list(dict.fromkeys([node, *filter(reads_stream, beside)]))
-    plan = Plan({name: root for name, root in base.plan.outputs.items() if root in upper})
+    plan = Plan({name: root for name, root in physical.outputs.items() if root in upper})
     view = PlanBox(
         plan,
         inputs,
@@ -68,6 +75,6 @@ class Incoming:
         self._coming = {node for node in self.operators if reads_stream(node)}
         self._coming |= {new for old, new in self.moved.items() if new != old}
 
-    def clashes(self, running: Iterable[Node]) -> bool:
-        """Whether some of what runs already would be there twice, with a state of its own each."""
-        return not self._coming.isdisjoint(running)
+    def clashes(self, running: Mapping[Node, Operator]) -> list[Node]:
+        """What runs already, and would be there twice, with a state of its own each."""
+        return [node for node in self._coming if node in running]

@@ -12,13 +12,17 @@ from typing import Any
 
 from midstream.operators.entrance import Entrance
 from midstream.operators.generated import define
-from midstream.operators.guest import Host
-from midstream.operators.queries import Sink
 from midstream.operators.routes import Circuit, Route, indented
+from midstream.operators.ways import Way
+from midstream.plans.physical import Boxed
+from midstream.plans.plan import Node
 from midstream.plans.streams import Batch, Time
 
 Inlet = Callable[[Iterable[Any]], None]
 """Takes what arrives on a stream."""
+
+Process = Callable[[Way, Batch, Time, bool], None]
+"""Takes what arrives at the beginning of a way, and the progress behind it; and whether it is one element."""
 
 _INLET = """
 def inlet(elements):
@@ -33,48 +37,49 @@ def inlet(elements):
         except Exception:  # whatever an odd value raises when it is looked at
             is_usual = False
     if not is_usual:
-        process({port}, *push(batch))
+        process(way, *push(batch), False)
         return
-    manager.progress = p{port} = start
-    entrance.last = e{port} = element
+    manager.progress = p0 = start
+    entrance.last = e0 = element
     {body}
 """
 
 
 def compile_inlet(
-    circuit: Circuit,
-    port: int,
-    entrance: Entrance,
-    sinks: Sequence[tuple[int, list[Sink]]],
-    process: Callable[[int, Batch, Time], None],
-    hosts: Sequence[Host],
-    settle: Callable[[], None],
+    way: Way, entrance: Entrance, process: Process, settle: Callable[[], None], waiting: Sequence[Node]
 ) -> Inlet:
-    """The inlet of a stream. `sinks` are those of each output of the circuit; `process` is the way of all
-    batches; `settle` is to be called once a Box of the hosts has become a plan."""
-    route = Route(circuit, port, is_single=True)
-    outputs = list(circuit.plan.outputs.values())
-    names = route.names | {
+    """The inlet of a stream. `process` is the way of all batches; `settle` is to be called when something is
+    `waiting`, which only what comes through a Box can bring about."""
+    names: dict[str, Any] = {
+        "way": way,
         "entrance": entrance,
         "manager": entrance.manager,
         "push": entrance.push,
         "process": process,
         "FOREVER": float("inf"),
     }
-    body = list(route.lines)
-    for output, listeners in sinks:
-        node = outputs[output]
-        if node in route.touched:
-            names |= {f"sink{output}_{i}": sink for i, sink in enumerate(listeners)}
-            calls = [f"sink{output}_{i}({route.batch(node)})" for i in range(len(listeners))]
-            is_certain = node in route.certain
-            body += calls if is_certain or not calls else [f"if {route.batch(node)}:", *indented(calls)]
-    if hosts:
-        names |= {"settle": settle, **{f"host{i}": host for i, host in enumerate(hosts)}}
-        body += [f"if {' or '.join(f'host{i}.is_plan' for i in range(len(hosts)))}:", "    settle()"]
+    circuit = way.short()
+    if circuit is None:
+        body = ["process(way, batch, p0, True)"]
+    else:
+        body = _inlined(way, circuit, names)
+        if any(isinstance(node.operator, Boxed) for node in circuit.operators):
+            names |= {"settle": settle, "waiting": waiting}
+            body += ["if waiting:", "    settle()"]
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
-    source = _INLET.format(
-        unpack=unpack, tests=" and ".join(entrance.tests), port=port, body="\n    ".join(body)
-    )
+    source = _INLET.format(unpack=unpack, tests=" and ".join(entrance.tests), body="\n    ".join(body))
     inlet: Inlet = define(source, "inlet", names)
     return inlet
+
+
+def _inlined(way: Way, circuit: Circuit, names: dict[str, Any]) -> list[str]:
+    """The statements of a short way, down to the sinks."""
+    route = Route(circuit, [0], is_single=True)
+    names |= route.names
+    body = ["way.reached = p0", "way.received += 1", *route.lines]
+    for i, (node, sink) in enumerate(way.sinks(circuit)):
+        if node in route.touched:
+            names[f"sink{i}"] = sink
+            call = f"sink{i}({route.batch(node)})"
+            body += [call] if node in route.certain else [f"if {route.batch(node)}:", *indented([call])]
+    return body

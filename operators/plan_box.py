@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
-from midstream.operators.metadata import Gauge
+from midstream.operators.beginning import begin
 from midstream.operators.operator import Operator
 from midstream.operators.planner import physical_node, physical_plan, running_operator
-from midstream.operators.routes import Circuit, Tap, chains, compile_event
-from midstream.plans.errors import EndedError, PlanError, UnknownStreamError
+from midstream.operators.relations import Relations
+from midstream.operators.routes import Chain, Circuit, Event, Tap, compile_event, linked
+from midstream.plans.errors import EndedError, PlanError
 from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
-
-Relations = Mapping[str, Iterable[Element]]
-"""The elements of each relation, ordered by start."""
 
 
 class PlanBox:
@@ -52,9 +50,7 @@ class PlanBox:
         relations: Relations | None = None,
         running: Mapping[Node, Operator] | None = None,
         reached: Sequence[Time] | None = None,
-        received: Sequence[int] | None = None,
         taps: Mapping[Node, Tap] | None = None,
-        gauge: Callable[[Node, Operator], Gauge | None] = lambda node, operator: None,
     ) -> None:
         physical = physical_plan(plan)
         self.plan = physical
@@ -68,9 +64,7 @@ class PlanBox:
         self.outputs = tuple(physical.outputs)
         self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
         """By port, how far it is."""
-        self._received = [0] * len(self.nodes) if received is None else list(received)
-        self._settled = list(self._received)
-        """By port, what it had given when the chains were settled last."""
+        self._received = [0] * len(self.nodes)
         adopted = running or {}
         self._operators = {
             node: adopted[node] if node in adopted else running_operator(node)
@@ -80,45 +74,34 @@ class PlanBox:
         self._sizes = [one.size for one in self._operators.values() if type(one).size is not Operator.size]
         """Of operators that may keep something."""
         taps = taps or {}
-        gauges = {node: found for node, one in self._operators.items() if (found := gauge(node, one))}
-        seen = {*taps, *gauges, *physical.outputs.values()}
-        self._chains = chains(physical, self._operators, seen)
-        self._links = {link for chain in self._chains.values() for link in chain.links}
-        self.circuit = Circuit(
-            physical, self.nodes, self._operators, self._chains, taps, gauges, self.reached, self._received
+        seen = {*taps, *physical.outputs.values()}
+        links = linked(self._operators, lambda node: node not in seen and len(physical.consumers(node)) == 1)
+        self._chains = {node: Chain(found, self._operators) for node, found in links.items()}
+        self._links = {link for found in links.values() for link in found}
+        self._circuit = Circuit(
+            self.nodes,
+            self._operators,
+            self._chains,
+            taps,
+            {},
+            lambda node: any(reader in self._operators for reader in physical.consumers(node)),
+            set(self.nodes),
         )
-        """How the operators are connected."""
-        self.events = [compile_event(self.circuit, port) for port in range(len(self.nodes))]
-        """By port, what happens on a batch and the progress behind it, without a question whether the port
-        has ended."""
         self._progress = [self._progress_at(root) for root in physical.outputs.values()]
-        self.initial = self._begin({} if relations is None else relations, adopted)
+        fresh = {node for node in self._operators if node not in adopted}
+        given = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
+        self.initial = [given.get(root, []) for root in physical.outputs.values()]
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
-    def _begin(self, relations: Relations, adopted: Mapping[Node, Operator]) -> list[Batch]:
-        """Give new operators the rows of relations, once and for all, and tell them how far those below them
-        are; what they give at that goes on to those above. Returns what each output gave."""
-        given: dict[Node, Batch] = {}
-        of_rows: set[Node] = set()
-        for node in self.plan.nodes:
-            if isinstance(node.operator, Relation):
-                given[node] = _rows(node.operator, relations)
-                of_rows.add(node)
-                continue
-            if node not in self._operators:
-                continue
-            if of_rows.issuperset(node.inputs):
-                of_rows.add(node)
-            elif node in adopted:
-                continue
-            # What is made of relations alone is needed again by what is new above it.
-            operator = running_operator(node) if node in adopted else self._operators[node]
-            given[node] = []
-            for port, child in enumerate(node.inputs):
-                batch, progress = given.get(child, []), self.progress_of(child)
-                if batch or progress > operator.reached[port]:
-                    given[node] += operator.process(port, batch, progress)
-        return [[] if root in adopted else given.get(root, []) for root in self.plan.outputs.values()]
+    @cached_property
+    def events(self) -> list[Event]:
+        """By port, what happens on a batch and the progress behind it, without a question whether the port
+        has ended. Compiled when the first event comes: a box that is only looked at has none."""
+        outputs = self.plan.outputs.values()
+        return [
+            compile_event(self._circuit, port, outputs, self.reached, self._received)
+            for port in range(len(self.nodes))
+        ]
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -187,17 +170,20 @@ class PlanBox:
     def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
         """Take note of how far the inputs are, while somebody else runs the operators."""
         self.reached[:] = reached
-        self._received[:] = self._settled[:] = received
+        self._received[:] = received
+        self._count_from(received)
+
+    def _count_from(self, received: Sequence[int]) -> None:
+        """The inputs have given so much of which the chains need not tell their operators."""
+        for chain in self._chains.values():
+            if chain.source in self.nodes:
+                chain.counted = received[self.nodes.index(chain.source)]
 
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, for those who want to look inside."""
-        given = {
-            node: now - then
-            for node, now, then in zip(self.nodes, self._received, self._settled, strict=True)
-        }
-        self._settled[:] = self._received
+        received = dict(zip(self.nodes, self._received, strict=True))
         for chain in self._chains.values():
-            chain.settle(self.progress_of(chain.source), given.get(chain.source))
+            chain.settle(self.progress_of(chain.source), received.get(chain.source))
         return dict(self._operators)
 
 
@@ -209,15 +195,6 @@ def label(node: Node) -> str:
 
 def _is_relation(node: Node) -> bool:
     return isinstance(node.operator, Relation)
-
-
-def _rows(relation: Relation, relations: Relations) -> Batch:
-    if relation.relation not in relations:
-        raise UnknownStreamError(
-            f"relation {relation.relation}: found no elements, expected them under this name",
-            stream=relation.relation,
-        )
-    return list(relations[relation.relation])
 
 
 def _require_all_above(upper: Sequence[Node], inputs: Sequence[Node]) -> None:

@@ -33,6 +33,8 @@ class Query:
     """As it was given, or the one to which a migration under way is moving."""
     physical: Plan
     """As it runs; subplans that are being exchanged are Boxed."""
+    number: int
+    """Queries are numbered as they come."""
     complete_from: Time
     """From this instant on its results are those of a query that has run from the beginning; FOREVER where
     that will never be so."""

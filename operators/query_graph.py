@@ -3,32 +3,35 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from heapq import heappop, heappush
 from itertools import count
 from types import MappingProxyType
-from typing import cast
 
-from midstream.operators.entrance import Entrances
-from midstream.operators.guest import Guest, Host
+from midstream.operators.base import Base
+from midstream.operators.entrance import Entrance, Entrances
+from midstream.operators.guest import Guest
 from midstream.operators.inlets import Inlet, compile_inlet
 from midstream.operators.log import Log
 from midstream.operators.metadata import Gauge, Metadata
-from midstream.operators.meter import RECENT, Meter
+from midstream.operators.meter import RECENT
+from midstream.operators.meters import Meters
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
 from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.operators.signs.converters import IntervalsToSigns
+from midstream.operators.ways import Way
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
-from midstream.plans.physical import Boxed, Physical
+from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends, is_bounded, latest_end, reads_stream
+from midstream.plans.properties import is_bounded, latest_end, reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -43,36 +46,39 @@ processor when the next one takes it."""
 class QueryGraph:
     """The operators of all queries, connected: equal subplans are one.
 
-    They run in one Box, the base. While a part of a query's plan is being exchanged, a Box runs in its place
-    among the operators, as a guest; those above it and below it go on. When queries come or go, or guests,
-    the base is connected anew, and operators that go on take their state along.
+    They run in the base. While a part of a query's plan is being exchanged, a Box runs in its place among the
+    operators, as a guest; those above it and below it go on. When a query comes, goes or changes, what it
+    needs is connected anew, and operators that go on take their state along.
+
+    Cost     A query that comes, goes or changes costs what its plan costs, however many others run.
     """
 
     def __init__(self, entrances: Entrances, relations: Relations | None = None) -> None:
         self.queries: dict[str, Query] = {}
         """The queries that run, by name."""
+        self.inlets: dict[str, Inlet] = {}
+        """By stream, the short way of what arrives, since it was needed."""
         self._entrances = entrances
         self._relations: dict[str, list[Element]] = {n: list(e) for n, e in (relations or {}).items()}
-        self._base: PlanBox | None = None
-        self._ports: dict[str, int] = {}
-        """By stream, the input of the base."""
-        self._direct: list[tuple[int, list[Sink]]] = []
-        """The sinks of each output of the base."""
-        self._guests: list[Node] = []
-        """The nodes for which a Box answers that may come to be a plan, inputs before consumers."""
-        self._hosts: list[Host] = []
-        """Those of the guests' Boxes."""
+        self._checked: set[Relation] = set()
+        """The relations whose rows have been checked."""
+        self._base = Base(self._relations, entrances, lambda stream: self.inlets.pop(stream, None))
+        self._come_to_be_plans: list[Node] = []
+        """Guests whose Box has become a plan, which is to be seen to."""
+        self._blocked: dict[Node, list[Node]] = {}
+        """By a node that runs, guests whose Box has become a plan that has it as well."""
+        self._query_numbers = count()
         self._numbers = count(1)
         """Of Boxes to come."""
         self._copies = count(1)
         """Of operators to come that run beside equal ones."""
-        self._meters: dict[Node, Meter] = {}
+        self._meters = Meters(self._base)
+        self._lasting: list[tuple[Time, str]] = []
+        """A heap of how long, negated, what came through windows that are gone may be valid, by query."""
         self._watched: list[str] = []
         """The queries that are watched, each as often as it is."""
         self._gauges: dict[Node, Gauge] = {}
         self._views: dict[str, PlanBox] = {}
-        self.inlets: dict[str, Inlet] = {}
-        """By stream, the short way of what arrives, where there is one."""
 
     def add(self, plan: Plan, sink: Sink | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares what it has in common with those that run.
@@ -91,7 +97,9 @@ class QueryGraph:
         complete_from = max(missed_until(root, ends) for root in roots)
         sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
         are_bounded = all(is_bounded(root, sources) for root in roots)
-        physical = self._apart(physical_plan(plan), sources, are_bounded=are_bounded)
+        physical = self._base.known(
+            self._apart(self._base.known(physical_plan(plan)), sources, are_bounded=are_bounded)
+        )
         first: dict[str, Batch] = {}
         if not are_bounded:
             if self._has_begun(plan) or self._read_late(physical):
@@ -99,30 +107,41 @@ class QueryGraph:
             else:
                 alone = PlanBox(physical, relations=self._relations)
                 first = dict(zip(alone.outputs, alone.initial, strict=True))
-        query = self.queries[name] = Query(name, plan, physical, complete_from, first=first)
-        query.results = sum(map(len, first.values()))
-        query.made = 0 if self._base is None else _made(self._base, query)
+        windows = carried_out(physical).values()
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
-            known = [
-                self._meters[w].max_end for w in carried_out(query.physical).values() if w in self._meters
-            ]
-            query.complete_from = max(complete_from, *known, BEGINNING)
+            known = [self._meters[window].max_end for window in windows if window in self._meters]
+            complete_from = max(complete_from, *known, BEGINNING)
+        query = Query(name, plan, physical, next(self._query_numbers), complete_from, first=first)
+        query.results = sum(map(len, first.values()))
+        self._base.run(query, physical)
+        self.queries[name] = query
         try:
-            self._rebuild()
+            self._meters.use(query, windows, self.max_end)
+            self._base.connect()
         except Exception:
-            del self.queries[name]
+            self._drop(query)
             raise
+        query.made = self._made(query)
         if sink is not None:
             self.subscribe(sink, query=name)
         return query
 
     def remove(self, name: str = QUERY) -> None:
         """Stop a query. What only it needed is forgotten, and results that it had under construction too."""
-        self.query(name)
-        self._watched = [watched for watched in self._watched if watched != name]
-        del self.queries[name]
-        self._rebuild()
+        query = self.query(name)
+        if name in self._watched:
+            self._watched = [watched for watched in self._watched if watched != name]
+            self._place_gauges()
+        self._drop(query)
+
+    def _drop(self, query: Query) -> None:
+        del self.queries[query.name]
+        self._meters.release(query)
+        self._base.drop(query, query.physical)
+        self._base.connect()
+        self._unblock(query.physical)
+        self._views.pop(query.name, None)
 
     def query(self, name: str | None = None) -> Query:
         """A query by name; the first one without."""
@@ -148,7 +167,7 @@ class QueryGraph:
         chosen.sinks[output].append(sink)
         if chosen.first.get(output) and not self._has_begun(chosen.plan):
             sink(chosen.first[output])
-        self._open_inlets()
+        self._base.subscribed(chosen.physical.outputs[output])
 
     def keep_log(self, query: str | None = None) -> Time:
         """From now on keep what is still valid of a query's windows, and of its results: a migration that
@@ -172,40 +191,47 @@ class QueryGraph:
             for output, sinks in chosen.sinks.items():
                 chosen.logs[output] = Log(complete_from)
                 sinks.append(chosen.logs[output].see)
-            self._rebuild()
+                self._base.subscribed(chosen.physical.outputs[output])
+            self._meters.use(chosen, windows, self.max_end)
+            self._base.connect()
         logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
     def settle(self) -> None:
         """Once a guest's Box has become a plan, do what is to be done then."""
 
-    def process(self, port: int, batch: Batch, progress: Time) -> None:
-        """Elements of a stream, possibly none, and the progress behind them."""
-        if len(batch) <= PIECE:
-            self._process(port, batch, progress)
+    def process(self, way: Way, batch: Batch, progress: Time, is_single: bool = False) -> None:
+        """Elements of a stream, possibly none, and the progress behind them; and whether it is one
+        element, which comes alone."""
+        if len(batch) > PIECE:
+            self._process_pieces(way.stream, batch, progress)
             return
-        stream = self.base().inputs[port]
+        if not batch and progress <= way.reached:
+            return
+        way.process(batch, progress, is_single=is_single)
+        if self._come_to_be_plans:
+            self.settle()
+
+    def _process_pieces(self, stream: str, batch: Batch, progress: Time) -> None:
         for at in range(0, len(batch), PIECE):
             piece = batch[at : at + PIECE]
-            if stream in self._ports:  # a sink may have changed the queries
-                is_last = at + PIECE >= len(batch)
-                self._process(self._ports[stream], piece, progress if is_last else piece[-1][0])
+            is_last = at + PIECE >= len(batch)
+            if stream in self._base.ways:  # a sink may have changed the queries
+                self.process(self._base.ways[stream], piece, progress if is_last else piece[-1][0])
 
-    def _process(self, port: int, batch: Batch, progress: Time) -> None:
-        base = self._base
-        if base is None or (not batch and progress <= base.reached[port]):
-            return
-        results = base.events[port](batch, progress)
-        for output, sinks in self._direct:
-            if found := results[output]:
-                for sink in sinks:
-                    sink(found)
-        if self._hosts:
-            self._settle()
+    def _open_inlet(self, stream: str) -> Inlet:
+        """The short way of what arrives on a stream; where it may be out of order, that of all batches."""
+        entrance, way = self._entrances[stream], self._base.ways[stream]
+        if entrance.manager.is_plain and not entrance.source.intervals:
+            inlet = compile_inlet(way, entrance, self.process, self.settle, self._come_to_be_plans)
+        else:
+            inlet = partial(_enter, entrance, way, self.process)
+        self.inlets[stream] = inlet
+        return inlet
 
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
-        lasting = max(query.lasting for query in self.queries.values())
+        lasting = self._last()
         if form(node) == "signs":
             # A meter takes signs for ends.
             operator = self.base().operators().get(node)
@@ -224,6 +250,20 @@ class QueryGraph:
             if isinstance(leaf.operator, Relation):
                 ends[leaf] = self._last_ends[leaf.operator.relation]
         return max(lasting, latest_end(node, ends))
+
+    def _last(self) -> Time:
+        """Until when what came through windows that are gone may be valid."""
+        heap = self._lasting
+        while heap and (heap[0][1] not in self.queries or self.queries[heap[0][1]].lasting != -heap[0][0]):
+            heappop(heap)
+        return -heap[0][0] if heap else BEGINNING
+
+    def _outlast(self, query: Query, windows: Iterable[Node]) -> None:
+        """Windows of a query go; what they gave does not go at once."""
+        lasting = max(map(self.max_end, windows), default=BEGINNING)
+        if lasting > query.lasting:
+            query.lasting = lasting
+            heappush(self._lasting, (-lasting, query.name))
 
     @cached_property
     def _last_ends(self) -> dict[str, Time]:
@@ -245,9 +285,9 @@ class QueryGraph:
 
     # What is known
 
-    def base(self) -> PlanBox:
-        """The box in which the operators of all queries run, to be looked at."""
-        if self._base is None:
+    def base(self) -> Base:
+        """The operators of all queries, to be looked at."""
+        if not self.queries:
             raise UnknownStreamError("no query runs")
         return self._base
 
@@ -296,7 +336,8 @@ class QueryGraph:
         """
         name = self.query(query).name
         self._watched.append(name)
-        self._rebuild()
+        self._place_gauges()
+        self._base.connect()
 
         def read() -> list[Metadata]:
             nodes = self.query(name).physical.nodes
@@ -307,15 +348,35 @@ class QueryGraph:
         finally:
             if name in self._watched:
                 self._watched.remove(name)
-                self._rebuild()
+                self._place_gauges()
+                self._base.connect()
 
-    def count_results(self) -> None:
-        """Bring the counts of results up to date."""
-        if self._base is not None:
-            for query in self.queries.values():
-                made = _made(self._base, query)
-                query.results += made - query.made
-                query.made = made
+    def _place_gauges(self) -> None:
+        """Measure the operators of the queries that are watched, and no others."""
+        operators = self._base.operators()
+        watched = {node for name in self._watched for node in self.queries[name].physical.nodes}
+        gauges = {
+            node: self._gauges.get(node) or Gauge(node, operators[node])
+            for node in watched
+            if node in operators
+        }
+        for node in self._gauges.keys() - gauges.keys():
+            if node in operators:
+                self._base.gauge(node, None)
+        for node, gauge in gauges.items():
+            self._base.gauge(node, gauge)
+        self._gauges = gauges
+
+    def count_results(self, query: str | None = None) -> None:
+        """Bring the count of a query's results up to date."""
+        chosen = self.query(query)
+        made = self._made(chosen)
+        chosen.results += made - chosen.made
+        chosen.made = made
+
+    def _made(self, query: Query) -> int:
+        """How many elements the operators at a query's outputs have given."""
+        return sum(map(self._base.made, query.physical.outputs.values()))
 
     # How it is connected
 
@@ -327,27 +388,42 @@ class QueryGraph:
     ) -> None:
         """Put running operators under other nodes, and give queries the plans (logical, physical) that have
         them, and some more operators."""
-        self.count_results()
-        running = {moved.get(node, node): operator for node, operator in self.base().operators().items()}
-        for node, meter in self._meters.items():
-            if moved.get(node, node) != node:
-                meter.expect_any_order()
-        self._meters = {moved.get(node, node): meter for node, meter in self._meters.items()}
+        changing = [self.queries[name] for name in plans]
+        running = self._base.operators()
+        adopted: dict[Node, Operator] = {}
+        for query in changing:
+            self.count_results(query.name)
+            for node in query.physical.nodes:
+                if node in running:
+                    adopted[moved.get(node, node)] = running[node]
+        adopted |= more
+        self._meters.move(moved)
         self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
-        for name, (plan, physical) in plans.items():
-            self.queries[name].plan, self.queries[name].physical = plan, physical
-        self._connect({**running, **more})
+        for query in changing:
+            before = query.physical
+            query.plan, physical = plans[query.name]
+            query.physical = self._base.known(physical)
+            self._base.run(query, query.physical, before, adopted)
+            self._meters.use(query, carried_out(query.physical).values(), self.max_end)
+            self._unblock(before)
+            self._views.pop(query.name, None)
+            for node in query.physical.nodes:
+                operator = running.get(node)
+                if isinstance(operator, Guest):
+                    operator.host.listen(partial(self._come_to_be_plans.append, node))
+        if self._watched:
+            self._place_gauges()
+        self._base.connect()
+        for query in changing:
+            query.made = self._made(query)
 
     def _read_late(self, physical: Plan) -> list[Node]:
         """The running nodes of which a query, if it were added now, would miss what they have given already,
         streams taken together with relations."""
-        base = self._base
-        if base is None:
-            return []
-        running = base.operators()
+        running = self._base.operators()
         new = {child for node in physical.nodes if node not in running for child in node.inputs}
         read = new | set(physical.outputs.values())
-        return [node for node in running if node in read and reads_stream(node) and base.made(node)]
+        return [node for node in read if node in running and reads_stream(node) and self._base.made(node)]
 
     def _apart(self, physical: Plan, sources: Set[Node], *, are_bounded: bool) -> Plan:
         """The plan with operators of its own where it would miss more than what came before: negatives whose
@@ -378,104 +454,20 @@ class QueryGraph:
         """Whether anything is known yet of what a plan reads."""
         return any(self._entrances[source.stream].progress != BEGINNING for source in plan.sources)
 
-    def _rebuild(self) -> None:
-        """Connect the operators of all queries anew; they go on with their state."""
-        self.count_results()
-        self._connect({} if self._base is None else self._base.operators())
-
-    def _connect(self, running: Mapping[Node, Operator]) -> None:
-        outputs: dict[str, Node] = {}
-        meters: dict[Node, Meter] = {}
-        direct: list[tuple[int, list[Sink]]] = []
-        for query in self.queries.values():
-            for node in carried_out(query.physical).values():
-                meters[node] = self._meters.get(node) or Meter(has_ordered_ends(node))
-            for output, root in query.physical.outputs.items():
-                direct.append((len(outputs), query.sinks[output]))
-                outputs[f"{query.name}: {output}"] = root
-        self._keep_logs(meters)
-        gauges: dict[Node, Gauge] = {}
-        base = self._new_base(Plan(outputs), running, meters, gauges) if outputs else None
-        self._base, self._meters, self._direct, self._gauges = base, meters, direct, gauges
-        nodes = () if base is None else base.plan.nodes
-        self._guests = [node for node in nodes if isinstance(node.operator, Boxed)]
-        self._find_hosts()
-        self._ports = {} if base is None else {name: port for port, name in enumerate(base.inputs)}
-        self._views.clear()
-        for query in self.queries.values():
-            query.made = 0 if base is None else _made(base, query)
-        self._open_inlets()
-
-    def _find_hosts(self) -> None:
-        operators = {} if self._base is None else self._base.circuit.operators
-        self._hosts = list(dict.fromkeys(cast(Guest, operators[node]).host for node in self._guests))
-
-    def _settle(self) -> None:
-        for host in self._hosts:
-            if host.is_plan:
-                return self.settle()
-        return None
-
-    def _keep_logs(self, meters: Mapping[Node, Meter]) -> None:
-        """Let those windows have a log of which somebody asked for one."""
-        asked = (query.physical for query in self.queries.values() if query.is_logged)
-        logged = {node for physical in asked for node in carried_out(physical).values()}
-        for node, meter in meters.items():
-            if node not in logged or form(node) != "intervals":
-                meter.log = None
-            elif meter.log is None:
-                meter.log = Log(self.max_end(node))
-
-    def _open_inlets(self) -> None:
-        """Give the streams that can have one a short way for single elements."""
-        self.inlets = {}
-        if self._base is not None:
-            for name, port in self._ports.items():
-                entrance = self._entrances[name]
-                if entrance.manager.is_plain and not entrance.source.intervals:
-                    self.inlets[name] = compile_inlet(
-                        self._base.circuit,
-                        port,
-                        entrance,
-                        self._direct,
-                        self.process,
-                        self._hosts,
-                        self._settle,
-                    )
-
-    def _new_base(
-        self,
-        plan: Plan,
-        running: Mapping[Node, Operator],
-        meters: Mapping[Node, Meter],
-        gauges: dict[Node, Gauge],
-    ) -> PlanBox:
-        old = self._base
-        watched = {node for name in self._watched for node in self.queries[name].physical.nodes}
-
-        def gauge(node: Node, operator: Operator) -> Gauge | None:
-            if node not in watched:
-                return None
-            return gauges.setdefault(node, self._gauges.get(node) or Gauge(node, operator))
-
-        sources = [node for node in plan.nodes if isinstance(node.operator, Source)]
-        return PlanBox(
-            plan,
-            sources,
-            relations=self._relations,
-            running=running,
-            reached=[self._entrances[source.stream].progress for source in plan.sources],
-            received=[0 if old is None else old.made(node) for node in sources],
-            taps=meters,
-            gauge=gauge,
-        )
+    def _unblock(self, plan: Plan) -> None:
+        """See again to what waits for nodes of a plan to go, as far as they have gone."""
+        for node in plan.nodes:
+            if node in self._blocked and not self._base.users(node):
+                self._come_to_be_plans += self._blocked.pop(node)
 
     def _check_relations(self, plan: Plan) -> None:
         """Check the relations that a plan reads and no query did so far."""
-        known = {operator for query in self.queries.values() for operator in query.plan.relations}
-        check_relations([o for o in plan.relations if o not in known], self._relations)
+        wanted = [operator for operator in plan.relations if operator not in self._checked]
+        check_relations(wanted, self._relations)
+        self._checked.update(wanted)
 
 
-def _made(box: PlanBox, query: Query) -> int:
-    """How many elements the operators at a query's outputs have given."""
-    return sum(map(box.made, query.physical.outputs.values()))
+def _enter(
+    entrance: Entrance, way: Way, process: Callable[[Way, Batch, Time], None], elements: Iterable[Element]
+) -> None:
+    process(way, *entrance.push(elements))

@@ -21,7 +21,7 @@ become one loop (see chains).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -32,7 +32,7 @@ from midstream.operators.generated import define
 from midstream.operators.join import HashJoin
 from midstream.operators.metadata import Gauge
 from midstream.operators.operator import Operator
-from midstream.plans.plan import Node, Plan
+from midstream.plans.plan import Node
 from midstream.plans.streams import Batch, Element, Time
 
 
@@ -56,7 +56,7 @@ class Chain:
     """Stateless operators that run as one loop, with what was counted since the last settling, unless the
     count of an input tells as much."""
 
-    __slots__ = ("given", "has_filter", "links", "operators", "run", "taken")
+    __slots__ = ("counted", "given", "has_filter", "links", "operators", "run", "taken")
 
     def __init__(self, links: Sequence[Node], operators: Mapping[Node, Operator]) -> None:
         self.links = tuple(links)
@@ -66,6 +66,8 @@ class Chain:
         """Whether it may give less than it takes; there is one filter at most."""
         self.taken = 0
         self.given = 0
+        self.counted = 0
+        """At an input, what that had given when the chain was settled last."""
 
     @property
     def source(self) -> Node:
@@ -74,9 +76,10 @@ class Chain:
 
     def settle(self, progress: Time, received: int | None = None) -> None:
         """Tell the operators what was counted for all of them at once; at an input, `received` is what that
-        gave since the last settling."""
-        counted = self.taken if self.has_filter else self.given
-        passing = counted if received is None else received
+        gave so far."""
+        passing = self.taken if self.has_filter else self.given
+        if received is not None:
+            passing, self.counted = received - self.counted, received
         for node, operator in zip(self.links, self.operators, strict=True):
             operator.reached[0] = progress
             if isinstance(operator, Adjustable) and passing:
@@ -86,36 +89,37 @@ class Chain:
         self.taken = self.given = 0
 
 
-def chains(plan: Plan, operators: Mapping[Node, Operator], apart: set[Node]) -> dict[Node, Chain]:
-    """The chains of a plan, each under its last link. `apart` are nodes whose results somebody wants to
-    see."""
+def linked(
+    operators: Mapping[Node, Operator], is_alone: Callable[[Node], bool]
+) -> dict[Node, tuple[Node, ...]]:
+    """The links of the chains of some operators, under the last link of each. `is_alone` tells of a node
+    whether what it gives goes to one reader, and nobody else wants to see it."""
     links: dict[Node, list[Node]] = {}
     for node, operator in operators.items():
         # While a setting is to change, the operator has to see to that itself.
         if is_link(node) and not (isinstance(operator, Adjustable) and operator.is_changing):
-            before = links.get(node.inputs[0], [])
-            is_alone = len(plan.consumers(node.inputs[0])) == 1 and node.inputs[0] not in apart
-            if before and is_alone and not (is_filter(node) and any(map(is_filter, before))):
-                links[node] = [*links.pop(node.inputs[0]), node]
-            else:
-                links[node] = [node]
-    return {node: Chain(found, operators) for node, found in links.items()}
+            below = node.inputs[0]
+            before = links.get(below)
+            goes_on = before and is_alone(below) and not (is_filter(node) and any(map(is_filter, before)))
+            links[node] = [*links.pop(below), node] if goes_on else [node]
+    return {node: tuple(found) for node, found in links.items()}
 
 
 @dataclass(frozen=True)
 class Circuit:
     """Connected operators: what routes are made of."""
 
-    plan: Plan
     inputs: Sequence[Node]
     operators: Mapping[Node, Operator]
+    """Inputs before consumers."""
     linked: Mapping[Node, Chain]
+    """By the last link."""
     taps: Mapping[Node, Tap]
     gauges: Mapping[Node, Gauge]
-    reached: list[Time]
-    """By input, how far it is."""
-    received: list[int]
-    """By input, how much it gave."""
+    is_read: Callable[[Node], bool]
+    """Whether somebody asks how far a node is."""
+    counted: Set[Node]
+    """The inputs of which others count what they give."""
 
     @cached_property
     def numbers(self) -> dict[Node, int]:
@@ -123,12 +127,21 @@ class Circuit:
         return {node: i for i, node in enumerate((*self.inputs, *self.operators))}
 
 
-def compile_event(circuit: Circuit, port: int) -> Event:
-    """What happens on a batch at an input."""
-    route = Route(circuit, port)
-    given = [route.batch(node) if node in route.touched else "[]" for node in circuit.plan.outputs.values()]
-    lines = [f"def event(b{port}, p{port}):", *indented(route.lines), f"    return [{', '.join(given)}]"]
-    event: Event = define("\n".join(lines), "event", route.names)
+def compile_event(
+    circuit: Circuit, port: int, outputs: Iterable[Node], reached: list[Time], received: list[int]
+) -> Event:
+    """What happens on a batch at an input. `reached` and `received` tell of each input how far it is, and how
+    much it gave."""
+    route = Route(circuit, [port])
+    given = [route.batch(node) if node in route.touched else "[]" for node in outputs]
+    counted = [f"reached[{port}] = p{port}", f"received[{port}] += len(b{port})"]
+    lines = [
+        f"def event(b{port}, p{port}):",
+        *indented([*counted, *route.lines]),
+        f"    return [{', '.join(given)}]",
+    ]
+    names = route.names | {"reached": reached, "received": received}
+    event: Event = define("\n".join(lines), "event", names)
     return event
 
 
@@ -138,29 +151,32 @@ def indented(lines: Iterable[str]) -> Iterator[str]:
 
 
 class Route:
-    """The source of what happens at an input, and the objects that it names.
+    """The source of what happens when something arrives at some inputs, and the objects that it names.
 
-    Where `is_single`, the input gives one element, which is in a variable of its own, as are its `start`,
-    `end` and `row`; so is what operators make of it as long as that is one element as well.
+    Where `is_single`, each input that others count gives one element, which is in a variable of its own, as
+    are its `start`, `end` and `row`; so is what operators make of it as long as that is one element as well.
     """
 
-    def __init__(self, circuit: Circuit, port: int, *, is_single: bool = False) -> None:
-        source = circuit.inputs[port]
-        self.names: dict[str, Any] = {"reached": circuit.reached, "received": circuit.received}
+    def __init__(self, circuit: Circuit, ports: Iterable[int], *, is_single: bool = False) -> None:
+        sources = {port: circuit.inputs[port] for port in ports}
+        self.names: dict[str, Any] = {}
         self._circuit = circuit
         self._is_single = is_single
-        self._single = {source} if is_single else set()
-        """The nodes known to give one element at most."""
-        self.certain = {source: f"e{port}"} if is_single else {}
-        """Those known to give just one, each with its variable."""
-        self._unpacked = source if is_single else None
+        self.certain = {
+            node: f"e{port}" for port, node in sources.items() if is_single and node in circuit.counted
+        }
+        """The nodes known to give just one element, each with its variable."""
+        self._single = set(self.certain)
+        """Those known to give one at most."""
+        self._unpacked = next(iter(self.certain), None)
         """The node whose element `start`, `end` and `row` are."""
-        self._progress = {source: f"p{port}"}
+        self.progress = {node: f"p{port}" for port, node in sources.items()}
         """By node, the variable that tells how far it is."""
-        self.touched = {source}
+        self.touched = set(sources.values())
         """The nodes that the route reaches."""
-        self.lines = [f"reached[{port}] = p{port}", f"received[{port}] += {self._count(source)}"]
-        self._tap(source)
+        self.lines: list[str] = []
+        for node in sources.values():
+            self._tap(node)
         inner = {link for chain in circuit.linked.values() for link in chain.links[:-1]}
         for node in circuit.operators:
             if node in circuit.linked:
@@ -181,7 +197,7 @@ class Route:
             return
         i = self._circuit.numbers[node]
         self.names[f"chain{i}"] = chain
-        is_counted = chain.has_filter and below not in self._circuit.inputs
+        is_counted = chain.has_filter and below not in self._circuit.counted
         lines = [f"chain{i}.taken += {self._count(below)}"] if is_counted else []
         lines += self._run(node, chain, below)
         if below in self.certain:
@@ -189,14 +205,14 @@ class Route:
         else:
             source = self.batch(below)
             self.lines += [f"b{i} = {source}", f"if {source}:", *indented(lines)]
-        self._progress[node] = self._progress[below]
+        self.progress[node] = self.progress[below]
         self._done(node)
 
     def _run(self, node: Node, chain: Chain, below: Node) -> list[str]:
         """The loop of a chain, or, for one element, its body; and the count of what passes."""
         i = self._circuit.numbers[node]
         gauge = self._circuit.gauges.get(node)
-        is_counted = chain.has_filter or below not in self._circuit.inputs
+        is_counted = chain.has_filter or below not in self._circuit.counted
         if below not in self._single or gauge is not None:
             self.names[f"run{i}"] = gauge.run(chain.run) if gauge else chain.run
             counted = [f"chain{i}.given += len(b{i})"] if is_counted else []
@@ -222,9 +238,9 @@ class Route:
             return
         operator, i = self._circuit.operators[node], self._circuit.numbers[node]
         self.names |= {f"operator{i}": operator, f"reached{i}": operator.reached}
-        is_read = any(reader in self._circuit.operators for reader in self._circuit.plan.consumers(node))
+        is_read = self._circuit.is_read(node)
         if is_read:
-            self._progress[node] = f"p{i}"
+            self.progress[node] = f"p{i}"
         for nth, (port, child) in enumerate(feeds):
             target = f"b{i}" if nth == 0 else "more"
             call, progress = self._call(node, port, child, target)
@@ -233,7 +249,7 @@ class Route:
             if child in self.certain:
                 self.lines += call
             else:
-                is_news = f"{self.batch(child)} or {self._progress[child]} > reached{i}[{port}]"
+                is_news = f"{self.batch(child)} or {self.progress[child]} > reached{i}[{port}]"
                 otherwise = [f"{target} = []"]
                 if is_read and nth == 0:
                     otherwise.append(f"p{i} = {self._reached_by(operator, i)}")
@@ -246,7 +262,7 @@ class Route:
         """What `Operator.process` does, without a call of it, but for the count of what arrives, which its
         inputs tell as well; or that, measured. And where the progress is found behind it."""
         operator, i = self._circuit.operators[node], self._circuit.numbers[node]
-        batch, p = self.batch(child), self._progress[child]
+        batch, p = self.batch(child), self.progress[child]
         gauge = self._circuit.gauges.get(node)
         if gauge or type(operator).process is not Operator.process:
             self.names[f"process{i}"] = gauge.process(operator.process) if gauge else operator.process
@@ -267,7 +283,7 @@ class Route:
             port,
             batch=self.batch(child),
             element=self.certain.get(child),
-            here=self._progress[child],
+            here=self.progress[child],
             fresh=target,
             prefix=f"join{i}_{port}_",
         )

@@ -194,7 +194,15 @@ class Plan:
 
     def consumers(self, node: Node) -> list[Node]:
         """The nodes that read a node, once per port."""
-        return [consumer for _, consumer in self.graph.out_edges(node)]
+        return list(self._consumers[node])
+
+    @cached_property
+    def _consumers(self) -> dict[Node, list[Node]]:
+        found: dict[Node, list[Node]] = {node: [] for node in self.nodes}
+        for node in self.nodes:
+            for child in node.inputs:
+                found[child].append(node)
+        return found
 
     def replace(self, old: Node, new: Node) -> Plan:
         """The plan with one subplan exchanged everywhere it is used. Nodes that do not depend on it are kept

@@ -59,7 +59,8 @@ def test_what_is_not_watched_is_not_measured() -> None:
 
 def steps(engine: Engine) -> set[str]:
     """The functions that an event at the first stream calls for operators."""
-    names = engine.base().events[0].__globals__.items()
+    way = next(iter(engine.base().ways.values()))
+    names = (named for step in way.steps(is_single=False) for named in step.__globals__.items())
     return {step.__name__ for name, step in names if name.startswith(("run", "process"))}
 
 

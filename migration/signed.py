@@ -31,7 +31,7 @@ def require_known_ends(engine: Engine, inputs: Iterable[Node]) -> None:
     """
     base = engine.base()
     for node in inputs:
-        is_known = form(node) == "intervals" or isinstance(base.operators().get(node), IntervalsToSigns)
+        is_known = form(node) == "intervals" or isinstance(base.running.get(node), IntervalsToSigns)
         if not is_known and base.made(node):
             raise MigrationRefused(
                 f"{node.operator} gives positive and negative elements, and does not know when those that "
@@ -42,7 +42,7 @@ def require_known_ends(engine: Engine, inputs: Iterable[Node]) -> None:
 
 def outstanding(engine: Engine, node: Node) -> Counter[Payload]:
     """How many copies of each payload have begun on a signed input, and have not ended."""
-    operator = engine.base().operators()[node]
+    operator = engine.base().running[node]
     return Counter(operator.outstanding() if isinstance(operator, IntervalsToSigns) else ())
 
 

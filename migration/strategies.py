@@ -201,7 +201,7 @@ def _begin(
     ready: dict[Node, Batch] = {}
     # Ending operators that go counts as theirs what a swap gives out.
     engine.count_results(query)
-    running = engine.base().operators()
+    running = engine.base().running
     for box in boxes:
         inputs, reached = box.change.inputs, box.reached
         new = engine.new_part(box.change.new, inputs)

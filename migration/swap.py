@@ -113,7 +113,7 @@ def require_private(engine: Engine, query: str, change: Change) -> None:
     Raises   MigrationRefused, with the operator and the reason.
     """
     shared = engine.shared(query)
-    operators = engine.base().operators()
+    operators = engine.base().running
     gone, coming = change.parts
     needed = {below for root in change.new for below in root.walk()}
     for node in [*gone, *change.inputs]:

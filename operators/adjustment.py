@@ -51,8 +51,8 @@ def _adjust(
     _refuse_migrating(affected)
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
-    _refuse_clash(moved, graph.base().operators())
-    for node, operator in graph.base().operators().items():
+    _refuse_clash(moved, graph.base().running)
+    for node, operator in graph.base().running.items():
         if meant(node) == old:
             change(operator)
     graph.rename(moved, plans)

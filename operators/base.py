@@ -237,16 +237,21 @@ class Base:
         one = self._running.get(node)
         return {} if one is None else one.users
 
-    def operators(self) -> Mapping[Node, Operator]:
-        """The running operators by their nodes, for those who want to look inside: always as they are."""
+    @property
+    def running(self) -> Mapping[Node, Operator]:
+        """The running operators by their nodes, as they are whenever one is looked at. Cost: O(1) a look."""
         return _Operators(self._running, self._settle)
+
+    def operators(self) -> Mapping[Node, Operator]:
+        """The running operators by their nodes, as they are now. Cost: O(all nodes)."""
+        return dict(self.running)
 
     def made(self, node: Node) -> int:
         """How many elements a source or an operator has given."""
         if _is_source(node):
             way = self._way(node)
             return 0 if way is None else way.received
-        operator = self.operators().get(node)
+        operator = self.running.get(node)
         return 0 if operator is None else operator.emitted
 
     def progress_of(self, node: Node) -> Time:
@@ -265,7 +270,7 @@ class Base:
 
     def state(self) -> Iterator[Element]:
         """The elements that its operators keep."""
-        for operator in self.operators().values():
+        for operator in self.running.values():
             yield from operator.state()
 
     def _way(self, node: Node) -> Way | None:

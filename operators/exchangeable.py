@@ -49,7 +49,7 @@ class ExchangeableGraph(QueryGraph):
             plan,
             inputs,
             relations=no_rows(plan),
-            running=base.operators(),
+            running=base.running,
             reached=[base.progress_of(node) for node in inputs],
         )
 
@@ -94,7 +94,7 @@ class ExchangeableGraph(QueryGraph):
                 if found.get(output):
                     for sink in sinks:
                         sink(found[output])
-        if isinstance(guest := self._base.operators().get(node), Guest):
+        if isinstance(guest := self._base.running.get(node), Guest):
             guest.host.look()
 
     def input_progress(self, query: str | None = None) -> list[Time]:
@@ -127,7 +127,7 @@ class ExchangeableGraph(QueryGraph):
     def _take_in(self, guest: Node, query: Query) -> None:
         """Let the operators of a Box that has become a plan run with all others, where they do not run
         already; else they stay apart until those are gone, or the query changes."""
-        operators = self.base().operators()
+        operators = self.base().running
         box = settled(cast(Guest, operators[guest]).host.box)
         if not isinstance(box, PlanBox):
             return
@@ -146,7 +146,7 @@ class ExchangeableGraph(QueryGraph):
     def _view(self, query: Query) -> PlanBox:
         """A Box of the running operators of a query's exchangeable part, while the base runs them."""
         base = self.base()
-        running = base.operators()
+        running = base.running
         operators = {node: running[node] for node in query.physical.nodes if node in running}
         inputs = tuple(self.forks(query.name).values())
         view = self._views.get(query.name)

@@ -29,7 +29,7 @@ def no_rows(plan: Plan) -> Mapping[str, Batch]:
 def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
     """What comes out of a running plan, by output, when a node that nobody else has gives some elements
     outside of any event."""
-    operators = base.operators()
+    operators = base.running
     operators[node].emitted += len(ready)
     upper = {node: None}
     for one in physical.nodes:

@@ -234,7 +234,7 @@ class QueryGraph:
         lasting = self._last()
         if form(node) == "signs":
             # A meter takes signs for ends.
-            operator = self.base().operators().get(node)
+            operator = self.base().running.get(node)
             if isinstance(operator, IntervalsToSigns):
                 return max(lasting, operator.last_end)
             return FOREVER if self.base().made(node) else lasting
@@ -353,7 +353,7 @@ class QueryGraph:
 
     def _place_gauges(self) -> None:
         """Measure the operators of the queries that are watched, and no others."""
-        operators = self._base.operators()
+        operators = self._base.running
         watched = {node for name in self._watched for node in self.queries[name].physical.nodes}
         gauges = {
             node: self._gauges.get(node) or Gauge(node, operators[node])
@@ -389,7 +389,7 @@ class QueryGraph:
         """Put running operators under other nodes, and give queries the plans (logical, physical) that have
         them, and some more operators."""
         changing = [self.queries[name] for name in plans]
-        running = self._base.operators()
+        running = self._base.running
         adopted: dict[Node, Operator] = {}
         for query in changing:
             self.count_results(query.name)
@@ -420,7 +420,7 @@ class QueryGraph:
     def _read_late(self, physical: Plan) -> list[Node]:
         """The running nodes of which a query, if it were added now, would miss what they have given already,
         streams taken together with relations."""
-        running = self._base.operators()
+        running = self._base.running
         new = {child for node in physical.nodes if node not in running for child in node.inputs}
         read = new | set(physical.outputs.values())
         return [node for node in read if node in running and reads_stream(node) and self._base.made(node)]

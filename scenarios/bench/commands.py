@@ -227,6 +227,29 @@ def files(
         raise typer.Exit(1)
 
 
+@app.command()
+def queries(
+    sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+) -> None:
+    """Add, migrate and remove queries among many, and send an element that concerns one of them.
+
+    Exit status: 0 if among the most queries an element takes at most twice as long as with one, a query costs
+    at most twice what it costs among the fewest, and migrations change no result; 1 if not; 2 for bad input.
+    """
+    from midstream.scenarios.bench.queries import measure_queries, show_queries
+
+    counts = numbers("--sizes", sizes)
+    _check_files(output, None)
+    with progress_bar("measurements") as advance, nothing_written():
+        run = measure_queries(counts, advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_queries(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
 def _refuse_options_before(context: typer.Context) -> None:
     """Options that stand before `memory` would have no effect."""
     for name in context.params:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
+from midstream.operators import ways
 from midstream.operators.engine import run
 from midstream.operators.planner import form
 from midstream.operators.signs import signed_plan
@@ -302,3 +303,63 @@ def test_results_are_counted_query_by_query() -> None:
     engine.push("s", chronons([(1, (1, 1))]))
     assert (engine.counters()["results"], engine.counters("same")["results"]) == (2, 1)
     assert engine.counters()["elements"] == 2
+
+
+@pytest.mark.parametrize("leg", [1, 32])
+def test_what_was_counted_stays_when_a_query_cuts_a_chain_or_goes(
+    leg: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "LEG", leg)
+    source = stream("s", x="integer", y="integer")
+    few = source.filter(source["x"] > 0)
+    engine, results = Engine(few.select("x").plan()), []
+    engine.subscribe(results.extend)
+    engine.push("s", chronons([(0, (1, 1)), (1, (0, 1)), (2, (2, 1))]))
+    engine.add(few.plan(), name="rows")
+    assert engine.counters()["results"] == 2
+    engine.push("s", chronons([(3, (1, 1)), (4, (0, 1))]))
+    engine.push("s", chronons([(5, (1, 1))]))
+    engine.remove("rows")
+    engine.push("s", chronons([(6, (1, 1))]))
+    assert engine.counters()["results"] == len(results) == 5
+    assert engine.counters()["elements"] == 7
+
+
+@pytest.mark.parametrize("leg", [1, 2, 32])
+def test_results_of_an_element_come_in_order_of_queries_and_outputs(
+    leg: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a query that came later brought the operators of an earlier one, or both are the same."""
+    monkeypatch.setattr(ways, "LEG", leg)
+    source = stream("s", x="integer", y="integer")
+    few, low = source.filter(source["x"] > 0), source.filter(source["y"] < 5)
+    engine, seen = Engine(), []
+    for name, plan in (
+        ("first", few.plan()),
+        ("second", Plan({"low": low.node, "few": few.node, "all": source.node})),
+        ("third", few.plan()),
+    ):
+        engine.add(plan, name=name)
+        for output in plan.outputs:
+            engine.subscribe(lambda batch, at=(name, output): seen.append(at), output, name)
+    expected = [("first", "out"), ("second", "low"), ("second", "few"), ("second", "all"), ("third", "out")]
+    for rows in ([(1, (1, 1))], [(2, (1, 1)), (3, (1, 1))]):
+        seen.clear()
+        engine.push("s", chronons(rows))
+        assert seen == expected
+
+
+def test_a_sink_may_change_the_queries() -> None:
+    """Results of an element go to all that ran when it came."""
+    engine, seen = Engine(S.plan()), []
+
+    def change(batch: list) -> None:
+        engine.remove("other")
+        engine.add(S.distinct().plan(), lambda batch: seen.append("new"), name="new")
+
+    engine.subscribe(change)
+    engine.add(S.filter(S["x"] > 0).plan(), lambda batch: seen.append("other"), name="other")
+    engine.push("s", chronons([(0, (1, 1))]))
+    assert seen == ["other"]
+    assert list(engine.queries) == ["query", "new"]
+    assert len(list(engine.base().running)) == 2

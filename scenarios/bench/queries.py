@@ -18,7 +18,7 @@ from midstream.migration.strategies import migrate
 from midstream.operators.engine import Engine, run
 from midstream.plans.aggregates import count
 from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import compare, normal_form
 from midstream.plans.streams import Batch

@@ -20,7 +20,7 @@ from midstream.plans.aggregates import count
 from midstream.plans.algebra import specified
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
-from midstream.plans.expressions import col
+from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 from midstream.plans.snapshots import compare, normal_form
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time

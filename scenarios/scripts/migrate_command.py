@@ -57,7 +57,9 @@ def migrate(
     ] = False,
     trace: Annotated[
         Path | None,
-        typer.Option(help="A file for the migration's trace, as JSON Lines: phases, times, state, results."),
+        typer.Option(
+            help="A file for the migration's trace, as JSON Lines: phases, times in chronons, state, results."
+        ),
     ] = None,
     source: Sources = None,
     output: Output = "-",

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.operators.engine import Engine, interleave
 from midstream.operators.relations import constant
+from midstream.plans.instants import iso_format
 from midstream.plans.schema import Schema, Type
 from midstream.plans.snapshots import equivalent
 from midstream.plans.sql import Catalog
+from midstream.plans.sql.units import MILLISECONDS, TimeUnit
 from midstream.plans.streams import FOREVER, Element
 from midstream.scenarios.scripts import running
 from midstream.scenarios.scripts.running import Summary, Wishes, run_queries
@@ -69,9 +72,27 @@ def _known_texts(table: Table) -> list[Any]:
     return [(t, tuple(None if value == "" else value for value in row)) for t, row in table.rows]
 
 
+def dated(table: Table, unit: TimeUnit) -> Table:
+    """A table whose timestamps are texts in ISO 8601."""
+    show = iso_format(unit.nanoseconds)
+    moments = [kind.split()[0] == "TIMESTAMP" for kind in table.columns.values()]
+
+    def row(values: Iterable[Any]) -> tuple[Any, ...]:
+        pairs = zip(values, moments, strict=True)
+        return tuple(show(value) if is_moment and value is not None else value for value, is_moment in pairs)
+
+    return replace(table, rows=[(show(t), row(values)) for t, values in table.rows])
+
+
 def write(table: Table, file: Path) -> None:
     """A table in the format that the name of a file says."""
     names = [*table.columns, "ts"]
+    if file.suffix == ".parquet" and any(isinstance(t, str) for t, _ in table.rows):
+        pq.write_table(
+            pa.table([pa.array(c) for c in zip(*[(*row, t) for t, row in table.rows], strict=True)], names),
+            file,
+        )
+        return
     if file.suffix == ".parquet":
         values = list(zip(*[(*row, t) for t, row in table.rows], strict=True))
         kinds = {
@@ -94,7 +115,18 @@ def write(table: Table, file: Path) -> None:
                 lines.write(json.dumps(dict(zip(names, (*row, t), strict=True))) + "\n")
 
 
-def written(file: Path, schema: Schema) -> list[Element]:
+def chronon(time: Any, unit: TimeUnit) -> int:
+    """The chronon of a time in a file of results: an integer, a text, or a timestamp of Parquet."""
+    if isinstance(time, datetime):
+        time = str(time)
+    if isinstance(time, str) and not time.lstrip("-").isdigit():
+        found = unit.instant(time)
+        assert found is not None
+        return found
+    return int(time)
+
+
+def written(file: Path, schema: Schema, unit: TimeUnit = MILLISECONDS) -> list[Element]:
     """The results in a file, which are in order of start."""
     rows: Iterable[tuple[Any, Any, tuple[Any, ...]]]
     if file.suffix == ".parquet":
@@ -108,7 +140,7 @@ def written(file: Path, schema: Schema) -> list[Element]:
         assert header == ["start", "end", *schema.names]
         parse: list[Callable[[str], Any]] = [PARSERS[column.type] for column in schema]
         rows = (
-            (int(start), end, tuple(p(v) if v else None for p, v in zip(parse, row, strict=True)))
+            (start, end, tuple(p(v) if v else None for p, v in zip(parse, row, strict=True)))
             for start, end, *row in lines
         )
     else:
@@ -116,7 +148,9 @@ def written(file: Path, schema: Schema) -> list[Element]:
             (found["start"], found["end"], tuple(found["row"].values()))
             for found in map(json.loads, file.read_text(encoding="utf-8").splitlines())
         )
-    found: list[Element] = [(s, FOREVER if e in (None, "") else int(e), row) for s, e, row in rows]
+    found: list[Element] = [
+        (chronon(s, unit), FOREVER if e in (None, "") else chronon(e, unit), row) for s, e, row in rows
+    ]
     assert [start for start, _, _ in found] == sorted(start for start, _, _ in found)
     return found
 
@@ -146,7 +180,10 @@ def by_engine(catalog: Catalog, statement: str, world: World) -> tuple[Schema, l
 
 
 @pytest.mark.parametrize("number", range(len(CHOSEN)), ids=CHOSEN)
-def test_files_in_and_out_mean_what_the_plan_means(number: int, world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_dates", [False, True])
+def test_files_in_and_out_mean_what_the_plan_means(
+    number: int, has_dates: bool, world: World, tmp_path: Path
+) -> None:
     query: Query = QUERIES[CHOSEN[number]]
     catalog = Catalog(world.unit)
     catalog.execute(world.script())
@@ -158,14 +195,17 @@ def test_files_in_and_out_mean_what_the_plan_means(number: int, world: World, tm
     for position, table in enumerate(world.sources):
         form = FORMATS[(number + position) % 3]
         file = tmp_path / f"{table.name}.{'csv' if table.is_relation else form}"
-        write(table, file)
+        write(dated(table, catalog.unit) if has_dates and not table.is_relation else table, file)
         arguments += ["--source", f"{table.name.upper()}={file}"]
     for form in FORMATS:
         output = tmp_path / f"out.{form}"
         result = invoke(*arguments, "--output", output)
         assert (result.exit_code, result.stdout) == (0, ""), result.stderr
-        verdict = equivalent(written(output, schema), expected)
+        verdict = equivalent(written(output, schema, catalog.unit), expected)
         assert verdict, str(verdict)
+    assert (
+        "T" in (tmp_path / "out.csv").read_text(encoding="utf-8").split("\n")[1].split(",")[0]
+    ) == has_dates
     printed = invoke(*arguments).stdout
     assert printed == (tmp_path / "out.jsonl").read_text(encoding="utf-8")
 

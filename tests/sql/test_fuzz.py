@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sql_grammar import DECLARATIONS, Grammar, mutations, statements
 
 from midstream.operators.engine import Engine
@@ -36,10 +37,10 @@ VALUES = {
 }
 
 
-def outcome(text: str, declarations: str = DECLARATIONS) -> str:
+def outcome(text: str, declarations: str = DECLARATIONS, unit: str | None = "milliseconds") -> str:
     """What becomes of a script: "results", or the name of the error that it ends with."""
     try:
-        catalog = prepared(declarations)
+        catalog = prepared(declarations, unit)
         for query in catalog.execute(text):
             try:
                 assert dumps(loads(dumps(query.plan))) == dumps(query.plan)
@@ -57,9 +58,9 @@ def outcome(text: str, declarations: str = DECLARATIONS) -> str:
     return "results"
 
 
-def prepared(declarations: str = DECLARATIONS) -> Catalog:
+def prepared(declarations: str = DECLARATIONS, unit: str | None = "milliseconds") -> Catalog:
     """A catalog with streams, a relation, a function and an aggregate function."""
-    catalog = Catalog()
+    catalog = Catalog(unit)
     catalog.add_function("twice", doubled)
     catalog.add_function("DolToEuro", doubled, "float?")
     catalog.add_aggregate(UserAggregate("tally", lambda _: 1, operator.add, int, type=Type.INTEGER))
@@ -108,10 +109,10 @@ FUZZ = settings(
 )
 
 
-@given(statements())
+@given(statements(), st.sampled_from(["milliseconds", None]))
 @FUZZ
-def test_a_statement_gives_results_or_an_error_with_a_place(text: str) -> None:
-    outcome(text)
+def test_a_statement_gives_results_or_an_error_with_a_place(text: str, unit: str | None) -> None:
+    outcome(text, unit=unit)
 
 
 @given(mutations(SCRIPTS))

@@ -158,6 +158,10 @@ class Grammar:
             "SOURCE csv('x.csv') ORDERED BY b",
             "SOURCE nexmark('bid', 5)",
             "VALID FROM a TO b",
+            "TIME_UNIT 'us'",
+            "ORDERED BY a TIME_UNIT nanoseconds",
+            "VALID FROM a TO b TIME_UNIT 'apples'",
+            "TIME_UNIT",
         )
         kind = self._pick(("STREAM", "RELATION", "TABLE"))
         return f"CREATE {kind} {name}({', '.join(columns)}) {self._pick(ends)}"

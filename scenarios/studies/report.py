@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pyspark.sql import functions as F
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,9 @@ from midstream.scenarios.studies.what_if import WhatIf
 Summary = dict[str, Any]
 
 SHOWN_ORDERS = 20
+
+GAP = 3
+"""Between two columns of a table."""
 
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
@@ -120,11 +124,11 @@ def show_profile(study: Study, summary: Summary, console: Console) -> None:
         names = [stream["stream"] for stream in summary["streams"]]
         titles = [f"{_pair(pair)}\n{pair['on'].replace(' and ', chr(10))}" for pair in summary["pairs"]]
         console.print("\nElements, and selectivities of pairs, by bucket:\n")
-        buckets = _table("from", *names, *titles)
+        rows = []
         for bucket in summary["by_bucket"]:
             shares = [_share(pair["matched"], pair["overlapping"]) for pair in bucket["pairs"]]
-            buckets.add_row(bucket["time"], *(_number(bucket["counts"][name]) for name in names), *shares)
-        console.print(buckets)
+            rows.append([bucket["time"], *(_number(bucket["counts"][name]) for name in names), *shares])
+        _print_columns(console, ["from", *names, *titles], rows)
         _tell_rest(summary, console)
 
 
@@ -196,6 +200,27 @@ def _table(*titles: str, texts: int = 1) -> Table:
         # A number of which digits are cut off is another number.
         table.add_column(title, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     return table
+
+
+def _print_columns(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table, or several below each other where it is too wide, each with the first column."""
+    texts = [[title, *column] for title, column in zip(titles, zip(*rows, strict=True), strict=True)]
+    widths = [max(cell_len(line) for text in some for line in text.splitlines()) for some in texts]
+    parts: list[list[int]] = [[]]
+    room = console.width - widths[0]
+    for i in range(1, len(titles)):
+        if parts[-1] and sum(widths[j] + GAP for j in (*parts[-1], i)) > room:
+            parts.append([])
+        parts[-1].append(i)
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        shown = [0, *part]
+        table = _table(*(titles[i] for i in shown))
+        table.columns[0].no_wrap = True
+        for row in rows:
+            table.add_row(*(row[i] for i in shown))
+        console.print(table)
 
 
 def _pair(pair: Mapping[str, Any]) -> str:

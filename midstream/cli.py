@@ -7,6 +7,7 @@ Exit status     0 done     1 the answer is no     2 bad input, or something is n
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,12 +16,35 @@ from typer.core import TyperGroup
 
 from midstream.scenarios.bench.commands import app as bench
 from midstream.scenarios.connectors.new_file import nothing_written
+from midstream.scenarios.help import examples
 from midstream.scenarios.process import as_process, reported
 from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.scripts.commands import explain, run
 from midstream.scenarios.scripts.migrate_command import migrate
 from midstream.scenarios.simulator.commands import simulate
 from midstream.scenarios.studies.commands import app as study
+
+EXAMPLES: Mapping[str, Sequence[str]] = {
+    "run": (
+        "midstream run query.sql --source bid=bids.csv",
+        "midstream run query.sql --source bid=bids.csv.gz --output results.parquet --dead-letters bad.jsonl",
+        "midstream run query.sql --source bid=- < bids.jsonl | head -5",
+    ),
+    "explain": (
+        "midstream explain query.sql",
+        "midstream explain query.sql --svg plan.svg --stage logical",
+    ),
+    "migrate": (
+        "midstream migrate query.sql --source bid=bids.csv --at 2024-05-01T12:00:00 --verify",
+        "midstream migrate query.sql --source bid=bids.csv --at 60000 --to new.sql --output results.jsonl",
+    ),
+    "simulate": (
+        "midstream simulate --list",
+        "midstream simulate scenario.yaml --strategy genmig --strategy swap --report report.html",
+    ),
+    "demo": ("midstream demo", "midstream demo --seed 5 --json"),
+}
+"""By command, calls that its help shows."""
 
 SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", study))
 """Groups of commands, by name; the modules that define them import nothing heavy at the top."""
@@ -46,11 +70,8 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    app.command()(run)
-    app.command()(explain)
-    app.command()(migrate)
-    app.command()(simulate)
-    app.command()(demo)
+    for command in (run, explain, migrate, simulate, demo):
+        app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)
     return app

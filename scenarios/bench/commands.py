@@ -25,10 +25,15 @@ from midstream.scenarios.bench.peers import INSTALL, PEERS, installed
 from midstream.scenarios.connectors.apart import require_apart
 from midstream.scenarios.connectors.new_file import nothing_written, write_file
 from midstream.scenarios.connectors.output import STDOUT
+from midstream.scenarios.help import examples
 from midstream.scenarios.progress import progress_bar
 
 app = typer.Typer(
     help="How fast operators are, beside hand-written loops and other libraries.",
+    epilog=examples(
+        "midstream bench --quick --no-peers",
+        "midstream bench --items join,max-avg --chart bench.png --output bench.json",
+    ),
     invoke_without_command=True,
     pretty_exceptions_enable=False,
 )
@@ -125,7 +130,7 @@ def bench(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=examples("midstream bench memory --elements 1000000 --chart memory.svg"))
 def memory(
     elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
     seed: SEED = 1,
@@ -201,7 +206,7 @@ def arrivals(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=examples("midstream bench files --rows 100000 --json"))
 def files(
     rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,
     repetitions: Annotated[int, typer.Option(help="How often both are measured.")] = REPETITIONS,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from midstream.plans.errors import InputFileError
+from midstream.scenarios.connectors.source import Meter
 from midstream.scenarios.readers import LONGEST_LINE
 
 CHUNK = 1 << 15
@@ -27,18 +28,25 @@ class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
-def file_arrivals(path: Path) -> Iterator[bytes]:
+def file_arrivals(path: Path, meter: Meter | None = None) -> Iterator[bytes]:
     """A file's bytes, unpacked where its name ends in .gz. What a pipe of that name holds is given at once.
+
+    `meter` is told how far the file has been read.
 
     Raises   InputFileError.
     """
     with _named(str(path)):
         if path.suffix.lower() == ".gz":
-            with gzip.open(path, "rb") as packed:
-                yield from _read(cast(_Readable, packed))
+            with path.open("rb") as file, gzip.GzipFile(fileobj=file) as packed:
+                for some in _read(cast(_Readable, packed)):
+                    if meter is not None:
+                        meter.read = file.tell()
+                    yield some
         else:
-            with path.open("rb", buffering=0) as file:
-                while some := file.read(CHUNK):
+            with path.open("rb", buffering=0) as raw:
+                while some := raw.read(CHUNK):
+                    if meter is not None:
+                        meter.read += len(some)
                     yield some
 
 

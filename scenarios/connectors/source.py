@@ -12,6 +12,14 @@ from midstream.scenarios.connectors.timestamps import Timestamps
 
 
 @dataclass(slots=True)
+class Meter:
+    """How many bytes a file has, and how many of them have been read."""
+
+    size: int
+    read: int = 0
+
+
+@dataclass(slots=True)
 class Source:
     """Batches of a stream, as they arrive, read when they are asked for.
 
@@ -19,6 +27,7 @@ class Source:
     is_live       whether it may wait for rows that are yet to come
     timestamps    how its timestamps are read, and what was seen of them
     unit          what the numbers of its rows count: lines or rows
+    meter         how much of a file has been read, where that is known
 
     The order of timestamps is not checked here.
 
@@ -31,6 +40,7 @@ class Source:
     is_live: bool = False
     timestamps: Timestamps | None = None
     unit: str = "line"
+    meter: Meter | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from midstream.scenarios.connectors.csv_reader import CsvReader
 from midstream.scenarios.connectors.errors import ConnectorError
 from midstream.scenarios.connectors.json_reader import ElementReader, JsonReader
 from midstream.scenarios.connectors.parquet_reader import parquet_batches
-from midstream.scenarios.connectors.source import Source
+from midstream.scenarios.connectors.source import Meter, Source
 from midstream.scenarios.connectors.text_reader import TextReader
 from midstream.scenarios.connectors.texts import text_converter
 from midstream.scenarios.connectors.timestamps import Timestamps
@@ -134,7 +135,10 @@ class _Opening:
 
     def file(self, path: str, form: str) -> Source:
         if form != "parquet":
-            return self.text(path, form, file_arrivals(Path(path)), is_live=_may_wait(path))
+            is_live = _may_wait(path)
+            meter = Meter(os.path.getsize(path)) if os.path.isfile(path) else None
+            opened = self.text(path, form, file_arrivals(Path(path), meter), is_live=is_live)
+            return replace(opened, meter=meter)
         conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
         batches = parquet_batches(Path(path), conversion, self._bad_rows)
         return Source(path, batches, timestamps=conversion.timestamps, unit="row")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from midstream.migration.strategies import STRATEGIES
 from midstream.plans.errors import MidstreamError
 from midstream.scenarios.progress import progress_bar
 from midstream.scenarios.scripts.options import (
@@ -50,7 +51,7 @@ def migrate(
             "optimizer chooses by what was measured until then."
         ),
     ] = AUTO,
-    strategy: Annotated[str, typer.Option(help="The name of the way to migrate.")] = "genmig",
+    strategy: Annotated[str, typer.Option(help=f"How to migrate: {', '.join(STRATEGIES)}.")] = "genmig",
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Also run the query without migration, and compare all results."),

@@ -5,6 +5,7 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ from midstream.scenarios.scripts.running import (
     Output,
     Progress,
     Wishes,
+    expected,
     load_relations,
     new_engine,
     open_inputs,
@@ -161,7 +163,8 @@ class Outcome:
                 f"{'interrupted after ' if self.is_interrupted else ''}"
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
                 f"migrated at {self.times.instant(self.move.at)} by {self.move.strategy}: {m.phase}{same}",
-                *([f"  reason        {self.reason}"] if self.reason else []),
+                *_paragraph("reason", _short(self.reason) if self.reason else []),
+                *_paragraph("new plan", str(self.new).splitlines() if self.is_changed else []),
                 f"  split time    {'–' if m.split_time is None else self.times.instant(m.split_time)}",
                 f"  duration      {self._duration()} in application time",
                 f"  results       {self.results_before:,} before; during it {m.results_old:,} old, "
@@ -195,6 +198,22 @@ class Outcome:
         if self.migration.unmatched:
             reasons.append("the plans do not mean the same: fragments of results found no other half")
         return "NO: " + "; ".join(reasons)
+
+
+def _paragraph(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines of a summary under one title."""
+    return [f"  {title if not i else '':14}{line}" for i, line in enumerate(lines)]
+
+
+def _short(reason: str) -> list[str]:
+    """Why a strategy was chosen, without the reasons against the others.
+
+    >>> _short("smallest predicted overhead in elements: genmig 9; fast 12; swap refused: no; use it")
+    ['smallest predicted overhead in elements: genmig 9; fast 12', 'refused: swap (--json tells why)']
+    """
+    chosen, *others = re.split(r"; (?=\S+ refused: )", reason)
+    refused = ", ".join(other.split(" ")[0] for other in others)
+    return [chosen, *([f"refused: {refused} (--json tells why)"] if refused else [])]
 
 
 def migrate_query(
@@ -339,7 +358,7 @@ class _Run:
                 output.sink.flush()
                 if not output.sink.is_wanted and len(self._engines) == 1:
                     break
-                progress(self._elements, None)
+                progress(self._elements, expected(self._inputs.values(), self._elements))
         except KeyboardInterrupt as interruption:
             if self.migration is None:
                 told = output.told() or f"no results of {output.name}"

@@ -174,15 +174,24 @@ def _pump(
             taken += len(batch)
         for output in outputs:
             output.sink.flush()
-        progress(taken, None)
+        progress(taken, expected(inputs.values(), taken))
         if not any(output.sink.is_wanted for output in outputs):
             return
     engine.close()
 
 
+def expected(inputs: Iterable[Input], taken: int) -> int | None:
+    """How many elements there will be, judged by the bytes that are left of files; None where a source has
+    no known size."""
+    meters = [one.meter for one in inputs]
+    sizes = [meter.size for meter in meters if meter is not None]
+    read = sum(meter.read for meter in meters if meter is not None)
+    return round(taken * sum(sizes) / read) if len(sizes) == len(meters) and read else None
+
+
 def _limited(source: Input, rows: int | None) -> Input:
     """The first rows of a source, which is closed behind them."""
-    return source if rows is None else replace(source, batches=_first(source, rows))
+    return source if rows is None else replace(source, batches=_first(source, rows), meter=None)
 
 
 def _first(source: Input, rows: int) -> Iterator[Batch]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from midstream.migration.strategies import STRATEGIES
 from midstream.plans.errors import InputFileError, MissingExtra
 from midstream.plans.schema import suggest
 from midstream.scenarios.bench.options import checked_folder
@@ -45,7 +46,8 @@ def simulate(
     strategy: Annotated[
         list[str] | None,
         typer.Option(
-            help="A strategy to run, one of the scenario's or any other; may be given several times."
+            help="A strategy to run, instead of the scenario's; may be given several times. There are "
+            f"{', '.join(STRATEGIES)}."
         ),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="How often, instead of the scenario's.")] = None,
@@ -147,7 +149,6 @@ def _files(name: str, scenario: Scenario) -> Iterator[tuple[str, Path]]:
 def _as_wished(
     scenario: Scenario, strategies: list[str] | None, repetitions: int | None, seed: int | None
 ) -> Scenario:
-    from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.simulator.ways import Way
 
     own = {way.name: way for way in scenario.ways}

@@ -19,6 +19,7 @@ from midstream.plans.plan import Plan
 from midstream.plans.properties import logical_plan
 from midstream.scenarios.connectors.apart import Use, require_apart
 from midstream.scenarios.connectors.new_file import nothing_written
+from midstream.scenarios.help import examples
 from midstream.scenarios.plan_files import read_plan
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.inputs import plan_inputs
@@ -47,7 +48,12 @@ ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "midstream study profile nycflights13 --data recordings --bucket 3h",
+        "midstream study profile study.toml --output found --json",
+    )
+)
 def profile(
     study: NAME,
     data: DATA = None,
@@ -86,7 +92,13 @@ def profile(
     _print(declared, summary, as_json, show_profile)
 
 
-@app.command("what-if")
+@app.command(
+    "what-if",
+    epilog=examples(
+        "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",
+        "midstream study what-if study.toml --plan plan.json --no-chart",
+    ),
+)
 def what_if(
     study: NAME,
     data: DATA = None,

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -172,6 +173,19 @@ def test_every_command_and_every_flag_that_may_take_a_path_has_its_case() -> Non
             if flag not in NO_PATHS:
                 found[name].add(flag)
     assert found == {name: set(flags) for name, flags in CASES.items()}
+
+
+@pytest.mark.parametrize("name", CASES, ids=" ".join)
+def test_the_help_of_every_command_has_examples_that_name_what_there_is(name: Name) -> None:
+    command = dict(commands())[name]
+    known = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    result = CliRunner().invoke(app, [*name, "--help"], env={"COLUMNS": "200"})
+    _, _, examples = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout).partition("Examples:")
+    calls = [line.split() for line in examples.splitlines() if line.strip()]
+    assert calls
+    for call in calls:
+        assert call[: 1 + len(name)] == ["midstream", *name]
+        assert {word for word in call if word.startswith("--")} <= known
 
 
 WRITTEN = [(name, flag) for name, flags in CASES.items() for flag, case in flags.items() if case.written]

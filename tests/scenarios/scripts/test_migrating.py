@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream.cli import app
+from midstream.migration.strategies import STRATEGIES
 from midstream.plans.serialise import dumps
 from midstream.plans.snapshots import equivalent
 from midstream.plans.sql import Catalog
@@ -438,3 +439,23 @@ def test_the_format_is_that_of_a_run(name: str, folder: Path) -> None:
     assert invoke("run", "old.sql", *SOURCES, "--output", name).exit_code == 0
     assert migrated[:4] == Path(name).read_bytes()[:4]
     assert sorted(folder.glob("*out*")) == [folder / name]
+
+
+def test_the_summary_shows_the_new_plan_and_why_in_short(folder: Path) -> None:
+    result = invoke(*RUN, "--at", 40, "--to", "new.sql", "--strategy", "auto", "--output", "out.jsonl")
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
+    (first,) = [i for i, line in enumerate(lines) if line.startswith("  reason        smallest predicted")]
+    assert lines[first + 1].startswith("                refused: swap, ")
+    assert lines[first + 1].endswith(" (--json tells why)")
+    assert lines[first + 2].startswith("  new plan      ")
+    plan = "\n".join(line.removeprefix("  new plan").strip() for line in lines[first + 2 :])
+    assert plan.index("source c") < plan.index("source b") < plan.index("source a")
+    told = summary(*RUN, "--at", 40, "--to", "new.sql", "--strategy", "auto")
+    assert "swap refused: swap would lose" in told["reason"]
+
+
+def test_the_names_of_strategies_are_in_the_help(folder: Path) -> None:
+    for command in ("migrate", "simulate"):
+        text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+        assert all(name in text for name in STRATEGIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -443,3 +444,24 @@ def test_the_plan_that_runs_is_the_one_that_is_explained(
     explanation = explain(queries[0].plan)
     assert added == [explanation.physical.plan]
     assert added != [explanation.logical.plan]
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.csv.gz"])
+def test_progress_knows_how_much_of_the_files_is_left(name: str, tmp_path: Path) -> None:
+    rows = "ts,x\n" + "".join(f"{t},{t % 10}\n" for t in range(100_000))
+    file = tmp_path / name
+    with gzip.open(file, "wt") if name.endswith(".gz") else file.open("w") as opened:
+        opened.write(rows)
+    catalog = Catalog()
+    queries = catalog.execute(ONE)
+    told: list[tuple[int, int | None]] = []
+    wishes = Wishes({"s": str(file)}, str(tmp_path / "out.jsonl"))
+    run_queries(catalog, queries, wishes, lambda done, total: told.append((done, total)))
+    assert len(told) > 5
+    totals = [total for _, total in told if total is not None]
+    assert len(totals) == len(told)
+    assert totals[-1] == 100_000
+    assert all(90_000 < total < 112_000 for total in totals[len(totals) // 2 :])
+    told.clear()
+    run_queries(catalog, queries, replace(wishes, rows=10), lambda done, total: told.append((done, total)))
+    assert [total for _, total in told] == [None] * len(told)

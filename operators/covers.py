@@ -126,7 +126,7 @@ class KeyCovers:
     def lefts(self, cover: Cover) -> Iterable[Left]:
         """The left elements of its key."""
         assert isinstance(cover, KeyCover)
-        return self._lefts.index.get(cover.key, {}).values()
+        return self._lefts.found(cover.key)
 
     def release(self, cover: Cover) -> None:
         """Forget it."""
@@ -170,8 +170,8 @@ class PairCovers:
     def find(self, start: Time, payload: Payload) -> Cover | None:
         """A cover of its own, by the valid right elements."""
         holds = self._holds
-        bucket = self._rights.index.get(self._left_key(payload), {})
-        matches = [right for right in bucket.values() if holds(payload, right[2]) is True]
+        rights = self._rights.found(self._left_key(payload))
+        matches = [right for right in rights if holds(payload, right[2]) is True]
         if not matches:
             return None
         cover = OwnCover()
@@ -194,8 +194,8 @@ class PairCovers:
         """The covers of the left elements that it matches."""
         self._rights.insert([right], right[0])
         holds, row = self._holds, right[2]
-        bucket = self._lefts.index.get(self._right_key(row), {})
-        return [cast(OwnCover, left) for left in bucket.values() if holds(left[2], row) is True]
+        lefts = self._lefts.found(self._right_key(row))
+        return [cast(OwnCover, left) for left in lefts if holds(left[2], row) is True]
 
     def lefts(self, cover: Cover) -> Iterable[Left]:
         """The one left element, which is the cover."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from sys import getsizeof
@@ -43,6 +43,9 @@ class SweepArea(Protocol):
 
 Bucket = dict[int, Element]
 """Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
+
+ALONE = -1
+"""In place of the number of an element that was alone in its bucket before."""
 
 SELDOM = 63
 """A bucket is looked at when its size is a multiple of 64."""
@@ -125,7 +128,8 @@ class Hashed(ABC):
 
 class HashSweepArea(Hashed):
     """The same for any ends: each element has a number in its bucket, and numbers are kept in order of ends,
-    in a queue as long as ends come in order, else in a heap.
+    in a queue as long as ends come in order, else in a heap. The bucket of a single element is the element;
+    when others join it, it is the one that has no number.
 
     Cost     insert and purge O(1) per element where ends come in order, else O(log n).
 
@@ -140,14 +144,16 @@ class HashSweepArea(Hashed):
 
     __slots__ = ("_heap", "_queue")
 
-    index: dict[Hashable, Bucket]
+    index: dict[Hashable, Element | Bucket]
 
     KEEP = """
 number = area_arrival()
-if key in area_index:
-    area_index[key][number] = element
+if key not in area_index:
+    area_index[key] = element
+elif type(bucket := area_index[key]) is dict:
+    bucket[number] = element
 else:
-    area_index[key] = {number: element}
+    area_index[key] = {area_ALONE: bucket, number: element}
 if not area_queue or end >= area_queue[-1][0]:
     area_queue.append((end, number, key))
 else:
@@ -162,13 +168,14 @@ while True:
     else:
         break
     bucket = area_index[key]
-    del bucket[number]
-    if not bucket:
+    if type(bucket) is not dict or len(bucket) == 1:
         del area_index[key]
-    elif not len(bucket) & area_SELDOM and area_is_hollow(bucket):
-        area_index[key] = dict(bucket)
+    else:
+        del bucket[number if number in bucket else area_ALONE]
+        if not len(bucket) & area_SELDOM and area_is_hollow(bucket):
+            area_index[key] = dict(bucket)
 """
-    CANDIDATES = "bucket.values()"
+    CANDIDATES = "(bucket.values() if type(bucket) is dict else (bucket,))"
 
     def __init__(self, columns: Sequence[int]) -> None:
         self._queue: deque[tuple[Time, int, Hashable]] = deque()
@@ -180,16 +187,22 @@ while True:
             heap=self._heap,
             push=heappush,
             pop=heappop,
+            ALONE=ALONE,
             SELDOM=SELDOM,
             is_hollow=is_hollow,
         )
+
+    def found(self, key: Hashable) -> Collection[Any]:
+        """The elements of a key, in order of arrival."""
+        bucket = self.index.get(key, {})
+        return bucket.values() if type(bucket) is dict else (bucket,)
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._heap)
 
     def __iter__(self) -> Iterator[Element]:
-        for bucket in self.index.values():
-            yield from bucket.values()
+        for key in self.index:
+            yield from self.found(key)
 
 
 LONG = 256

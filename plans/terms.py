@@ -62,6 +62,10 @@ _COMPARING = frozenset({*COMPARISONS, "and", "or", "not", "is null"})
 _SURE = _COMPARING | {"column", "constant", "sum", *ARITHMETIC}
 """What raises nothing where types are known; a quotient that is not defined is unknown."""
 
+_SURE_FUNCTIONS = frozenset(
+    {"coalesce", "greatest", "is distinct from", "least", "mod", "negate", "nullif", "sign", "//"}
+)
+
 _FLIPPED = {">": "<", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": "<=", "<=": "<"}
 
@@ -174,7 +178,8 @@ class Terms:
     def _is_total(self, term: int) -> bool:
         for part in self._below(term, self._total):
             head, arguments = self._forms[part]
-            is_sure = head[0] in _SURE and Type.ANY not in head
+            is_sure = head[0] in _SURE or (head[0] == "call" and head[1] in _SURE_FUNCTIONS)
+            is_sure &= Type.ANY not in head
             self._total[part] = is_sure and all(map(self._total.__getitem__, arguments))
         return self._total[term]
 

@@ -7,7 +7,6 @@ are not passed in.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -88,8 +87,8 @@ class Sum(Accumulator):
             return None
         return self.rounded() if self._others.count else self._whole
 
-    def rounded(self) -> float:
-        """The sum as a float."""
+    def rounded(self) -> float | None:
+        """The sum as a float; unknown beyond the largest."""
         return self._others.over(1, self._whole)
 
     def whole(self) -> int:
@@ -123,7 +122,7 @@ class Variance(Accumulator):
 
     __slots__ = ("_count", "_freedom", "_round", "_squares", "_total")
 
-    def __init__(self, freedom: int, round_: Callable[[int, int], float] = rounded_quotient) -> None:
+    def __init__(self, freedom: int, round_: Callable[[int, int], float | None] = rounded_quotient) -> None:
         self._freedom = freedom
         self._round = round_
         self._count = 0
@@ -148,8 +147,6 @@ class Variance(Accumulator):
         count = self._count
         if count <= self._freedom:
             return None
-        if self._total.special is not None:
-            return math.nan
         (total, one), (squares, other) = self._total.ratio(), self._squares.ratio()
         numerator = count * squares * one * one - total * total * other
         return self._round(numerator, count * (count - self._freedom) * other * one * one)
@@ -178,8 +175,7 @@ class Maximum(Accumulator):
 
     @staticmethod
     def _is_covered(value: Any, by: Any) -> bool:
-        # What is no number is larger than any, and no comparison says so.
-        return bool(by >= value or by != by)
+        return bool(by >= value)
 
     def add(self, value: Any, end: Time) -> None:
         """One more value; those that it exceeds and outlives are forgotten."""
@@ -224,7 +220,7 @@ class Minimum(Maximum):
 
     @staticmethod
     def _is_covered(value: Any, by: Any) -> bool:
-        return bool(by <= value or value != value)
+        return bool(by <= value)
 
 
 class CountDistinct(Accumulator):

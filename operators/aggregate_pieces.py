@@ -7,7 +7,6 @@ line; the others by their accumulators.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from typing import Any
 
 from midstream.operators.accumulators import Maximum, Minimum, accumulator
 from midstream.operators.exact import ExactSum
-from midstream.plans.aggregates import AggregateCall, largest, smallest
+from midstream.plans.aggregates import AggregateCall
 from midstream.plans.exact import rounded_quotient
 from midstream.plans.expressions import Expression, Scope
-from midstream.plans.schema import Schema, Type
+from midstream.plans.schema import Schema
 
 _HUGE = 1 << 1000
 """Quotients of smaller integers are no larger than a float."""
@@ -71,16 +70,15 @@ def _extreme(a: int, function: str) -> Piece:
     """
     kept, late = f"group.{function}{a}", f"group.late_{function}{a}"
     last = f"kept[-1][{a}]"
-    # What is no number is larger than any, and no comparison says so.
     is_covered, kind = {
-        "max": (f"{last} <= a{a} or a{a} != a{a}", "Maximum"),
-        "min": (f"{last} >= a{a} or {last} != {last}", "Minimum"),
+        "max": (f"{last} <= a{a}", "Maximum"),
+        "min": (f"{last} >= a{a}", "Minimum"),
     }[function]
     return Piece(
         {f"{function}{a}": "deque()", f"late_{function}{a}": "None"},
         add_in_order=f"""
 kept = {kept}
-while kept and ({is_covered}):
+while kept and {is_covered}:
     kept.pop()
 kept.append(entry)""",
         add_late=f"""
@@ -162,13 +160,9 @@ class GroupState:
         return "\n".join(filter(None, found)) or "pass"
 
     def compute(self, scope: Scope) -> str:
-        """Lines that compute the arguments. What is no number is always the same object."""
-        found = []
-        for a, argument in enumerate(self.arguments):
-            found.append(f"a{a} = {argument.source(scope)}")
-            if argument.kind(self.schema).type in (Type.FLOAT, Type.ANY):
-                found.append(f"if a{a} != a{a}:\n    a{a} = nan")
-        return "\n".join(found) or "pass"
+        """Lines that compute the arguments."""
+        lines = (f"a{a} = {argument.source(scope)}" for a, argument in enumerate(self.arguments))
+        return "\n".join(lines) or "pass"
 
     @property
     def slots(self) -> dict[str, str]:
@@ -187,7 +181,7 @@ def _minus(total: ExactSum, value: Any) -> ExactSum | None:
     return total if total.count else None
 
 
-def _mean(whole: int, rest: ExactSum | None, known: int) -> float:
+def _mean(whole: int, rest: ExactSum | None, known: int) -> float | None:
     return rest.over(known, whole) if rest else rounded_quotient(whole, known)
 
 
@@ -210,11 +204,10 @@ NAMES: Mapping[str, Any] = {
     "Maximum": Maximum,
     "Minimum": Minimum,
     "deque": deque,
-    "maximum": partial(_with_late, largest),
+    "maximum": partial(_with_late, max),
     "mean": _mean,
-    "minimum": partial(_with_late, smallest),
+    "minimum": partial(_with_late, min),
     "minus": _minus,
-    "nan": math.nan,
     "plus": _plus,
 }
 """What the lines name."""

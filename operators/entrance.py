@@ -9,6 +9,7 @@ from typing import Any
 from midstream.operators.generated import define
 from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
+from midstream.plans.finite import LARGEST, finite
 from midstream.plans.logical import Source
 from midstream.plans.schema import PYTHON_TYPES, Column
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
@@ -189,7 +190,7 @@ def _unpacked(source: Source) -> str:
 
 def _soundness(tests: list[str], columns: str) -> Callable[[list[Any]], bool]:
     """A quick check of a batch: true where everything is certainly as declared, but for the order."""
-    names: dict[str, Any] = {"FOREVER": FOREVER}
+    names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
     unpack, loop = (f"{columns}= row", f" for {columns}in (row,)") if columns else ("pass", "")
     source = _SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop)
     check: Callable[[list[Any]], bool] = define(source, "check", names)
@@ -211,9 +212,11 @@ def _test(value: str, column: Column) -> str:
     types = PYTHON_TYPES.get(column.type)
     names = sorted(kind.__name__ for kind in types or ())
     if types is None:
-        known = f"{value} is not None and {value} == {value} and (hash({value}) or True)"
+        known = f"finite({value}) is not None and (hash({value}) or True)"
     elif "float" in names:
-        known = f"({value}.__class__ is float and {value} == {value} or {value}.__class__ is int)"
+        known = (
+            f"({value}.__class__ is float or {value}.__class__ is int) and {-LARGEST} <= {value} <= {LARGEST}"
+        )
     else:
         known = f"{value}.__class__ is {names[0]}"
     return f"({value} is None or {known})" if column.nullable else known

@@ -16,7 +16,7 @@ class ExactSum:
     """The exact sum of numbers, of which none leaves a trace when it is taken out again.
 
     Floats, which are integers over powers of two, are kept in one integer over the largest of these powers
-    that was met; what is no such number in one fraction; what is infinite or no number is counted.
+    that was met; what is no such number in one fraction.
 
     Cost     O(1) for integers and floats.
 
@@ -27,7 +27,7 @@ class ExactSum:
     1.0
     """
 
-    __slots__ = ("_factor", "_rest", "_scaled", "_shift", "_special", "count")
+    __slots__ = ("_factor", "_rest", "_scaled", "_shift", "count")
 
     def __init__(self) -> None:
         self.count = 0
@@ -39,7 +39,6 @@ class ExactSum:
         self._shift = 0
         self._factor = 1.0
         self._rest: Fraction | int = 0
-        self._special: dict[float, int] = {}
 
     def change(self, value: Any, sign: int) -> None:
         """Add a number once (1) or take it out (-1)."""
@@ -53,11 +52,7 @@ class ExactSum:
             if scaled.is_integer():
                 self._scaled += int(scaled) if sign > 0 else -int(scaled)
                 return
-        try:
-            numerator, denominator = value.as_integer_ratio()
-        except (OverflowError, ValueError):  # infinite; no number
-            self._change_special(float(value) if value == value else math.nan, sign)
-            return
+        numerator, denominator = value.as_integer_ratio()
         self._change_quotient(sign * numerator, denominator)
 
     def change_square(self, value: Any, sign: int) -> None:
@@ -65,11 +60,7 @@ class ExactSum:
         if isinstance(value, int):
             self.change(value * value, sign)
             return
-        try:
-            numerator, denominator = value.as_integer_ratio()
-        except (OverflowError, ValueError):
-            self.change(math.inf, sign)
-            return
+        numerator, denominator = value.as_integer_ratio()
         self.count += sign
         if not self.count:
             self._clear()
@@ -88,30 +79,14 @@ class ExactSum:
             self._factor = 2.0**shift if shift <= _LARGEST_SHIFT else math.nan
         self._scaled += numerator << (self._shift - shift)
 
-    def _change_special(self, value: float, sign: int) -> None:
-        count = self._special.get(value, 0) + sign
-        if count:
-            self._special[value] = count
-        else:
-            del self._special[value]
-
-    @property
-    def special(self) -> float | None:
-        """The sum, if it is infinite or no number."""
-        if not self._special:
-            return None
-        return math.nan if len(self._special) > 1 else next(iter(self._special))
-
     def ratio(self) -> tuple[int, int]:
-        """The finite numbers' sum as a quotient."""
+        """The sum as a quotient."""
         if self._rest:
             return (Fraction(self._scaled, 1 << self._shift) + self._rest).as_integer_ratio()
         return self._scaled, 1 << self._shift
 
-    def over(self, divisor: int, whole: int = 0) -> float:
-        """The sum, and an integer besides, divided and rounded once."""
-        if self._special:
-            return math.nan if len(self._special) > 1 else next(iter(self._special))
+    def over(self, divisor: int, whole: int = 0) -> float | None:
+        """The sum, and an integer besides, divided and rounded once; unknown beyond the largest float."""
         if self._rest:
             return rounded((Fraction(self._scaled, 1 << self._shift) + self._rest + whole) / divisor)
         shift = self._shift

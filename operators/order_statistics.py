@@ -14,30 +14,23 @@ from midstream.plans.streams import Time
 
 
 class Ordered(Accumulator):
-    """The values in order; what is no number has no place in one, and is counted.
+    """The values in order.
 
     Cost     O(log n) comparisons to add and remove.
     """
 
-    __slots__ = ("_no_numbers", "_values")
+    __slots__ = ("_values",)
 
     def __init__(self) -> None:
         self._values: SortedList[Any] = SortedList()
-        self._no_numbers = 0
 
     def add(self, value: Any, end: Time) -> None:
         """One more value."""
-        if value == value:
-            self._values.add(value)
-        else:
-            self._no_numbers += 1
+        self._values.add(value)
 
     def remove(self, value: Any) -> None:
         """One of the values that equal it leaves."""
-        if value == value:
-            self._values.remove(value)
-        else:
-            self._no_numbers -= 1
+        self._values.remove(value)
 
     @abstractmethod
     def value(self, at: Time) -> Any:
@@ -58,8 +51,6 @@ class Median(Ordered):
 
     def value(self, at: Time) -> float | None:
         """The median; None of nothing."""
-        if self._no_numbers:
-            return math.nan
         values = self._values
         size = len(values)
         if not size:
@@ -75,7 +66,7 @@ class Median(Ordered):
 
 
 class TopK(Ordered):
-    """The k largest values in descending order; what is no number counts as larger than any.
+    """The k largest values in descending order.
 
     Cost     O(log n) to add and remove, O(k + log n) for the value.
 
@@ -93,7 +84,4 @@ class TopK(Ordered):
 
     def value(self, at: Time) -> tuple[Any, ...] | None:
         """The largest values; None of nothing."""
-        first = (math.nan,) * min(self._no_numbers, self._k)
-        rest = self._k - len(first)
-        found = (*first, *self._values[-rest:][::-1]) if rest else first
-        return found or None
+        return tuple(self._values[-self._k :][::-1]) or None

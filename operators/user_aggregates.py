@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from midstream.operators.accumulator import Accumulator
-from midstream.plans.aggregates import UserAggregate, unified
+from midstream.plans.aggregates import UserAggregate
 from midstream.plans.streams import Time
 
 Merge = Callable[[Any, Any], Any]
@@ -135,7 +135,7 @@ class Merged(Accumulator):
         total = self._front[-1][1] if self._front else _NOTHING
         total = _merged(merge, total, self._back_total)
         total = _merged(merge, total, self._late.total)
-        return None if total is _NOTHING else unified(self._function.evaluate(total))
+        return None if total is _NOTHING else self._function.result(total)
 
     def _evict(self, at: Time) -> None:
         front, heap = self._front, self._heap
@@ -181,7 +181,7 @@ class MergedByValue(Accumulator):
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""
         total = self._partials.total
-        return None if total is _NOTHING else unified(self._function.evaluate(total))
+        return None if total is _NOTHING else self._function.result(total)
 
 
 class Invertible(Accumulator):
@@ -219,7 +219,7 @@ class Invertible(Accumulator):
 
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""
-        return unified(self._function.evaluate(self._total)) if self._count else None
+        return self._function.result(self._total) if self._count else None
 
 
 def by_user(function: UserAggregate, distinct: bool) -> Accumulator:

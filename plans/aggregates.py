@@ -5,6 +5,7 @@
     avg(x)        median(x)     top_k(x, k)        the same
     var_pop(x)    stddev_pop(x)                    the same
     var_samp(x)   stddev_samp(x)                   unknown also where x is known in one row only
+    sum, avg, var and stddev                       unknown also where they are beyond the largest float
     f(distinct x)                                  f of the different known values, each taken once
 
 and any function that its user defines by merging partial results (`user_aggregate`).
@@ -16,7 +17,6 @@ of it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -31,7 +31,7 @@ from midstream.plans.exact import (
     rounded,
     rounded_root,
 )
-from midstream.plans.expressions import Col, Expression, Kind, expression_from_json
+from midstream.plans.expressions import CHECKS, Col, Expression, Kind, expression_from_json
 from midstream.plans.operands import expression_of
 from midstream.plans.schema import Column, ColumnType, Schema, Type, parse_column
 
@@ -72,7 +72,13 @@ class UserAggregate:
 
     def of(self, values: Iterable[Any]) -> Any:
         """The function of one or more values."""
-        return unified(self.evaluate(reduce(self.merge, map(self.initialise, values))))
+        return self.result(reduce(self.merge, map(self.initialise, values)))
+
+    def result(self, partial: Any) -> Any:
+        """What a partial result comes to; unknown where it is not finite."""
+        check = CHECKS.get(self.type)
+        value = self.evaluate(partial)
+        return value if check is None else check(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,8 @@ class AggregateCall:
             return Column(name, Type.INTEGER)
         kind: Kind = self.argument.kind(schema)
         if isinstance(self.function, UserAggregate):
-            return Column(name, self.function.type, kind.nullable or self.function.nullable)
+            may_be_unknown = self.function.nullable or self.function.type in CHECKS
+            return Column(name, self.function.type, kind.nullable or may_be_unknown)
         if self.function in NUMERIC and not kind.type.is_numeric:
             raise ExpressionError(f"{self} is over {kind.type.value}, expected a number")
         return Column(name, *_result(self.function, kind))
@@ -170,22 +177,22 @@ def _result(function: str, kind: Kind) -> tuple[Type, bool]:
     match function:
         case "count":
             return Type.INTEGER, False
-        case "sum" | "min" | "max":
+        case "min" | "max":
             return kind.type, kind.nullable
+        case "sum":
+            return kind.type, kind.nullable or kind.type in CHECKS
         case "top_k":
             return Type.ANY, kind.nullable
-        case "var_samp" | "stddev_samp":
-            return Type.FLOAT, True
-        case _:
+        case "avg" | "median" | "stddev_pop" if kind.type is Type.FLOAT:
+            # No larger than the largest of the values, which are finite.
             return Type.FLOAT, kind.nullable
+        case _:
+            return Type.FLOAT, True
 
 
 def _variance(freedom: int) -> Callable[[list[Any]], float | None]:
     def variance(values: list[Any]) -> float | None:
-        if len(values) <= freedom:
-            return None
-        exact = exact_variance(values, freedom)
-        return math.nan if exact is None else rounded(exact)
+        return None if len(values) <= freedom else rounded(exact_variance(values, freedom))
 
     return variance
 
@@ -194,31 +201,16 @@ def _deviation(freedom: int) -> Callable[[list[Any]], float | None]:
     def deviation(values: list[Any]) -> float | None:
         if len(values) <= freedom:
             return None
-        exact = exact_variance(values, freedom)
-        return math.nan if exact is None else rounded_root(exact.numerator, exact.denominator)
+        return rounded_root(*exact_variance(values, freedom).as_integer_ratio())
 
     return deviation
-
-
-def largest(values: list[Any]) -> Any:
-    """The largest; what is no number counts as larger than any, as it would depend on their order else."""
-    return math.nan if any(value != value for value in values) else max(values)
-
-
-def smallest(values: list[Any]) -> Any:
-    """The smallest, under the same order.
-
-    >>> smallest([math.nan, 2, 1]), largest([math.nan, 2, 1])
-    (1, nan)
-    """
-    return min((value for value in values if value == value), default=math.nan)
 
 
 MEANING: Mapping[str, Callable[[list[Any]], Any]] = {
     "count": len,
     "sum": exact_sum,
-    "min": smallest,
-    "max": largest,
+    "min": min,
+    "max": max,
     "avg": exact_mean,
     "var_pop": _variance(0),
     "var_samp": _variance(1),
@@ -241,9 +233,7 @@ def top(values: Iterable[Any], k: int) -> tuple[Any, ...]:
     >>> top([3, 9, 4, 9], 3)
     (9, 9, 4)
     """
-    values = list(values)
-    numbers = sorted((value for value in values if value == value), reverse=True)
-    return (*[math.nan] * (len(values) - len(numbers)), *numbers)[:k]
+    return tuple(sorted(values, reverse=True)[:k])
 
 
 def different(values: Iterable[Any]) -> list[Any]:
@@ -259,18 +249,13 @@ def different(values: Iterable[Any]) -> list[Any]:
     return list(chosen.values())
 
 
-def unified(value: Any) -> Any:
-    """The value; if it is no number, always the same object, so that payloads that hold it are equal."""
-    return value if value == value else math.nan
-
-
 def apply_call(call: AggregateCall, values: Iterable[Any]) -> Any:
     """What a call gives on the values of its argument, of which some may be unknown.
 
     >>> apply_call(count("x", distinct=True), [3, None, 3]), apply_call(top_k("x", 2), [3, None, 4, 5])
     (1, (5, 4))
     """
-    known = [unified(value) for value in values if value is not None]
+    known = [value for value in values if value is not None]
     if not known and call.function != "count":
         return None
     if call.distinct:

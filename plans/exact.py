@@ -1,8 +1,7 @@
 """Exact statistics of numbers, rounded once.
 
 Floats are the rational numbers that they are; so no result depends on the order in which plans deliver their
-rows. Where a result is no number, it is always the same object, `math.nan`, so that payloads that hold it are
-equal.
+rows. A result beyond the largest float is unknown.
 """
 
 from __future__ import annotations
@@ -10,85 +9,66 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 
-def exact_sum(values: Iterable[int | float]) -> int | float:
+def exact_sum(values: Iterable[int | float]) -> int | float | None:
     """Their sum, rounded once; an integer where all are.
 
-    >>> exact_sum([1e16, 1.0, -1e16]), exact_sum([1, 2])
-    (1.0, 3)
+    >>> exact_sum([1e16, 1.0, -1e16]), exact_sum([1, 2]), exact_sum([1e308, 1e308])
+    (1.0, 3, None)
     """
     values = list(values)
     if all(isinstance(value, int) for value in values):
         return sum(values)
-    if special := _sum_of_infinite(values):
-        return special
     return rounded(sum(map(Fraction, values), Fraction()))
 
 
-def exact_mean(values: Iterable[int | float]) -> float:
+def exact_mean(values: Iterable[int | float]) -> float | None:
     """Their mean, rounded once."""
     values = list(values)
-    if special := _sum_of_infinite(values):
-        return special
     return rounded(sum(map(Fraction, values), Fraction()) / len(values))
 
 
-def exact_variance(values: Iterable[int | float], freedom: int = 0) -> Fraction | None:
+def exact_variance(values: Iterable[int | float], freedom: int = 0) -> Fraction:
     """The squared distances from the mean, added up and divided by the number of values less `freedom`.
-
-    None where one of the values is infinite or NaN: their distance from the mean is no number.
 
     >>> exact_variance([1, 2, 4], freedom=1)
     Fraction(7, 3)
     """
-    values = list(values)
-    if _sum_of_infinite(values):
-        return None
     numbers = list(map(Fraction, values))
     mean = sum(numbers, Fraction()) / len(numbers)
     return sum(((number - mean) ** 2 for number in numbers), Fraction()) / (len(numbers) - freedom)
 
 
-def exact_median(values: Iterable[int | float]) -> float:
+def exact_median(values: Iterable[int | float]) -> float | None:
     """The middle value, or the mean of the two in the middle, rounded once.
 
     >>> exact_median([5, 1, 2]), exact_median([1, 2])
     (2.0, 1.5)
     """
     ordered = sorted(values)
-    if any(value != value for value in ordered):
-        return math.nan
     size = len(ordered)
     return exact_mean(ordered[(size - 1) // 2 : size // 2 + 1])
 
 
-def _sum_of_infinite(values: Iterable[Any]) -> float:
-    """The sum of the values that are infinite or NaN; 0 where there are none."""
-    special = [float(value) for value in values if value != value or value in (math.inf, -math.inf)]
-    total = sum(special)
-    return total if total == total else math.nan
-
-
-def rounded(number: Fraction) -> float:
-    """The nearest float; infinite beyond the largest."""
+def rounded(number: Fraction) -> float | None:
+    """The nearest float; unknown beyond the largest."""
     return rounded_quotient(number.numerator, number.denominator)
 
 
-def rounded_quotient(numerator: int, denominator: int) -> float:
-    """The float nearest to a quotient of integers, the lower one positive; infinite beyond the largest.
+def rounded_quotient(numerator: int, denominator: int) -> float | None:
+    """The float nearest to a quotient of integers, the lower one positive; unknown beyond the largest.
 
     >>> rounded_quotient(1, 10), rounded_quotient(-(10**400), 3)
-    (0.1, -inf)
+    (0.1, None)
     """
     try:
         return numerator / denominator
     except OverflowError:
-        return math.inf if numerator > 0 else -math.inf
+        return None
 
 
-def rounded_root(numerator: int, denominator: int) -> float:
+def rounded_root(numerator: int, denominator: int) -> float | None:
     """The float nearest to the square root of a quotient of integers.
 
     The root is cut off to an integer of more bits than a float has, whose last bit tells whether something

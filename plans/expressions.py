@@ -18,7 +18,6 @@ of which `==` is an expression; no tree has operators.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from midstream.plans.errors import ExpressionError, PlanFormatError
+from midstream.plans.finite import LARGEST, NEVER_REACHES, defined, finite, within_floats
 from midstream.plans.functions import function_named
 from midstream.plans.functions.casts import SAME, SURE, conversion
 from midstream.plans.functions.function import (
@@ -35,6 +35,7 @@ from midstream.plans.functions.function import (
     common_type,
     comparable,
     guarded,
+    may_exceed,
     wider,
 )
 from midstream.plans.schema import Schema, Type, suggest
@@ -145,9 +146,10 @@ class Const(Expression):
     value: Any
 
     def __post_init__(self) -> None:
-        if type(self.value) not in CONSTANT_TYPES or self.value != self.value:
+        if type(self.value) not in CONSTANT_TYPES or (finite(self.value) is None and self.value is not None):
             raise ExpressionError(
-                f"found constant {self.value!r}, expected None, a boolean, an integer, a float or a string"
+                f"found constant {self.value!r}, expected None, a boolean, an integer, a finite float or a "
+                "string"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -163,7 +165,7 @@ class Const(Expression):
 
     def source(self, scope: Scope) -> str:
         """Its literal."""
-        # repr of an infinite float is no literal, and Python spells and reads only so many digits.
+        # Python spells and reads only so many digits.
         is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
         return (
             repr(self.value) if is_literal and not isinstance(self.value, float) else scope.bind(self.value)
@@ -191,13 +193,16 @@ CONSTANT_TYPES: Mapping[type, Type] = {
 
 _LARGEST_LITERAL = 2**64
 
+CHECKS: Mapping[Type, Callable[[Any], Any]] = {Type.FLOAT: within_floats, Type.ANY: finite}
+"""What makes a value unknown that is not finite, by the types of those that may not be."""
+
 ARITHMETIC = ("+", "-", "*", "/", "%")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
 class Binary(Expression):
-    """An arithmetic operator or a comparison. Unknown if an operand is, or if a quotient is undefined."""
+    """An arithmetic operator or a comparison. Unknown if an operand is, or if the result is not finite."""
 
     operator: str
     left: Expression
@@ -224,43 +229,48 @@ class Binary(Expression):
         for side, kind in ((self.left, left), (self.right, right)):
             if not kind.type.is_numeric:
                 raise ExpressionError(f"{self}: {side} is {kind.type.value}, expected a number")
-        if self.operator in "/%" and not self._is_defined(left):
-            return Kind(Type.FLOAT if self.operator == "/" else wider(left.type, right.type), True)
-        return Kind(wider(left.type, right.type), nullable)
+        type_ = Type.FLOAT if self.operator == "/" else wider(left.type, right.type)
+        return Kind(type_, nullable or not self._is_defined(left, right))
 
     def source(self, scope: Scope) -> str:
         """The operator in Python, guarded where an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
         nullable = [part.kind(scope.schema).nullable for part in self.parts()]
         left, right = (part.kind(scope.schema) for part in self.parts())
-        is_quotient = self.operator in "/%" and not self._is_defined(left)
-        if is_quotient or self._is_untyped(left, right):
-            helper = scope.bind(_tolerant(self.operator))
-            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
-        if self._may_be_too_large(scope.schema):
-            helper = scope.bind(_MIXED[self.operator])
-            return guarded(texts, nullable, scope, lambda known: f"{helper}({', '.join(known)})")
-        return guarded(texts, nullable, scope, lambda known: f"({f' {self.operator} '.join(known)})")
+        return guarded(texts, nullable, scope, lambda known: self._of_known(left, right, known, scope))
 
-    def _may_be_too_large(self, schema: Schema) -> bool:
-        """Whether an integer meets a float, which Python makes a float of it for: an integer has no limit."""
-        if self.operator not in _MIXED:
-            return False
-        kinds = {part.kind(schema).type for part in self.parts()}
-        small = any(
-            isinstance(part, Const) and type(part.value) is int and abs(part.value) < _LARGEST_LITERAL
-            for part in self.parts()
-        )
-        return kinds == {Type.INTEGER, Type.FLOAT} and not small
+    def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Scope) -> str:
+        """Source of the value of known operands."""
+        value = f"({f' {self.operator} '.join(known)})"
+        if self.operator in COMPARISONS and not self._is_untyped(left, right):
+            return value
+        if self._is_defined(left, right):
+            return value
+        if self.operator in "+-*" and self._is_float(self.left, left) and self._is_float(self.right, right):
+            name = scope.fresh()
+            return f"({name} if {-LARGEST} <= ({name} := {value}) <= {LARGEST} else None)"
+        return f"{scope.bind(_tolerant(self.operator))}({', '.join(known)})"
 
     def _is_untyped(self, left: Kind, right: Kind) -> bool:
         """Whether only the values of a row can tell if they go together: 1 < "a" and 1 + "a" are unknown."""
         return self.operator not in ("==", "!=") and Type.ANY in (left.type, right.type)
 
-    def _is_defined(self, left: Kind) -> bool:
-        """Whether a remainder is certain to exist: an integer's, by a constant."""
-        divisor = self.right.value if isinstance(self.right, Const) else None
-        return self.operator == "%" and left.type is Type.INTEGER and type(divisor) is int and divisor != 0
+    def _is_defined(self, left: Kind, right: Kind) -> bool:
+        """Whether the result of arithmetic is certain to be finite: that of integers, and, where no known
+        float can make it too large, that of a float and a constant."""
+        if left.type is right.type is Type.INTEGER:
+            divisor = self.right.value if isinstance(self.right, Const) else None
+            return self.operator in "+-*" or (self.operator == "%" and bool(divisor))
+        for constant, kind in ((self.left, right), (self.right, left)):
+            if isinstance(constant, Const) and kind.type is Type.FLOAT and constant.value is not None:
+                most = {"+": NEVER_REACHES, "-": NEVER_REACHES, "*": 1.0}.get(self.operator, -1.0)
+                return bool(abs(constant.value) <= most and abs(constant.value) != NEVER_REACHES)
+        return False
+
+    @staticmethod
+    def _is_float(part: Expression, kind: Kind) -> bool:
+        """Whether an operand is within the floats; an integer has no limit."""
+        return kind.type is Type.FLOAT or (isinstance(part, Const) and within_floats(part.value) is not None)
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """Both operands renamed."""
@@ -405,12 +415,18 @@ class Case(Expression):
             _boolean(condition, schema)
         values = (*(value for _, value in self.branches), self.default)
         arguments = [_argument(value, schema) for value in values]
-        return Kind(common_type("case", arguments), any(argument.nullable for argument in arguments))
+        common = common_type("case", arguments)
+        is_nullable = any(argument.nullable for argument in arguments) or may_exceed(arguments, common)
+        return Kind(common, is_nullable)
 
     def source(self, scope: Scope) -> str:
         """Python's conditional expression."""
         branches = [(condition.source(scope), value.source(scope)) for condition, value in self.branches]
-        return choice(branches, self.default.source(scope))
+        values = (*(value for _, value in self.branches), self.default)
+        chosen = choice(branches, self.default.source(scope))
+        if may_exceed([_argument(value, scope.schema) for value in values], self.kind(scope.schema).type):
+            return f"{scope.bind(within_floats)}({chosen})"
+        return chosen
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """All parts renamed."""
@@ -530,16 +546,18 @@ class Apply(Expression):
         return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
-        """As declared; a strict one is also unknown where an argument is."""
+        """As declared; a strict one is also unknown where an argument is, and what may not be finite."""
         kinds = [part.kind(schema) for part in self.arguments]
-        return Kind(self.type, self.nullable or (self.strict and any(kind.nullable for kind in kinds)))
+        is_unknown = self.strict and any(kind.nullable for kind in kinds)
+        return Kind(self.type, self.nullable or self.type in CHECKS or is_unknown)
 
     def source(self, scope: Scope) -> str:
         """A call."""
         function = scope.bind(self.function)
         texts = [part.source(scope) for part in self.arguments]
         nullable = [self.strict and part.kind(scope.schema).nullable for part in self.arguments]
-        return guarded(texts, nullable, scope, lambda known: f"{function}({', '.join(known)})")
+        check = scope.bind(CHECKS[self.type]) if self.type in CHECKS else ""
+        return guarded(texts, nullable, scope, lambda known: f"{check}({function}({', '.join(known)}))")
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The same callable of renamed arguments."""
@@ -744,12 +762,12 @@ def _canonical(part: Expression) -> tuple[str, str, list[int]]:
 @cache
 def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
     """An operator that gives unknown for what it is not defined for."""
-    run = PYTHON_OPERATORS[symbol]
+    run = defined(PYTHON_OPERATORS[symbol])
 
     def tolerant(left: Any, right: Any) -> Any:
         try:
             return run(left, right)
-        except (TypeError, ArithmeticError):
+        except TypeError:
             return None
 
     def of_numbers(left: Any, right: Any) -> Any:
@@ -770,32 +788,6 @@ PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-}
-
-
-def _mixed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operator, in which an integer that is beyond all floats is infinite."""
-
-    def run(left: Any, right: Any) -> Any:
-        try:
-            return function(left, right)
-        except OverflowError:
-            return function(_as_float(left), _as_float(right))
-
-    return run
-
-
-def _as_float(value: int | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-_MIXED: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": _mixed(operator.add),
-    "-": _mixed(operator.sub),
-    "*": _mixed(operator.mul),
 }
 
 

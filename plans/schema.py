@@ -7,11 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import Enum
+from math import isfinite
 from operator import itemgetter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from midstream.plans.errors import SchemaError
+from midstream.plans.finite import finite, within_floats
+
+_ALWAYS_FINITE = frozenset({int, str, bool, bytes, tuple, type(None)})
 
 
 class Type(Enum):
@@ -167,9 +171,18 @@ class Schema:
                 column=column.name,
                 value=odd,
             )
-        if float in found and any(value != value for value in values):
-            # NaN equals nothing, itself included, so no snapshot that holds it equals any other.
-            raise SchemaError(f"column {column.name}: found NaN, expected a number", column=column.name)
+        if found == {float} and isfinite(sum(filter(None, values))):
+            return
+        if not found <= _ALWAYS_FINITE or (column.type is Type.FLOAT and int in found):
+            check = within_floats if column.type is Type.FLOAT else finite
+            odd = next((value for value in values if value is not None and check(value) is None), None)
+            if odd is not None:
+                shown = "NaN" if odd != odd else "an integer beyond all floats" if type(odd) is int else odd
+                raise SchemaError(
+                    f"column {column.name}: found {shown}, expected a number that is finite; "
+                    "None stands for what is not known",
+                    column=column.name,
+                )
 
 
 ColumnType = str | Type | type | UnionType

@@ -3,22 +3,21 @@ known."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from midstream.operators.accumulator import Accumulator
 from midstream.operators.accumulators import accumulator
 from midstream.operators.order_statistics import Ordered
 from midstream.operators.user_aggregates import PartialResults
-from midstream.plans.aggregates import AggregateCall, UserAggregate, unified
+from midstream.plans.aggregates import AggregateCall, UserAggregate
 from midstream.plans.streams import Time
 
 
 class Largest(Ordered):
-    """The largest value; what is no number counts as larger than any. Cost: O(log n), O(1) for the value.
+    """The largest value. Cost: O(log n), O(1) for the value.
 
     >>> largest = Largest()
-    >>> for value in (3, 7, 5): largest.add(value, math.inf)
+    >>> for value in (3, 7, 5): largest.add(value, 9)
     >>> largest.remove(7)
     >>> largest.value(0)
     5
@@ -28,8 +27,6 @@ class Largest(Ordered):
 
     def value(self, at: Time) -> Any:
         """The last; None of nothing."""
-        if self._no_numbers:
-            return math.nan
         return self._values[-1] if self._values else None
 
 
@@ -40,9 +37,7 @@ class Smallest(Ordered):
 
     def value(self, at: Time) -> Any:
         """The first; None of nothing."""
-        if self._values:
-            return self._values[0]
-        return math.nan if self._no_numbers else None
+        return self._values[0] if self._values else None
 
 
 class MergedBySign(Accumulator):
@@ -52,7 +47,7 @@ class MergedBySign(Accumulator):
     Cost     O(log n) merges to add and remove.
 
     >>> widest = MergedBySign(UserAggregate("widest", abs, max, lambda x: x))
-    >>> for value in (3, -7, 3, 5): widest.add(value, math.inf)
+    >>> for value in (3, -7, 3, 5): widest.add(value, 9)
     >>> widest.remove(-7)
     >>> widest.value(0)
     5
@@ -81,7 +76,7 @@ class MergedBySign(Accumulator):
 
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""
-        return unified(self._function.evaluate(self._partials.total)) if self._count else None
+        return self._function.result(self._partials.total) if self._count else None
 
 
 def accumulator_by_sign(call: AggregateCall) -> Accumulator:

@@ -10,7 +10,7 @@ from midstream.operators.operator import Operator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, Changes
 from midstream.plans import logical
-from midstream.plans.aggregates import AggregateCall, unified
+from midstream.plans.aggregates import AggregateCall
 from midstream.plans.expressions import Col, Const, compile_rows
 from midstream.plans.plan import Node
 from midstream.plans.properties import logical as logical_operator
@@ -91,12 +91,10 @@ class SignedAggregate(Operator):
             for accumulator, value in zip(group.accumulators, self._arguments(row), strict=True):
                 if value is None:
                     continue
-                # What is no number equals itself only as the same object, and may be computed anew here.
-                same = unified(value)
                 for _ in range(change):
-                    accumulator.add(same, FOREVER)
+                    accumulator.add(value, FOREVER)
                 for _ in range(-change):
-                    accumulator.remove(same)
+                    accumulator.remove(value)
         return changed
 
     def _settle(self, time: Time, key: Payload, group: _Group, out: Batch) -> None:

@@ -9,11 +9,10 @@ from midstream.operators.operator import Operator
 from midstream.operators.stateless import Filter
 from midstream.operators.union import Union
 from midstream.plans import logical
-from midstream.plans.aggregates import unified
-from midstream.plans.expressions import Col, Expression, evaluate, row_scope
+from midstream.plans.expressions import Expression, evaluate, row_scope
 from midstream.plans.plan import Node
 from midstream.plans.properties import logical as logical_operator
-from midstream.plans.schema import Schema, Type
+from midstream.plans.schema import Schema
 from midstream.plans.streams import FOREVER, Batch, Element
 
 
@@ -48,10 +47,7 @@ class SignedMap(Operator):
         scope = row_scope(schema, "row")
         values = []
         for expression in expressions:
-            value = expression.source(scope)
-            if not isinstance(expression, Col) and expression.kind(schema).type in (Type.FLOAT, Type.ANY):
-                value = f"{scope.bind(unified)}({value})"
-            values.append(f"{value}, ")
+            values.append(f"{expression.source(scope)}, ")
         payload = f"({''.join(values)})"
         self._function = evaluate(
             f"lambda batch: [(time, sign, {payload}) for time, sign, row in batch]", scope

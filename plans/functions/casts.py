@@ -1,17 +1,17 @@
 """Conversions between the types of values: what cannot be converted gives unknown.
 
-The rules are those of DuckDB's TRY_CAST, but that numbers in strings are decimal only, and that no result is
-infinite or no number. An integer is one of 64 bits where it comes from a float or a string.
+The rules are those of DuckDB's TRY_CAST, but that numbers in strings are decimal only, and that results are
+finite. An integer is one of 64 bits where it comes from a float or a string.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
+from midstream.plans.finite import finite
 from midstream.plans.schema import Type
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
@@ -63,7 +63,7 @@ def to_integer(value: Any) -> int | None:
         case bool() | int():
             return int(value)
         case float():
-            return _in_range(round(value)) if math.isfinite(value) else None
+            return _in_range(round(value))
         case str():
             return _parsed_integer(value)
     return None
@@ -85,7 +85,7 @@ def to_float(value: Any) -> float | None:
         found = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return None if finite(found) is None else found
 
 
 def to_boolean(value: Any) -> bool | None:
@@ -95,10 +95,8 @@ def to_boolean(value: Any) -> bool | None:
     (True, False, None, True)
     """
     match value:
-        case bool() | int():
+        case bool() | int() | float():
             return value != 0
-        case float():
-            return value != 0 if value == value else None
         case str():
             word = value.lower()
             return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
@@ -139,6 +137,8 @@ SURE = frozenset(
         (Type.INTEGER, Type.INTEGER),
         (Type.BOOLEAN, Type.INTEGER),
         (Type.BOOLEAN, Type.FLOAT),
+        (Type.FLOAT, Type.FLOAT),
+        (Type.FLOAT, Type.BOOLEAN),
         (Type.INTEGER, Type.STRING),
         (Type.FLOAT, Type.STRING),
         (Type.STRING, Type.STRING),
@@ -150,7 +150,7 @@ SURE = frozenset(
 """The conversions that never fail: from, to."""
 
 SAME = frozenset({(type_, type_) for type_ in (Type.INTEGER, Type.STRING, Type.BOOLEAN)})
-"""The conversions that change nothing. A float may be kept as an integer, or be infinite."""
+"""The conversions that change nothing. A float may be kept as an integer."""
 
 
 def conversion(one: Type, other: Type) -> Callable[[Any], Any]:

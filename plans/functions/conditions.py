@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.functions.function import VALUE, Argument, Function, Names, choice, common_type, guarded
+from midstream.plans.finite import within_floats
+from midstream.plans.functions.function import (
+    VALUE,
+    Argument,
+    Function,
+    Names,
+    choice,
+    common_type,
+    guarded,
+    may_exceed,
+)
 from midstream.plans.schema import Type
 
 
@@ -17,7 +27,19 @@ class Comparing(Function):
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
         """A boolean, or, where the result is declared to be any, their common type."""
         common = common_type(self.name, arguments)
-        return common if self.result is Type.ANY else Type.BOOLEAN, self.gives_unknown(arguments)
+        if self.result is not Type.ANY:
+            return Type.BOOLEAN, self.gives_unknown(arguments)
+        return common, self.gives_unknown(arguments) or may_exceed(arguments, common)
+
+    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        """As of any function; what is chosen may have to be within the floats."""
+        chosen = self._chosen(arguments, texts, scope)
+        if self.result is Type.ANY and may_exceed(arguments, common_type(self.name, arguments)):
+            return f"{scope.bind(within_floats)}({chosen})"
+        return chosen
+
+    def _chosen(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        return Function.source(self, arguments, texts, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +50,7 @@ class Coalesce(Comparing):
         """Where all are."""
         return all(argument.nullable for argument in arguments)
 
-    def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """A choice."""
+    def _chosen(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
         branches: list[tuple[str, str]] = []
         for argument, text in zip(arguments, texts, strict=True):
             if not argument.nullable:

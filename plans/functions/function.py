@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from midstream.plans.errors import ExpressionError
+from midstream.plans.finite import within_floats
 from midstream.plans.schema import PYTHON_TYPES, Type
 
 LONGEST = 10_000_000
@@ -313,6 +314,15 @@ def wider(one: Type, other: Type) -> Type:
     if Type.ANY in (one, other):
         return Type.ANY
     return Type.FLOAT
+
+
+def may_exceed(arguments: Sequence[Argument], common: Type) -> bool:
+    """Whether a choice among some arguments, declared to be a float, may be an integer beyond all floats."""
+    return common is Type.FLOAT and any(
+        argument.type is Type.INTEGER
+        and not (argument.is_constant and within_floats(argument.value) is not None)
+        for argument in arguments
+    )
 
 
 def common_type(who: str, arguments: Sequence[Argument]) -> Type:

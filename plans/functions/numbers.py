@@ -1,4 +1,4 @@
-"""Functions of numbers, as DuckDB has them; a result that is infinite or no number is unknown."""
+"""Functions of numbers, as DuckDB has them; a result that is not finite is unknown."""
 
 from __future__ import annotations
 
@@ -8,21 +8,9 @@ from dataclasses import dataclass, replace
 from operator import neg, truediv
 from typing import Any
 
+from midstream.plans.finite import defined
 from midstream.plans.functions.function import INTEGER, NUMBER, Argument, Function, Names
 from midstream.plans.schema import Type
-
-
-def finite(function: Callable[..., float]) -> Callable[..., float | None]:
-    """A function that gives unknown where it is not defined."""
-
-    def run(*arguments: Any) -> float | None:
-        try:
-            value = function(*arguments)
-        except (ArithmeticError, ValueError):
-            return None
-        return value if math.isfinite(value) else None
-
-    return run
 
 
 def rounded_away(value: float) -> float:
@@ -36,7 +24,7 @@ def rounded_away(value: float) -> float:
     return math.copysign(below + 1 if size - below >= 0.5 else below, value)
 
 
-def round_to(value: int | float, digits: int = 0) -> int | float | None:
+def round_to(value: int | float, digits: int = 0) -> int | float:
     """To so many digits behind the point, or to a power of ten where there are fewer than none.
 
     >>> round_to(2.675, 2), round_to(1250, -2), round_to(-15, -1), round_to(7, -30)
@@ -44,8 +32,6 @@ def round_to(value: int | float, digits: int = 0) -> int | float | None:
     """
     if isinstance(value, int):
         return _round_integer(value, digits)
-    if not math.isfinite(value):
-        return None
     if digits == 0:
         return rounded_away(value)
     if digits < 0:
@@ -68,11 +54,11 @@ def _round_integer(value: int, digits: int) -> int:
     return size if value >= 0 else -size
 
 
-def truncated(value: int | float) -> int | float | None:
+def truncated(value: int | float) -> int | float:
     """Without what is behind the point."""
     if isinstance(value, int):
         return value
-    return math.copysign(math.floor(abs(value)), value) if math.isfinite(value) else None
+    return math.copysign(math.floor(abs(value)), value)
 
 
 def modulo(value: int | float, divisor: int | float) -> int | float | None:
@@ -86,7 +72,11 @@ def modulo(value: int | float, divisor: int | float) -> int | float | None:
             return None
         rest = abs(value) % abs(divisor)
         return rest if value >= 0 else -rest
-    return finite(math.fmod)(value, divisor)
+    return _rest(value, divisor)
+
+
+_rest: Callable[..., float | None] = defined(math.fmod)
+_quotient: Callable[..., float | None] = defined(truediv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +112,7 @@ def divided(value: int | float, divisor: int | float) -> int | float | None:
     (3, -3, None, 3.75)
     """
     if not (isinstance(value, int) and isinstance(divisor, int)):
-        return finite(truediv)(value, divisor)
+        return _quotient(value, divisor)
     if divisor == 0:
         return None
     quotient = abs(value) // abs(divisor)
@@ -136,7 +126,7 @@ class Division(Function):
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
         """A call for integers, or for floats."""
         is_float = self.kind(arguments)[0] is Type.FLOAT
-        function = replace(self, run=finite(truediv)) if is_float else self
+        function = replace(self, run=_quotient) if is_float else self
         return Function.body(function, arguments, texts, scope)
 
 
@@ -146,7 +136,7 @@ def sign(value: int | float) -> int:
 
 
 def _whole(function: Callable[[float], int]) -> Callable[[Any], float | None]:
-    return finite(lambda value: math.copysign(function(value), value))
+    return defined(lambda value: math.copysign(function(value), value))
 
 
 def _either(arguments: Sequence[Argument]) -> Type:
@@ -156,7 +146,7 @@ def _either(arguments: Sequence[Argument]) -> Type:
 
 
 def _of_floats(name: str, function: Callable[..., float], count: int = 1) -> Function:
-    return Function(name, (NUMBER,) * count, finite(function), Type.FLOAT, may_fail=True)
+    return Function(name, (NUMBER,) * count, defined(function), Type.FLOAT, may_fail=True)
 
 
 NUMBER_FUNCTIONS: Mapping[str, Function] = {
@@ -173,9 +163,8 @@ NUMBER_FUNCTIONS: Mapping[str, Function] = {
             round_to,
             lambda arguments: _either(arguments[:1]),
             optional=1,
-            may_fail=True,
         ),
-        Function("trunc", (NUMBER,), truncated, _either, may_fail=True),
+        Function("trunc", (NUMBER,), truncated, _either),
         _of_floats("sqrt", math.sqrt),
         _of_floats("exp", math.exp),
         _of_floats("ln", math.log),

@@ -36,20 +36,17 @@ from midstream.plans.aggregates import (
     var_samp,
 )
 from midstream.plans.expressions import Col
+from midstream.plans.finite import LARGEST
 from midstream.plans.streams import FOREVER, Time
 
 FLOATS = st.one_of(
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, allow_infinity=False),
     st.floats(-10, 10),
-    st.sampled_from(
-        [5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, math.inf, -math.inf, -0.0]
-    ),
+    st.sampled_from([5e-324, -5e-324, 2.2250738585072014e-308, LARGEST, -LARGEST, -0.0]),
 )
 INTEGERS = st.one_of(st.integers(-5, 5), st.integers(-(2**70), 2**70), st.sampled_from([10**400, -(10**400)]))
 NUMBERS = st.one_of(INTEGERS, FLOATS)
-EXACT = st.one_of(
-    NUMBERS, st.fractions(), st.decimals(allow_nan=False, allow_infinity=False), st.just(math.nan)
-)
+EXACT = st.one_of(NUMBERS, st.fractions(), st.decimals(allow_nan=False, allow_infinity=False))
 Row = tuple[int, Time, Any]
 """Start, end, value."""
 
@@ -92,10 +89,7 @@ def check(call: str | AggregateCall, rows: Sequence[Row]) -> None:
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Equal, of one type, and where it is no number the very same object, as payloads that hold it must be
-    equal."""
-    if isinstance(expected, float) and math.isnan(expected):
-        return found is expected
+    """Equal, and of one type."""
     return bool(found == expected) and isinstance(found, float) == isinstance(expected, float)
 
 
@@ -103,10 +97,10 @@ def same(found: Any, expected: Any) -> bool:
 @given(rows=histories(NUMBERS))
 @example(rows=[(0, 9, 1e16), (0, 3, 1.0), (1, 5, -1e16)])
 @example(rows=[(0, 9, 10**400), (0, 3, 0.5)])
-@example(rows=[(0, 9, math.inf), (0, 3, -math.inf), (0, 5, 1)])
-@example(rows=[(0, 9, 10**400), (1, 2, math.inf)])
+@example(rows=[(0, 9, LARGEST), (0, 3, LARGEST), (0, 5, 1)])
+@example(rows=[(0, 9, 10**400), (1, 2, LARGEST)])
 def test_sums_agree_with_their_meaning_at_every_instant(function: str, rows: list[Row]) -> None:
-    """Huge and tiny floats, infinities, and integers beyond every float, in and out in any order."""
+    """Huge and tiny floats, and integers beyond every float, in and out in any order."""
     check(function, rows)
 
 
@@ -114,9 +108,8 @@ def test_sums_agree_with_their_meaning_at_every_instant(function: str, rows: lis
 @given(rows=histories(EXACT))
 @example(rows=[(0, 2, Fraction(1, 3)), (0, 1, 0.5)])
 @example(rows=[(0, 2, Decimal("0.1"))])
-@example(rows=[(0, 2, math.nan), (1, 3, 1)])
 def test_a_column_of_any_type_may_hold_any_number(function: str, rows: list[Row]) -> None:
-    """Decimals and fractions are no multiples of a power of two, and an aggregate below may give NaN."""
+    """Decimals and fractions are no multiples of a power of two."""
     check(function, rows)
 
 
@@ -126,7 +119,6 @@ def test_a_column_of_any_type_may_hold_any_number(function: str, rows: list[Row]
         histories(NUMBERS),
         histories(st.integers(0, 3)),
         histories(st.integers(0, 3), is_ordered=True),
-        histories(st.sampled_from([1, 2, math.nan])),
     )
 )
 def test_extremes_agree_with_their_meaning_at_every_instant(function: str, rows: list[Row]) -> None:
@@ -146,14 +138,15 @@ def test_a_sum_of_floats_is_exact(values: list[float]) -> None:
     total = Sum()
     for value in values:
         total.add(value, FOREVER)
+    expected: float | None
     try:
         expected = math.fsum(values)
     except OverflowError:
-        expected = float("inf") if sum(map(Fraction, values)) > 0 else float("-inf")
+        expected = None
     assert total.value(0) == expected
 
 
-@given(st.lists(NUMBERS.filter(lambda v: isinstance(v, int) or math.isfinite(v)), min_size=1, max_size=30))
+@given(st.lists(NUMBERS, min_size=1, max_size=30))
 def test_a_mean_is_rounded_once(values: list[int | float]) -> None:
     """So it is the float nearest to the true mean, which the rounded sum divided by the count is not."""
     mean = Mean()
@@ -161,13 +154,12 @@ def test_a_mean_is_rounded_once(values: list[int | float]) -> None:
         mean.add(value, FOREVER)
     true = sum(map(Fraction, values), Fraction()) / len(values)
     found = mean.value(0)
-    assert isinstance(found, float)
-    if math.isfinite(found):
+    if found is not None:
         for neighbour in (math.nextafter(found, math.inf), math.nextafter(found, -math.inf)):
             if math.isfinite(neighbour):
                 assert abs(Fraction(found) - true) <= abs(Fraction(neighbour) - true)
     else:
-        assert abs(true) > Fraction(1.7976931348623157e308)
+        assert abs(true) > Fraction(LARGEST)
 
 
 @given(st.lists(NUMBERS, max_size=30), st.permutations(range(30)), NUMBERS)
@@ -242,19 +234,18 @@ FEW = st.sampled_from([0, 1, 1.0, 2, 2.0, 0.5, 2.0**53, 2**53, 2**53 + 1, -3])
 @example(rows=[(0, 9, 2**53), (0, 5, 1), (0, 3, 1.0)])
 @example(rows=[(0, 9, 2.0**53), (0, 5, 1.0), (0, 7, 1), (1, 9, 2**53)])
 @example(rows=[(0, 9, 1e200), (0, 5, -1e200), (2, 3, 5e-324)])
-@example(rows=[(0, 9, math.inf), (1, 4, math.inf), (2, 3, math.nan), (2, 5, math.nan)])
+@example(rows=[(0, 9, LARGEST), (1, 4, LARGEST), (2, 3, -LARGEST), (2, 5, 1e200)])
 def test_functions_of_numbers_agree_with_their_meaning(call: AggregateCall, rows: list[Row]) -> None:
     """Variances of what would overflow when squared, sums of integers and of floats that equal them."""
     check(call, rows)
 
 
 @pytest.mark.parametrize("call", ORDERED, ids=str)
-@given(rows=st.one_of(histories(NUMBERS), histories(FEW), histories(st.one_of(FLOATS, st.just(math.nan)))))
+@given(rows=st.one_of(histories(NUMBERS), histories(FEW), histories(FLOATS)))
 @example(rows=[(0, 9, 1.7976931348623157e308), (0, 9, 1.7976931348623157e308)])
 @example(rows=[(0, 9, 5e-324), (0, 9, 0.0)])
-@example(rows=[(0, 9, math.inf), (0, 9, -math.inf)])
+@example(rows=[(0, 9, LARGEST), (0, 9, -LARGEST)])
 @example(rows=[(0, 9, 10**400), (0, 9, 0.5)])
-@example(rows=[(0, 9, math.nan), (0, 9, 1), (0, 5, math.nan)])
 def test_order_statistics_agree_with_their_meaning(call: AggregateCall, rows: list[Row]) -> None:
     check(call, rows)
 
@@ -370,8 +361,7 @@ class Compared:
 
 @pytest.mark.parametrize("kept", [100, 10_000])
 def test_an_order_is_kept_by_bisection(kept: int) -> None:
-    """Finding a place costs a logarithm of comparisons; the two to remove are for what is no number, and for
-    the value that is found."""
+    """Finding a place costs a logarithm of comparisons."""
     running = accumulator(top_k("x", 3))
     values = [Compared(i * 7919 % kept) for i in range(kept)]
     for value in values:
@@ -398,7 +388,7 @@ def test_an_exact_sum_keeps_no_trace_of_what_was_taken_out(gone: list[Any], stay
     assert Fraction(*one.ratio()) == Fraction(*other.ratio())
     for value in stay:
         one.change(value, -1)
-    assert (one.count, one.ratio(), one.special) == (0, (0, 1), None)
+    assert (one.count, one.ratio()) == (0, (0, 1))
 
 
 def test_every_function_has_an_accumulator() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import random
 from collections.abc import Sequence
 
@@ -105,8 +104,8 @@ def test_means_of_integers_that_no_float_can_hold() -> None:
     arriving = [(0, 2, (10**400,)), (0, 2, (-(10**400) + 6,)), (1, 3, (10**400,))]
     assert aggregate.push(0, arriving) + aggregate.end(0) == [
         (0, 1, (3.0, 6)),
-        (1, 2, (float("inf"), 10**400 + 6)),
-        (2, 3, (float("inf"), 10**400)),
+        (1, 2, (None, 10**400 + 6)),
+        (2, 3, (None, 10**400)),
     ]
 
 
@@ -174,18 +173,6 @@ def test_arguments_are_unknown_each_for_itself() -> None:
         (1, 4, (1, 2, 1)),
         (4, 5, (None, 2, 1)),
     ]
-
-
-def test_extremes_of_what_is_no_number() -> None:
-    """It is larger than any number, whatever comes first; here infinity less infinity."""
-    schema = Schema.of(v="float")
-    infinite = float("inf")
-    for values in ((1.0, infinite), (infinite, 1.0)):
-        aggregate = Aggregate(
-            [], [max_(col("v") - col("v") + col("v")), min_(col("v") * 2 - col("v"))], schema
-        )
-        aggregate.push(0, [(0, 9, (value,)) for value in values])
-        assert aggregate.end(0) == [(0, 9, (math.nan, 1.0))]
 
 
 def test_rows_out_of_order_are_forgotten_when_they_have_left() -> None:

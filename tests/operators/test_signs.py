@@ -19,7 +19,7 @@ from midstream.operators.engine import Engine
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import IMPLEMENTATIONS, physical_plan
 from midstream.operators.signs import signed_plan
-from midstream.operators.signs.accumulators import Largest, MergedBySign, Smallest, accumulator_by_sign
+from midstream.operators.signs.accumulators import Largest, MergedBySign, accumulator_by_sign
 from midstream.operators.signs.buckets import Buckets
 from midstream.operators.signs.converters import IntervalsToSigns, SignsToIntervals
 from midstream.operators.signs.join import SignedJoin
@@ -347,7 +347,7 @@ def test_half_of_an_instant_is_no_aggregate() -> None:
 
 # Aggregate functions
 
-NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([0.1, 1e16, -1e16, math.inf, math.nan]))
+NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([0.1, 1e16, -1e16, 1e308, -1e308]))
 TOTAL = aggregates.user_aggregate("total", Fraction, lambda a, b: a + b, lambda a: a, lambda a, b: a - b)
 WIDEST = aggregates.user_aggregate("widest", abs, max, lambda x: x)
 CALLS = {
@@ -386,22 +386,7 @@ def test_values_may_leave_in_any_order(name: str, data: st.DataObject) -> None:
             value = data.draw(values)
             present.append(value)
             accumulator.add(value, FOREVER)
-        found, expected = accumulator.value(time), aggregates.apply_call(call, present)
-        assert found == expected or (found != found and expected != expected)
-
-
-def test_what_is_no_number_is_larger_than_any() -> None:
-    for kind in (Largest, Smallest):
-        accumulator = kind()
-        for value in (math.nan, 3, math.nan, 3.0):
-            accumulator.add(value, FOREVER)
-        assert accumulator.value(0) == 3 if kind is Smallest else math.isnan(accumulator.value(0))
-        accumulator.remove(3)
-        accumulator.remove(3)
-        assert math.isnan(accumulator.value(0))
-        accumulator.remove(math.nan)
-        accumulator.remove(math.nan)
-        assert accumulator.value(0) is None
+        assert accumulator.value(time) == aggregates.apply_call(call, present)
 
 
 def test_a_change_costs_a_logarithm_of_merges() -> None:
@@ -445,22 +430,13 @@ def test_an_extreme_costs_a_logarithm_of_comparisons() -> None:
 # Details
 
 
-def test_a_negative_equals_its_positive_even_where_a_value_is_no_number() -> None:
-    """inf - inf is a new object each time, and equals no other."""
+def test_a_negative_equals_its_positive_where_a_value_is_beyond_the_largest_float() -> None:
     schema = Schema.of(x="float")
-    computed = SignedMap([(col("x") - col("x")).expression], schema)
-    signs = computed.push(0, [(1, 1, (math.inf,)), (5, -1, (math.inf,))])
-    assert signs[0][2] == signs[1][2]
-    plan = stream("s", schema, intervals=True).select(y=col("x") - col("x")).distinct().plan()
-    ((start, end, (value,)),) = results(signed_plan(plan), [("push", "s", [(1, 5, (math.inf,))])])
-    assert (start, end) == (1, 5) and math.isnan(value)
-
-
-def test_a_key_that_is_no_number_equals_none() -> None:
-    left, right = stream("l", x="float", intervals=True), stream("r", y="float", intervals=True)
-    for plan in (left.join(right, on=[("x", "y")]).plan(), left.semi_join(right, on=[("x", "y")]).plan()):
-        events: list[Event] = [("push", name, [(1, 5, (math.nan,))]) for name in "lr"]
-        assert results(signed_plan(plan), events) == []
+    computed = SignedMap([(col("x") * 10 - col("x") * 10).expression], schema)
+    signs = computed.push(0, [(1, 1, (1e308,)), (5, -1, (1e308,))])
+    assert signs[0][2] == signs[1][2] == (None,)
+    plan = stream("s", schema, intervals=True).select(y=col("x") * 10 - col("x") * 10).distinct().plan()
+    assert results(signed_plan(plan), [("push", "s", [(1, 5, (1e308,))])]) == [(1, 5, (None,))]
 
 
 @pytest.mark.parametrize("keys", [1, 2, 7])

@@ -3,7 +3,6 @@ and of what is unknown."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,11 +29,11 @@ from midstream.plans.operands import col
 from midstream.plans.plan import Plan
 
 SMALL = st.integers(0, 2)
-FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, math.inf, -math.inf])
+FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, 1.7e308, -1.7e308])
 MAYBE = st.one_of(st.none(), SMALL)
 
 INDEFINITE = col("v") * 2 - col("v")
-"""No number where v is infinite, and each time another object that is none."""
+"""Unknown where twice v is beyond the largest float."""
 
 SPREAD = user_aggregate(
     "spread",
@@ -122,7 +121,7 @@ def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
             (f"{title} over all, of floats and unknowns", _floats().aggregate(**calls), floats),
         ]
     calls = {name.replace(" ", "_"): make(INDEFINITE) for name, make in BUILT_IN.items()}
-    cases.append(("everything of what may be no number", _floats().group_by("k").aggregate(**calls), floats))
+    cases.append(("everything of what may overflow", _floats().group_by("k").aggregate(**calls), floats))
     calls = {name.replace(" ", "_"): make("v") for name, make in BY_USER.items()}
     cases += [
         ("by users over all", _source().aggregate(**calls), integers),

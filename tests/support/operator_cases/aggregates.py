@@ -14,7 +14,7 @@ from midstream.plans.streams import BEGINNING, Element, Time
 from operator_cases.aggregate_functions import aggregate_cases
 from operator_cases.base import PLAIN, SMALL, UNKNOWN, Case, Histories, source, valid
 
-FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1e16, -1e16, 5e-324, float("inf"), float("-inf")])
+FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1e16, -1e16, 5e-324, 1.7e308, -1.7e308])
 
 
 class AggregateCase(Case):

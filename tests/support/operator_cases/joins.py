@@ -138,7 +138,7 @@ THETA = {
     ),
 }
 
-FLOATS = st.sampled_from([0.1, 0.2, 0.3, 0.30000000000000004, -0.1, 0, 1, 1e16, float("inf"), float("-inf")])
+FLOATS = st.sampled_from([0.1, 0.2, 0.3, 0.30000000000000004, -0.1, 0, 1, 1e16, 1.7e308, -1.7e308])
 TENTHS = st.tuples(FLOATS, FLOATS)
 WORDS = st.tuples(st.sampled_from(["", "a", "ab", "b"]), SMALL.map(str))
 FAR = st.sampled_from([-(2**70), -1, 0, 1, 2, 3, 2**53, 2**53 + 1, 2**70])

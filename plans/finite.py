@@ -1,0 +1,51 @@
+"""Numbers are finite: what is none, or is beyond the largest float, is unknown, as a division by zero is.
+
+So every value equals itself, results can be written as JSON, and no row ends a query. Integers have no limit
+while no float is computed from them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+LARGEST = sys.float_info.max
+"""The largest float."""
+
+NEVER_REACHES = 2.0**970
+"""Half of the distance between the largest float and the one below it: a smaller number that is added to a
+float gives a finite one."""
+
+
+def finite(value: Any) -> Any:
+    """The value; unknown where it is no number, or infinite.
+
+    >>> finite(2.5), finite(float("inf")), finite(float("nan")), finite("inf"), finite(10**400) == 10**400
+    (2.5, None, None, 'inf', True)
+    """
+    if isinstance(value, float):
+        return value if -LARGEST <= value <= LARGEST else None
+    is_finite = getattr(value, "is_finite", None)  # a Decimal's
+    return value if is_finite is None or is_finite() else None
+
+
+def within_floats(value: Any) -> Any:
+    """The same for a value that is declared to be a float: also an integer is beyond none.
+
+    >>> within_floats(7), within_floats(10**400), within_floats(None)
+    (7, None, None)
+    """
+    return finite(value) if not isinstance(value, int) or -LARGEST <= value <= LARGEST else None
+
+
+def defined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of numbers that gives unknown where it is not defined, or its value is not finite."""
+
+    def run(*arguments: Any) -> Any:
+        try:
+            return finite(function(*arguments))
+        except (ArithmeticError, ValueError):
+            return None
+
+    return run

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.operators import query_graph
 from midstream.operators.engine import RECENT, Engine, interleave, run
 from midstream.plans.aggregates import count
 from midstream.plans.builder import stream
@@ -60,6 +61,14 @@ def check_run(workload: Workload) -> None:
     assert is_ordered(results)
     assert engine.size() == 0
     assert list(engine.base().state()) == []
+
+
+@given(workload=mixed())
+def test_pieces_of_a_large_batch_are_batches_like_others(workload: Workload) -> None:
+    """See test_pieces for what is seen of them from outside."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_graph, "PIECE", 2)
+        check_run(workload)
 
 
 @given(workloads())

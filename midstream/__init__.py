@@ -49,6 +49,7 @@ from midstream.plans.aggregates import (
 from midstream.plans.algebra import snapshots, specified
 from midstream.plans.builder import Stream, relation, stream
 from midstream.plans.errors import (
+    ArgumentError,
     EndedError,
     EnumerationLimit,
     ExpressionError,
@@ -83,7 +84,7 @@ from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.serialise import dumps, loads
 from midstream.plans.snapshots import equivalent, normal_form, snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.plans.streams import BEGINNING, FOREVER, chronons, instant
 from midstream.queries import catalog, sql
 
 __version__ = "0.1.0"
@@ -92,6 +93,7 @@ __all__ = [
     "BEGINNING",
     "FOREVER",
     "STRATEGIES",
+    "ArgumentError",
     "Box",
     "Choice",
     "Column",
@@ -146,6 +148,7 @@ __all__ = [
     "equivalent",
     "find_strategy",
     "greatest",
+    "instant",
     "interleave",
     "least",
     "lit",

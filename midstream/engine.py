@@ -6,6 +6,7 @@ from midstream.migration.strategies import migrate
 from midstream.migration.transition import Transition
 from midstream.operators import engine
 from midstream.optimizer import Choice, Statistics, optimize
+from midstream.plans.builder import Stream
 from midstream.plans.plan import Plan
 
 
@@ -29,7 +30,7 @@ class Engine(engine.Engine):
 
     def migrate(
         self,
-        plan: Plan,
+        plan: Plan | Stream,
         strategy: str = "genmig",
         query: str | None = None,
         *,

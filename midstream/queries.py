@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from midstream.plans.arguments import require, require_name
+from midstream.plans.errors import ArgumentError
+
 if TYPE_CHECKING:
     from midstream.plans.plan import Plan
     from midstream.plans.sql import Catalog
@@ -26,7 +29,11 @@ def catalog(unit: str = "milliseconds") -> Catalog:
     """
     from midstream.plans.sql import Catalog
 
-    return Catalog(unit)
+    require_name("catalog", unit, "a unit of time such as 'seconds'")
+    try:
+        return Catalog(unit)
+    except ValueError as error:
+        raise ArgumentError(f"catalog: {error}") from error
 
 
 def sql(script: str, catalog: Catalog | None = None) -> Plan:
@@ -44,4 +51,7 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
     """
     from midstream.plans.sql import Catalog
 
+    require_name("sql", script, "a script")
+    if catalog is not None:
+        require("sql: catalog", catalog, Catalog, "a catalog, or None")
     return (Catalog() if catalog is None else catalog).query(script).plan

@@ -46,6 +46,8 @@ from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
 from midstream.operators.queries import Query
+from midstream.plans.arguments import listed, require, wrong
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, reads_stream
@@ -55,7 +57,7 @@ from midstream.plans.streams import BEGINNING, FOREVER, Batch, Payload, Time
 
 def migrate(
     engine: Engine,
-    plan: Plan,
+    plan: Plan | Stream,
     strategy: str = "genmig",
     query: str | None = None,
     *,
@@ -76,6 +78,7 @@ def migrate(
     Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
              is queued is checked when its turn comes, and its phase tells whether it was refused.
     """
+    plan = plan_of("migrate", plan)
     chosen, found = engine.query(query), find_strategy(strategy)
     if when_busy not in ("chain", "queue", "refuse"):
         raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
@@ -316,6 +319,13 @@ def migrate_box(
 
     Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
     """
+    require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
+    for box in (old, new):
+        if not callable(getattr(box, "state", None)):
+            raise wrong("migrate_box", box, "a Box")
+    for name, times in (("max_ends", max_ends), ("reached", reached)):
+        if len(listed(f"migrate_box: {name}", times, "a list of instants")) != len(old.inputs):
+            raise wrong(f"migrate_box: {name}", times, f"an instant for each of {len(old.inputs)} inputs")
     if strategy.known is not nothing:
         raise MigrationRefused(
             f"{strategy.name} needs what a query's log or its operators keep, and a box does not show it"
@@ -360,7 +370,7 @@ def find_strategy(name: str) -> Strategy:
     """A strategy by name. Raises MigrationRefused where there is none."""
     try:
         return STRATEGIES[name]
-    except KeyError:
+    except (KeyError, TypeError):
         known = tuple(STRATEGIES)
         raise MigrationRefused(
             f"there is no strategy {name}{suggest(name, known)}; known: {', '.join(known)}"

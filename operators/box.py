@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, runtime_checkable
 
+from midstream.plans.arguments import wrong
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 
@@ -94,6 +95,7 @@ class HasState(Protocol):
 
 def state_size(box: HasState) -> StateSize:
     """Elements and bytes of the state of a Box, or of what else keeps elements. Cost: O(size)."""
+    _require_box("state_size", box)
     elements = 0
     total = 0
     for element in box.state():
@@ -104,7 +106,13 @@ def state_size(box: HasState) -> StateSize:
 
 def max_end(box: Box) -> Time:
     """The largest end timestamp in a Box's state; BEGINNING where it keeps nothing. Cost: O(size)."""
+    _require_box("max_end", box)
     return max((end for _, end, _ in box.state()), default=BEGINNING)
+
+
+def _require_box(who: str, box: object) -> None:
+    if not callable(getattr(box, "state", None)):
+        raise wrong(who, box, "a Box")
 
 
 def element_bytes(element: Element) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
+from typing import Any
 
 from midstream.operators import adjustment
 from midstream.operators.box import Box
@@ -14,6 +15,8 @@ from midstream.operators.input_manager import DeadLetter
 from midstream.operators.meter import RECENT
 from midstream.operators.queries import Sink
 from midstream.operators.relations import Relations
+from midstream.plans.arguments import require, require_mapping, wrong
+from midstream.plans.builder import Stream, node_of, plan_of
 from midstream.plans.errors import UnknownStreamError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, logical_plan
@@ -49,7 +52,7 @@ class Engine(ExchangeableGraph):
 
     def __init__(
         self,
-        plan: Plan | None = None,
+        plan: Plan | Stream | None = None,
         sink: Sink | None = None,
         *,
         relations: Relations | None = None,
@@ -68,7 +71,10 @@ class Engine(ExchangeableGraph):
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
-        inlet = self.inlets.get(stream)
+        try:
+            inlet = self.inlets.get(stream)
+        except TypeError:  # what has no hash is no name
+            inlet = None
         if inlet is None:
             self._entrance(stream)
             inlet = self._open_inlet(stream)
@@ -103,15 +109,15 @@ class Engine(ExchangeableGraph):
             return min(self._entrances[name].progress for name in self._base.ways)
         return self._entrance(stream).progress
 
-    def resize(self, window: Node, size: int | None, at: int) -> list[str]:
+    def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
         """From application time `at` on, give a time window another size, in all queries that have it; see
         adjustment.resize."""
-        return adjustment.resize(self, window, size, at)
+        return adjustment.resize(self, node_of("resize", window), size, at)
 
-    def change_granule(self, conversion: Node, granule: int, at: int) -> list[str]:
+    def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
         """From application time `at` on, give a granularity conversion another granule, in all queries that
         have it; see adjustment.change_granule."""
-        return adjustment.change_granule(self, conversion, granule, at)
+        return adjustment.change_granule(self, node_of("change_granule", conversion), granule, at)
 
     @property
     def plan(self) -> Plan:
@@ -149,8 +155,8 @@ class Engine(ExchangeableGraph):
         """How many elements wait where streams enter."""
         return sum(self._entrances[stream].manager.size() for stream in self._base.ways)
 
-    def _entrance(self, stream: str) -> Entrance:
-        if stream in self._base.ways:
+    def _entrance(self, stream: object) -> Entrance:
+        if isinstance(stream, str) and stream in self._base.ways:
             return self._entrances[stream]
         known = tuple(self._base.ways)
         reads = f"it reads {', '.join(known)}" if known else "no query runs"
@@ -170,6 +176,19 @@ def interleave(
     >>> list(interleave({"a": [(1, 2, "x"), (5, 6, "y")], "b": [(3, 4, "z")]}, batch_size=2))
     [('a', [(1, 2, 'x')]), ('b', [(3, 4, 'z')]), ('a', [(5, 6, 'y')])]
     """
+    require_mapping("streams", streams, "elements by the name of their stream")
+    require("batch_size", batch_size, int, "a positive number of elements")
+    if batch_size < 1:
+        raise wrong("batch_size", batch_size, "a positive number of elements")
+    for name, elements in streams.items():
+        if isinstance(elements, str | bytes | Mapping) or not isinstance(elements, Iterable):
+            raise wrong(f"stream {name}", elements, "elements (start, end, payload)")
+    return _in_step(streams, batch_size)
+
+
+def _in_step(
+    streams: Mapping[str, Iterable[Element]], batch_size: int
+) -> Iterator[tuple[str, list[Element]]]:
     numbered = [_numbered(i, name, elements) for i, (name, elements) in enumerate(streams.items())]
     chunk: dict[str, list[Element]] = {}
     size = 0
@@ -182,11 +201,16 @@ def interleave(
     yield from chunk.items()
 
 
-def _numbered(i: int, name: str, elements: Iterable[Element]) -> Iterator[tuple[Time, int, str, Element]]:
-    return ((element[0], i, name, element) for element in elements)
+def _numbered(i: int, name: str, elements: Iterable[Any]) -> Iterator[tuple[Time, int, str, Element]]:
+    for element in elements:
+        if not isinstance(element, tuple) or not element:
+            raise wrong(f"stream {name}", element, "an element (start, end, payload)")
+        yield element[0], i, name, element
 
 
-def run(plan: Plan, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000) -> list[Element]:
+def run(
+    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
+) -> list[Element]:
     """Run a plan over complete streams and return the results of its first output.
 
     >>> from midstream.plans.builder import stream
@@ -194,7 +218,7 @@ def run(plan: Plan, streams: Mapping[str, Iterable[Element]], batch_size: int = 
     [(1, 4, (7,))]
     """
     results: list[Element] = []
-    engine = Engine(plan, results.extend)
+    engine = Engine(plan_of("run", plan), results.extend)
     for name, batch in interleave(streams, batch_size):
         engine.push(name, batch)
     engine.close()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from operator import itemgetter
 from typing import Any
 
 from midstream.operators.generated import define
 from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.plans.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.finite import LARGEST, finite
 from midstream.plans.logical import Source
 from midstream.plans.schema import PYTHON_TYPES, Column
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+ELEMENTS = "a list of elements (start, end, payload)"
 
 _END = itemgetter(1)
 
@@ -61,7 +65,7 @@ class Entrance:
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Elements arrived; gives what is ready, in order, and the progress."""
-        batch = list(elements)
+        batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
         try:
             is_sound = self._is_sound(batch)
         except Exception:  # whatever an odd value raises when it is looked at
@@ -102,12 +106,17 @@ class Entrance:
             starts, ends, payloads = map(list, zip(*batch, strict=True))
         except (TypeError, ValueError):
             raise IntervalError(
-                f"stream {stream}: expected elements (start, end, payload), each a tuple", stream=stream
+                f"stream {stream}: found {_odd(batch)}, "
+                "expected elements (start, end, payload), each a tuple",
+                stream=stream,
             ) from None
         if set(map(type, starts)) != {int} or not set(map(type, ends)) <= {int, float}:
             odd = next(e for e in batch if type(e[0]) is not int or type(e[1]) not in (int, float))
             raise IntervalError(
-                f"stream {stream}: {odd!r} has timestamps that are no integers", stream=stream, element=odd
+                f"stream {stream}: {odd!r} has timestamps that are no integers; expected"
+                f" integers{_hint(odd)}",
+                stream=stream,
+                element=odd,
             )
         if self.source.intervals:
             odd_ones = (e for e in batch if not e[0] < e[1] or (type(e[1]) is float and e[1] != FOREVER))
@@ -135,6 +144,10 @@ class Entrances(Mapping[str, Entrance]):
         delay: Mapping[str, int] | None = None,
         dead_letters: Callable[[list[DeadLetter]], object] | None = None,
     ) -> None:
+        if dead_letters is not None:
+            require_callable("dead_letters", dead_letters, "a function that takes a list of dead letters")
+        for name, found in (("slack", slack), ("delay", delay)):
+            require_mapping(name, found or {}, "chronons by the name of the stream: {'bids': 5}")
         self.letters = None if dead_letters is None else DeadLetters(dead_letters)
         self._slack = dict(slack or {})
         self._delay = dict(delay or {})
@@ -166,6 +179,18 @@ class Entrances(Mapping[str, Entrance]):
 
     def __len__(self) -> int:
         return len(self._entrances)
+
+
+def _odd(batch: list[Any]) -> str:
+    """The first of a batch that is no triple."""
+    return shown(next(one for one in batch if type(one) is not tuple or len(one) != 3))
+
+
+def _hint(element: tuple[Any, ...]) -> str:
+    is_date = isinstance(element[0], date)
+    return (
+        "; instants are counted in chronons: ms.chronons(rows, 'seconds') takes datetimes" if is_date else ""
+    )
 
 
 def _declared(source: Source) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from midstream.operators.entrance import Entrance
+from midstream.operators.entrance import ELEMENTS, Entrance
 from midstream.operators.generated import define
 from midstream.operators.routes import Circuit, Route, indented
 from midstream.operators.ways import Way
+from midstream.plans.arguments import listed
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node
 from midstream.plans.streams import Batch, Time
@@ -26,7 +27,7 @@ Process = Callable[[Way, Batch, Time, bool], None]
 
 _INLET = """
 def inlet(elements):
-    batch = elements if elements.__class__ is list else list(elements)
+    batch = elements if elements.__class__ is list else listed("push", elements, ELEMENTS)
     is_usual = len(batch) == 1
     if is_usual:
         try:
@@ -56,6 +57,8 @@ def compile_inlet(
         "manager": entrance.manager,
         "push": entrance.push,
         "process": process,
+        "listed": listed,
+        "ELEMENTS": ELEMENTS,
         "FOREVER": float("inf"),
     }
     circuit = way.short()

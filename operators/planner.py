@@ -26,6 +26,7 @@ from midstream.operators import (
 from midstream.operators.implementation import Implementation, Table
 from midstream.operators.operator import Operator
 from midstream.plans.arrangements import Convert, Form, Split
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import PlanError
 from midstream.plans.logical import Logical, Relation, Source
 from midstream.plans.physical import Boxed, Physical
@@ -60,14 +61,14 @@ IMPLEMENTATIONS = _together(TABLES)
 """All implementations of each logical operator, the preferred one first."""
 
 
-def physical_plan(plan: Plan) -> Plan:
+def physical_plan(plan: Plan | Stream) -> Plan:
     """Choose an implementation for every operator that has none yet; sources stay as they are.
 
     Splits and converters are added where an implementation needs them.
 
     Raises PlanError where none fits, with the reason.
     """
-    chosen = plan.map(_choose)
+    chosen = plan_of("physical_plan", plan).map(_choose)
     return Plan({name: _in_form(root, "intervals") for name, root in chosen.outputs.items()})
 
 

@@ -26,6 +26,8 @@ from midstream.operators.queries import Query, Sink, carried_out, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.operators.ways import Way
+from midstream.plans.arguments import listed_by_name, require_callable, require_name
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.observations import Observation
@@ -59,7 +61,7 @@ class QueryGraph:
         self.inlets: dict[str, Inlet] = {}
         """By stream, the short way of what arrives, since it was needed."""
         self._entrances = entrances
-        self._relations: dict[str, list[Element]] = {n: list(e) for n, e in (relations or {}).items()}
+        self._relations: dict[str, list[Element]] = listed_by_name("relations", relations or {})
         self._checked: set[Relation] = set()
         """The relations whose rows have been checked."""
         self._base = Base(self._relations, entrances, lambda stream: self.inlets.pop(stream, None))
@@ -80,13 +82,17 @@ class QueryGraph:
         self._gauges: dict[Node, Gauge] = {}
         self._views: dict[str, PlanBox] = {}
 
-    def add(self, plan: Plan, sink: Sink | None = None, name: str = QUERY) -> Query:
+    def add(self, plan: Plan | Stream, sink: Sink | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares what it has in common with those that run.
 
         It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
         that came before is missing. Raises PlanError where there is a query of that name, where the plan
         reads no stream, or declares one otherwise than a running query does.
         """
+        plan = plan_of("add", plan)
+        require_name("add: name", name, "the name of the query")
+        if sink is not None:
+            require_callable("sink", sink, "a function that takes a batch of results, such as results.extend")
         if name in self.queries:
             raise PlanError(f"there is a query {name} already; give another name")
         if not plan.sources:
@@ -130,6 +136,7 @@ class QueryGraph:
     def remove(self, name: str = QUERY) -> None:
         """Stop a query. What only it needed is forgotten, and results that it had under construction too."""
         query = self.query(name)
+        name = query.name
         if name in self._watched:
             self._watched = [watched for watched in self._watched if watched != name]
             self._place_gauges()
@@ -147,7 +154,7 @@ class QueryGraph:
         """A query by name; the first one without."""
         if name is None and self.queries:
             return next(iter(self.queries.values()))
-        if name is None or name not in self.queries:
+        if not isinstance(name, str) or name not in self.queries:
             known = ", ".join(self.queries) or "none"
             asked = "no query" if name is None else f"no query {name}{suggest(name, self.queries)}"
             raise UnknownStreamError(f"there is {asked}; known: {known}")
@@ -157,6 +164,7 @@ class QueryGraph:
         """Hand every further batch of results of a query's output to a function; of the first query and its
         first output by default. Before anything has arrived, rows of relations that are results by themselves
         are handed over at once."""
+        require_callable("sink", sink, "a function that takes a batch of results, such as results.extend")
         chosen = self.query(query)
         names = tuple(chosen.plan.outputs)
         if output is not None and output not in names:

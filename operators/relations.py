@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
+from midstream.plans.arguments import listed
 from midstream.plans.errors import IntervalError, SchemaError, StreamOrderError, UnknownStreamError
 from midstream.plans.logical import Relation
 from midstream.plans.schema import suggest
@@ -20,7 +21,7 @@ def constant(rows: Iterable[Payload]) -> list[Element]:
     >>> constant([(1, "car"), (2, "boat")])
     [(-inf, inf, (1, 'car')), (-inf, inf, (2, 'boat'))]
     """
-    return [(BEGINNING, FOREVER, row) for row in rows]
+    return [(BEGINNING, FOREVER, row) for row in listed("constant", rows, "a list of rows")]
 
 
 def check_relations(wanted: Iterable[Relation], relations: Mapping[str, list[Element]]) -> None:

@@ -11,6 +11,7 @@ from midstream.optimizer.enumeration import LIMIT, explore
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.plan import Plan
 
 
@@ -35,7 +36,7 @@ class Choice:
 
 
 def optimize(
-    plan: Plan,
+    plan: Plan | Stream,
     statistics: Statistics,
     *,
     rules: Sequence[Rule] = RULES,
@@ -48,6 +49,7 @@ def optimize(
     Cost     O(plans × operators).
     Raises   StatisticsError where an input has no statistics.
     """
+    plan = plan_of("optimize", plan)
     model = CostModel(statistics, units)
     given_cost = model.price(plan)
     best, best_cost = plan, given_cost

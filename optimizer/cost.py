@@ -19,6 +19,8 @@ from midstream.optimizer.formulas import Formulas
 from midstream.optimizer.selectivity import Selectivity
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
+from midstream.plans.arguments import require
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.logical import Relation
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import logical, logical_plan
@@ -45,6 +47,7 @@ class CostModel:
     """Prices plans over the same inputs; what equal subplans cost is computed once."""
 
     def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
+        require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._statistics = statistics
         self._formulas = Formulas(units or UnitCosts(), Selectivity(statistics.selectivities))
         self._known: dict[Node, Estimate] = {}
@@ -74,7 +77,7 @@ class CostModel:
         return Estimate(stream.d, stream.l, stream.g, 0.0, 0.0, facts, stream.always)
 
 
-def price(plan: Plan, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:
+def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:
     """What a plan costs over given statistics.
 
     >>> from midstream.optimizer.statistics import StreamStatistics
@@ -85,4 +88,4 @@ def price(plan: Plan, statistics: Statistics, units: UnitCosts | None = None) ->
     >>> [round(operator.rate, 3) for operator in cost.operators.values()]
     [0.02, 0.02]
     """
-    return CostModel(statistics, units).price(plan)
+    return CostModel(statistics, units).price(plan_of("price", plan))

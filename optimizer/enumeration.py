@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.optimizer.rules.linking import linked
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import EnumerationLimit
 from midstream.plans.plan import Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
@@ -16,7 +17,7 @@ LIMIT = 20_000
 30,240."""
 
 
-def enumerate_plans(plan: Plan, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
+def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
     """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
 
     All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
@@ -31,7 +32,7 @@ def enumerate_plans(plan: Plan, rules: Sequence[Rule] = RULES, limit: int = LIMI
     12
     """
     plans: list[Plan] = []
-    for found in explore(plan, rules):
+    for found in explore(plan_of("enumerate_plans", plan), rules):
         if len(plans) == limit:
             raise EnumerationLimit(f"the plan has more than {limit} equivalent plans", limit=limit)
         plans.append(found)

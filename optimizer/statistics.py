@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from midstream.plans.arguments import require
 from midstream.plans.errors import StatisticsError
 from midstream.plans.expressions import Expression, compile_row
 from midstream.plans.observations import Observation
@@ -95,6 +97,8 @@ class StreamStatistics:
     always: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("d", "l", "g", "always"):
+            require(f"statistics: {name}", getattr(self, name), (int, float, Fraction), "a number")
         if not (self.d > 0 and self.l >= 0 and self.g > 0):
             raise StatisticsError(
                 f"found d = {self.d}, l = {self.l}, g = {self.g}, expected positive d and g and no negative l"
@@ -120,7 +124,10 @@ class Statistics:
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("streams", "selectivities", "distributions"):
+            require(f"statistics: {name}", getattr(self, name), Mapping, "a mapping")
         for condition, selectivity in self.selectivities.items():
+            require(f"statistics: {condition}", selectivity, (int, float), "a selectivity from 0 to 1")
             if not 0 <= selectivity <= 1:
                 raise StatisticsError(
                     f"{condition}: found selectivity {selectivity}, expected one from 0 to 1"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from midstream.plans.arguments import require, require_callable, require_name
 from midstream.plans.errors import ExpressionError, PlanFormatError
 from midstream.plans.exact import (
     exact_mean,
@@ -65,6 +66,15 @@ class UserAggregate:
     type: Type = Type.ANY
     nullable: bool = False
     """Whether `evaluate` may give None. Over no known value the result is None in any case."""
+
+    def __post_init__(self) -> None:
+        require_name("aggregate", self.name, "the name of the function")
+        for part in ("initialise", "merge", "evaluate"):
+            require_callable(f"aggregate {self.name}: {part}", getattr(self, part), "a function")
+        if self.inverse is not None:
+            require_callable(f"aggregate {self.name}: inverse", self.inverse, "a function, or None")
+        require(f"aggregate {self.name}", self.type, Type, "a type such as Type.INTEGER")
+        require(f"aggregate {self.name}: nullable", self.nullable, bool, "True or False")
 
     def __call__(self, argument: Any, *, distinct: bool = False) -> AggregateCall:
         """The function applied to an expression or a column."""

@@ -19,7 +19,9 @@ from functools import cache
 from typing import Any
 
 from midstream.plans.aggregates import apply_call
+from midstream.plans.arguments import listed_by_name
 from midstream.plans.arrangements import Arrangement
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import TieError
 from midstream.plans.expressions import compile_row, compile_rows
 from midstream.plans.logical import (
@@ -55,7 +57,7 @@ Snapshot = Counter[Payload]
 Streams = Mapping[str, Iterable[Element]]
 
 
-def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
+def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
     `streams` holds the elements of every source and every relation. The last instant of the result stands for
@@ -65,7 +67,8 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
 
     Raises TieError where rows that a window counts have the same timestamp, and no order was declared.
     """
-    inputs = {name: list(elements) for name, elements in streams.items()}
+    plan = plan_of("snapshots", plan)
+    inputs = listed_by_name("streams", streams)
     instants = _instants(plan, inputs)
     origin = instants.start
 
@@ -123,9 +126,9 @@ def snapshots(plan: Plan, streams: Streams) -> dict[int, Snapshot]:
     return {instant: at(plan.root, instant) for instant in instants}
 
 
-def specified(plan: Plan, streams: Streams) -> NormalForm:
+def specified(plan: Plan | Stream, streams: Streams) -> NormalForm:
     """The normal form of what a plan's only output means."""
-    inputs = {name: list(elements) for name, elements in streams.items()}
+    inputs = listed_by_name("streams", streams)
     return from_snapshots(snapshots(plan, inputs), since_ever=_are_always(inputs))
 
 

@@ -18,6 +18,10 @@ class MidstreamError(Exception):
             setattr(self, name, fact)
 
 
+class ArgumentError(MidstreamError):
+    """A function was called with what it cannot take. The message says what it expects."""
+
+
 class SchemaError(MidstreamError):
     """A row, a column or a type does not fit the declared schema.
 

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from midstream.plans.arguments import require, require_name
 from midstream.plans.errors import ExpressionError
 from midstream.plans.expressions import (
     Apply,
@@ -57,6 +58,9 @@ class Operand:
 
     expression: Expression
     name: builtins.str | None = None
+
+    def __post_init__(self) -> None:
+        require("operand", self.expression, Expression, "the tree of an expression; write ms.lit(…)")
 
     def equals(self, other: object) -> bool:
         """Whether both are the same expression, by structure.
@@ -99,7 +103,7 @@ class Operand:
         raise ExpressionError(f"found {value!r} in {self}, expected x.is_in(…) or x.str.contains(…)")
 
     def __iter__(self) -> NoReturn:
-        raise ExpressionError(f"{self} is one value of each row, and cannot be iterated over")
+        raise ExpressionError(f"found {self}, which is one value of each row, expected a list of values")
 
     def __lt__(self, other: Any) -> Operand:
         return self._binary("<", other)
@@ -530,6 +534,7 @@ def opaque(
         raise ExpressionError(f"opaque: found {function!r}, expected a function")
     if isinstance(reads, str) or not isinstance(reads, Iterable):
         raise ExpressionError(f"opaque: found reads={reads!r}, expected a list of names of columns")
+    require("opaque: nullable", nullable, bool, "True or False")
     declared = parse_column("opaque", type)
     arguments = tuple(col(name).expression for name in reads)
     return Operand(Apply(function, arguments, declared.type, nullable or declared.nullable, strict=False))
@@ -595,9 +600,8 @@ def _known(value: object, shown: str, method: str) -> Expression:
 
 def column_name(name: object) -> str:
     """A column's name. Raises ExpressionError where it is none."""
-    if not isinstance(name, str) or not name:
-        raise ExpressionError(f"found {name!r}, expected the name of a column")
-    return name
+    require_name("column", name, "the name of a column")
+    return str(name)
 
 
 def _is_pair(value: object) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 
+from midstream.plans.arguments import wrong
 from midstream.plans.errors import PlanError
 from midstream.plans.logical import Logical, Relation, Source
 from midstream.plans.physical import Physical
@@ -34,6 +35,11 @@ class Node:
     """Of what number of chronons timestamps here are multiples, by the granularity conversions."""
 
     def __init__(self, operator: Operator, inputs: tuple[Node, ...] = ()) -> None:
+        if not isinstance(operator, Operator):
+            raise wrong("node", operator, "an operator")
+        given: Any = inputs
+        if not isinstance(given, tuple) or not all(isinstance(node, Node) for node in given):
+            raise wrong(f"{operator}", given, "a tuple of nodes as inputs")
         arity = operator.arity
         if len(inputs) < 2 if arity is None else len(inputs) != arity:
             expected = "two or more" if arity is None else arity
@@ -136,7 +142,10 @@ class Plan:
     outputs: Mapping[str, Node]
 
     def __init__(self, outputs: Node | Mapping[str, Node]) -> None:
-        named = {"out": outputs} if isinstance(outputs, Node) else dict(outputs)
+        given: Any = {"out": outputs} if isinstance(outputs, Node) else outputs
+        if not isinstance(given, Mapping) or not all(isinstance(node, Node) for node in given.values()):
+            raise wrong("plan", outputs, "a node, or nodes by the names of outputs")
+        named = dict(given)
         if not named:
             raise PlanError("a plan needs at least one output")
         object.__setattr__(self, "outputs", MappingProxyType(_shared(named)))

@@ -12,6 +12,7 @@ from operator import itemgetter
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from midstream.plans.arguments import listed, require
 from midstream.plans.errors import SchemaError
 from midstream.plans.finite import finite, within_floats
 
@@ -26,6 +27,11 @@ class Type(Enum):
     STRING = "string"
     BOOLEAN = "boolean"
     ANY = "any"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        known = ", ".join(type_.value for type_ in cls)
+        raise SchemaError(f"found type {value!r}, expected one of {known}")
 
     @property
     def is_numeric(self) -> bool:
@@ -61,8 +67,11 @@ class Column:
     nullable: bool = False
 
     def __post_init__(self) -> None:
-        if not self.name:
+        name: Any = self.name
+        if not isinstance(name, str) or not name:
             raise SchemaError(f"a column's name must be a non-empty string, found {self.name!r}")
+        require(f"column {name}", self.type, Type, "a type such as Type.INTEGER")
+        require(f"column {name}: nullable", self.nullable, bool, "True or False")
 
     def __str__(self) -> str:
         return f"{self.name} {self.type.value}{' null' if self.nullable else ''}"
@@ -85,6 +94,9 @@ class Schema:
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
+        columns: Any = self.columns
+        if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
+            raise SchemaError(f"schema: found {columns!r}, expected a tuple of columns")
         for column in self.columns:
             if column.name in seen:
                 raise SchemaError(
@@ -127,15 +139,18 @@ class Schema:
 
     def select(self, names: Iterable[str]) -> Schema:
         """The named columns, in the order given."""
-        return Schema(tuple(self[name] for name in names))
+        return Schema(tuple(self[name] for name in listed("schema", names, "a list of names of columns")))
 
     def concat(self, other: Schema) -> Schema:
         """This schema's columns, then the other's. Raises SchemaError where a name occurs in both."""
+        require("schema", other, Schema, "a schema")
         return Schema(self.columns + other.columns)
 
     def check(self, rows: Sequence[Any]) -> None:
         """Raise SchemaError unless every row is a tuple of this schema. Cost: O(rows × columns), in C
         loops."""
+        if not isinstance(rows, Sequence):
+            raise SchemaError(f"found {rows!r}, expected a list of rows")
         if not rows:
             return
         if set(map(type, rows)) != {tuple}:
@@ -203,7 +218,7 @@ def parse_column(name: str, type_: ColumnType) -> Column:
     if isinstance(type_, type) and type_ in FROM_PYTHON:
         return Column(name, FROM_PYTHON[type_])
     if isinstance(type_, str):
-        with suppress(ValueError):
+        with suppress(SchemaError):
             return Column(name, Type(type_.rstrip("?").lower()), type_.endswith("?"))
     known = ", ".join([*(t.value for t in Type), *(t.__name__ for t in FROM_PYTHON)])
     shown = type_.__name__ if isinstance(type_, type) else repr(type_)
@@ -212,10 +227,12 @@ def parse_column(name: str, type_: ColumnType) -> Column:
     raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: object, known: Iterable[str]) -> str:
     """`; did you mean …?` when a known name is near, else nothing."""
     import difflib
 
+    if not isinstance(name, str):
+        return "; a name is a string"
     near = difflib.get_close_matches(name, list(known), n=1)
     return suggestion(near[0]) if near else ""
 

@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from midstream.plans.aggregates import call_from_json
+from midstream.plans.arguments import require
 from midstream.plans.arrangements import Coalesce, Convert, Split
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import MidstreamError, PlanFormatError
 from midstream.plans.expressions import expression_from_json
 from midstream.plans.logical import (
@@ -135,9 +137,9 @@ def _require_moderate(nodes: Sequence[Node]) -> None:
             )
 
 
-def dumps(plan: Plan) -> str:
+def dumps(plan: Plan | Stream) -> str:
     """A plan as JSON text, one node a line."""
-    data = plan_to_json(plan)
+    data = plan_to_json(plan_of("dumps", plan))
     nodes = ",\n  ".join(json.dumps(node, ensure_ascii=False) for node in data["nodes"])
     return (
         f'{{"format": "{FORMAT}", "version": {VERSION},\n "nodes": [\n  {nodes}\n ],\n'
@@ -147,6 +149,7 @@ def dumps(plan: Plan) -> str:
 
 def loads(text: str) -> Plan:
     """Read back what `dumps` gave."""
+    require("loads", text, (str, bytes), "the text of a plan")
     try:
         data = json.loads(text)
         _require_shallow(data)

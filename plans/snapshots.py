@@ -12,7 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+from midstream.plans.arguments import reading
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
+
+_ELEMENTS = "elements (start, end, payload) with numbers for times and payloads that can be hashed"
 
 Step = tuple[Time, Time, int]
 """From, to, and how many times the payload is valid in between."""
@@ -27,10 +30,11 @@ def normal_form(elements: Iterable[Element]) -> NormalForm:
     {'a': ((1, 3, 1), (3, 5, 2), (5, 12, 1))}
     """
     changes: dict[Payload, Counter[Time]] = defaultdict(Counter)
-    for start, end, payload in elements:
-        changes[payload][start] += 1
-        changes[payload][end] -= 1
-    return {payload: steps for payload, at in changes.items() if (steps := _steps(at))}
+    with reading("normal_form", _ELEMENTS):
+        for start, end, payload in elements:
+            changes[payload][start] += 1
+            changes[payload][end] -= 1
+        return {payload: steps for payload, at in changes.items() if (steps := _steps(at))}
 
 
 def _steps(changes: Mapping[Time, int]) -> tuple[Step, ...]:
@@ -60,7 +64,8 @@ def from_snapshots(snapshots: Mapping[int, Mapping[Payload, int]], *, since_ever
 
 def snapshot(elements: Iterable[Element], instant: Time) -> Counter[Payload]:
     """The multiset of payloads valid at an instant (thesis, Definition 10.1)."""
-    return Counter(payload for start, end, payload in elements if start <= instant < end)
+    with reading("snapshot", f"an instant in chronons, and {_ELEMENTS}"):
+        return Counter(payload for start, end, payload in elements if start <= instant < end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,13 @@ integers occur: `FOREVER` as an end, and `BEGINNING` as the progress of an input
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from fractions import Fraction
 from typing import Any
+
+from midstream.plans.arguments import wrong
+from midstream.plans.errors import IntervalError
 
 Payload = Any
 """What is valid: any hashable value; a plain tuple where a schema is known."""
@@ -60,11 +64,62 @@ def chronon_end(instant: Time) -> Time:
     return instant if isinstance(instant, int) or instant in (FOREVER, BEGINNING) else math.ceil(instant)
 
 
-def chronons(rows: Iterable[tuple[int, Payload]]) -> Iterator[Element]:
+def instant(time: int | date | str, time_unit: str) -> int:
+    """The chronon of a date, or a date and time, where chronons are seconds, say, counted from the beginning
+    of 1970; UTC, where it names no zone. An integer is one already.
+
+    Raises   IntervalError where it is none, or lies between two chronons.
+
+    >>> from datetime import datetime
+    >>> instant(datetime(1970, 1, 1, 0, 1), "seconds"), instant("1970-01-02", "hours"), instant(7, "days")
+    (60, 24, 7)
+    """
+    from midstream.plans.sql.units import TimeUnit  # loads what reads SQL
+
+    expected = "an integer, a datetime, or a date and time in ISO 8601"
+    try:
+        if type(time) is int:
+            return time
+        if not isinstance(time, date | str):
+            raise ValueError(expected)
+        found = TimeUnit.of(time_unit).instant(time if isinstance(time, str) else time.isoformat())
+    except (TypeError, ValueError, AttributeError) as error:
+        raise IntervalError(
+            f"instant: found {time!r} in {time_unit!r}: {error}; expected {expected}"
+        ) from error
+    if found is None:
+        raise IntervalError(f"instant: found {time!r}, expected a whole number of {time_unit}")
+    return found
+
+
+def chronons(
+    rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None
+) -> Iterator[Element]:
     """A raw stream `(timestamp, payload)` as a physical one: each payload is valid for one chronon (section
-    6.5.1).
+    6.5.1). With a unit of time, timestamps may be instants of the calendar.
 
     >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
     [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]
+    >>> from datetime import datetime
+    >>> list(chronons([(datetime(1970, 1, 1, 0, 1), "a")], "seconds"))
+    [(60, 61, 'a')]
     """
-    return ((time, time + 1, payload) for time, payload in rows)
+    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+        raise wrong("chronons", rows, "rows (timestamp, payload)")
+    return _chronons(rows, time_unit)
+
+
+def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:
+    for row in rows:
+        try:
+            time, payload = row
+            if time_unit is not None:
+                time = instant(time, time_unit)
+            element = (time, time + 1, payload)
+        except (TypeError, ValueError) as error:
+            has_date = isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], date | str)
+            hint = "; datetimes need a unit of time: chronons(rows, 'seconds')" if has_date else ""
+            raise IntervalError(
+                f"chronons: found {row!r}, expected a row (timestamp, payload) with an integer{hint}"
+            ) from error
+        yield element

@@ -13,6 +13,7 @@ from midstream.operators.signs import (
     stateless,
     windows,
 )
+from midstream.plans.builder import Stream, plan_of
 from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
@@ -30,7 +31,7 @@ IMPLEMENTATIONS: Table = {
 """The operators on signed streams, and the converters."""
 
 
-def signed_plan(plan: Plan) -> Plan:
+def signed_plan(plan: Plan | Stream) -> Plan:
     """The plan with a signed implementation chosen for every operator that has one.
 
     What is below a window, and choices that were made, stay: signs begin at the windows, which take raw
@@ -50,6 +51,7 @@ def signed_plan(plan: Plan) -> Plan:
              └─ signed-time-window 60
                 └─ source bids
     """
+    plan = plan_of("signed_plan", plan)
     kinds = TimeWindow | CountWindow | PartitionedWindow
     raw = [child for node in plan.nodes if isinstance(node.operator, kinds) for child in node.inputs]
     below = {node for child in raw for node in child.walk()}

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from midstream.plans.aggregates import UserAggregate
+from midstream.plans.arguments import require, require_callable, require_name
 from midstream.plans.errors import MidstreamError, PlanError
 from midstream.plans.logical import Relation, Source
 from midstream.plans.plan import Node, Plan
@@ -142,6 +143,8 @@ class Catalog:
 
         Raises PlanError where a built-in aggregate has the name.
         """
+        require_name("add_function", name, "the name of a function")
+        require_callable(f"function {name}", function, "a function")
         self._require_free(name)
         declared = parse_column("result", type)
         checked = _checked(name, function, declared)
@@ -154,6 +157,7 @@ class Catalog:
 
         Raises PlanError where a built-in one has it.
         """
+        require("add_aggregate", aggregate, UserAggregate, "what ms.user_aggregate gives")
         self._require_free(aggregate.name)
         part = Column("part", Type.ANY, nullable=True)
         result = Column("result", aggregate.type, aggregate.nullable)
@@ -168,6 +172,8 @@ class Catalog:
 
     def add_stream(self, name: str, schema: Schema, *, intervals: bool = False) -> None:
         """Declare a stream whose elements come from the program; with `intervals` they bring their own."""
+        require_name("add_stream", name, "the name of a stream")
+        require(f"stream {name}", schema, Schema, "a schema")
         self._require_new(Script(""), name, None)
         if intervals:
             self._derived[name.lower()] = _Derived(name, Node(Source(name, schema, True)), frozenset())
@@ -180,6 +186,7 @@ class Catalog:
 
         Raises SqlError, with line, column and a caret; the statements before it have been carried out.
         """
+        require("script", text, str, "the text of a script")
         script = Script(text, name)
         queries: list[Query] = []
         for statement in parse(script):

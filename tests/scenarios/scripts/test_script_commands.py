@@ -198,6 +198,35 @@ def assert_refused(result: Result, message: str) -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_no_row_ends_a_run_or_writes_what_is_no_number(folder: Path, suffix: str) -> None:
+    """A user's function may give NaN; a sum may overflow, and recovers when what was too large has left."""
+    Path("functions.py").write_text(
+        "def register(catalog):\n"
+        "    catalog.add_function('odd', lambda x: float('nan') if x > 1 else x / 2, 'float')\n"
+    )
+    Path("n.sql").write_text(
+        "SET time_unit = 'ms'; CREATE STREAM n(ts TIMESTAMP, x REAL) ORDERED BY ts;\n"
+        "SELECT sum(x) AS total, max(x * 10 - x * 10) AS none, max(odd(x)) AS odd FROM n WINDOW(RANGE 2)"
+    )
+    Path("n.csv").write_text("ts,x\n1,1e308\n2,1e308\n3,1\n9,1\n")
+    result = invoke(
+        "run", "n.sql", "--source", "n=n.csv", "--functions", "functions.py", "--output", f"out.{suffix}"
+    )
+    assert result.exit_code == 0, result.output
+    written = Path(f"out.{suffix}").read_text()
+    assert not re.search("nan|inf", written, re.IGNORECASE)
+    if suffix == "jsonl":
+        rows = [tuple(json.loads(line)["row"].values()) for line in written.splitlines()]
+        assert rows == [
+            (1e308, None, None),
+            (None, None, None),
+            (1e308, 0.0, 0.5),
+            (1.0, 0.0, 0.5),
+            (1.0, 0.0, 0.5),
+        ]
+
+
 @pytest.mark.parametrize(
     ("text", "query", "message"),
     [

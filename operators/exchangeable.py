@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, cast
 
 from midstream.operators.base import Base
 from midstream.operators.box import settled
@@ -30,8 +30,7 @@ class ExchangeableGraph(QueryGraph):
         """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
         the logical node the physical one that runs."""
         chosen = self.query(query)
-        shared = self.shared(chosen.name)
-        return carried_out(chosen.physical, {node for node in chosen.physical.nodes if node in shared})
+        return carried_out(chosen.physical, self.shared(chosen.name))
 
     def shared(self, query: str | None = None) -> Set[Node]:
         """The nodes that run for other queries. To ask for one costs O(1)."""
@@ -163,6 +162,10 @@ class _Shared(Set[Node]):
     def __init__(self, base: Base, name: str) -> None:
         self._base = base
         self._name = name
+
+    @classmethod
+    def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:
+        return set(nodes)
 
     def __contains__(self, node: object) -> bool:
         users = self._base.users(node) if isinstance(node, Node) else {}

@@ -65,7 +65,7 @@ class PlanBox:
         self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
         """By port, how far it is."""
         self._received = [0] * len(self.nodes)
-        adopted = running or {}
+        adopted = {} if running is None else running
         self._operators = {
             node: adopted[node] if node in adopted else running_operator(node)
             for node in upper

@@ -74,7 +74,8 @@ class Query:
 def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
     """The windows of a physical plan, sources without a window, and nodes that are `shared`, as far as they
     are the first that are met from the outputs; by the logical node that each carries out."""
-    return {meant(node): node for node in input_nodes(physical, shared)}
+    also = {node for node in physical.nodes if node in shared}
+    return {meant(node): node for node in input_nodes(physical, also)}
 
 
 def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:

@@ -14,7 +14,7 @@ For those who write operators, rules or boxes of their own and want to see them 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import lcm
 from typing import Any, Literal
 
@@ -74,7 +74,13 @@ None)."""
 LATEST = 24
 """Generated elements start before this instant."""
 
-WHOLE: Mapping[str, bool] = {"windows": True, "arrangements": True, "relations": True, "tuples": True}
+WHOLE: Mapping[str, bool] = {
+    "windows": True,
+    "arrangements": True,
+    "relations": True,
+    "tuples": True,
+    "shared": True,
+}
 """What `plans` is given to draw from the whole algebra."""
 
 
@@ -213,7 +219,10 @@ class _Scope:
     arrangements: bool
     relations: bool
     tuples: bool
+    shared: bool
     used: int = 0
+    made: list[Stream] = field(default_factory=list)
+    """The subplans so far."""
 
     def number(self) -> int:
         """One that was not used yet."""
@@ -233,6 +242,7 @@ def plans(
     arrangements: bool = False,
     relations: bool = False,
     tuples: bool = False,
+    shared: bool = False,
 ) -> Plan:
     """A random plan over the streams a, b and c with integer columns.
 
@@ -243,20 +253,25 @@ def plans(
     `windows` adds windows of all kinds, granularity conversion, istream and dstream, also above other
     operators; `arrangements` adds split and coalesce; `relations` adds the relations `constant` and
     `temporal`, to which streams are joined and compared; `tuples` adds top_k, whose values cannot be compared
-    with numbers. `WHOLE` is all of these.
+    with numbers; `shared` lets subplans be read in several places. `WHOLE` is all of these.
     """
-    scope = _Scope(preserving or joins_only, joins_only, forever, windows, arrangements, relations, tuples)
+    scope = _Scope(
+        preserving or joins_only, joins_only, forever, windows, arrangements, relations, tuples, shared
+    )
     return draw(_subplans(depth, scope)).plan()
 
 
 @st.composite
 def _subplans(draw: st.DrawFn, depth: int, scope: _Scope) -> Stream:
     if depth == 0 or draw(st.integers(0, 5)) == 0:
-        return draw(_leaf(scope))
-    below = _subplans(depth - 1, scope)
-    one = draw(below)
-    make: Callable[..., st.SearchStrategy[Stream]] = draw(st.sampled_from(_kinds(scope)))
-    return draw(make(one, below, scope))
+        made = draw(_leaf(scope))
+    else:
+        below = _subplans(depth - 1, scope)
+        one = draw(below)
+        make: Callable[..., st.SearchStrategy[Stream]] = draw(st.sampled_from(_kinds(scope)))
+        made = draw(make(one, below, scope))
+    scope.made.append(made)
+    return made
 
 
 def _kinds(scope: _Scope) -> list[Callable[..., st.SearchStrategy[Stream]]]:
@@ -290,13 +305,16 @@ def _projected(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], s
 
 @st.composite
 def _united(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    left, right = _alike(one, draw(_other(below, scope)), scope)
+    other = draw(_other(below, scope))
+    if _has_same_columns(one, other):
+        return one.union(other)
+    left, right = _alike(one, other, scope)
     return left.union(right)
 
 
 @st.composite
 def _joined(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    other = draw(_other(below, scope))
+    other = _apart(one, draw(_other(below, scope)), scope)
     if is_relation(other.node) and draw(st.booleans()):
         one, other = other, one
     return one.join(other, on=draw(_join_condition(_numbers(one.schema), _numbers(other.schema))))
@@ -321,7 +339,7 @@ def _aggregated(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], 
 
 @st.composite
 def _matched(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    other = draw(_other(below, scope))
+    other = _apart(one, draw(_other(below, scope)), scope)
     on = draw(_join_condition(_numbers(one.schema), _numbers(other.schema)))
     return one.semi_join(other, on=on) if draw(st.booleans()) else one.anti_join(other, on=on)
 
@@ -377,7 +395,10 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
 
 @st.composite
 def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    """A second input: a subplan, or what is made of a relation; the first input always reads a stream."""
+    """A second input: a subplan, one that is there already, or what is made of a relation; the first input
+    always reads a stream."""
+    if scope.shared and draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from(scope.made))
     if not scope.relations or draw(st.integers(0, 3)):
         return draw(below)
     number = scope.number()
@@ -458,6 +479,17 @@ def _computed(names: Sequence[str]) -> st.SearchStrategy[Operand]:
         st.tuples(column, column).map(lambda pair: pair[0] * 2 - pair[1]),
         column.map(lambda one: one % 2),
     )
+
+
+def _has_same_columns(one: Stream, other: Stream) -> bool:
+    return [(c.name, c.type) for c in one.schema] == [(c.name, c.type) for c in other.schema]
+
+
+def _apart(one: Stream, other: Stream, scope: _Scope) -> Stream:
+    """The second of two subplans with names of its own, where they share columns."""
+    common = [name for name in other.schema.names if name in one.schema]
+    number = scope.number() if common else 0
+    return other.rename({name: f"s{number}_{i}" for i, name in enumerate(common)}) if common else other
 
 
 def _alike(one: Stream, other: Stream, scope: _Scope, most: int | None = None) -> tuple[Stream, Stream]:

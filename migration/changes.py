@@ -92,8 +92,8 @@ class Changes:
 
 def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
-    goes on as it does, and so do windows in any case. They are not snapshot-reducible: another
-    implementation of one cannot take over at a split time. With `whole`, Boxes do not go on."""
+    goes on as it does, and so do windows in any case, with all below them. They are not snapshot-reducible:
+    another implementation of one, or another arrangement below it, cannot take over at a split time. With `whole`, Boxes do not go on."""
     known: dict[Node, Node] = {}
     becomes: dict[Node, Node] = {}
     for node in running.nodes:
@@ -108,8 +108,8 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
-        is_fixed = not is_free and not logical(node).is_snapshot_reducible
-        stays = known.get(node) if is_free else known.get(meant(node)) if is_fixed else None
+        is_fixed = not logical(node).is_snapshot_reducible
+        stays = known.get(meant(node)) if is_fixed else known.get(node) if is_free else None
         changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
     physical = physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
     return physical.map(lambda node: becomes.get(node, node))

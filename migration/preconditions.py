@@ -60,6 +60,19 @@ def require_intervals(forks: Iterable[Node]) -> None:
             )
 
 
+def require_reducible(nodes: Iterable[Node], which: str) -> None:
+    """Refuse to exchange at a split time what is not snapshot-reducible: it depends on more than the snapshots
+    from then on."""
+    for node in nodes:
+        operator = logical(node)
+        if not operator.is_snapshot_reducible:
+            raise MigrationRefused(
+                f"{operator} of the {which} plan is not snapshot-reducible, and differs below or in itself; it "
+                "must go on as it is",
+                operator=str(operator),
+            )
+
+
 def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> None:
     """Refuse a part of a plan, from some inputs up to its roots, with results that are valid where no element
     of an input is.

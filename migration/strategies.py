@@ -11,6 +11,7 @@ from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.fork import everything, fork
 from midstream.migration.fuse import Fuse, ReferencePoint
+from midstream.migration.holders import read_around
 from midstream.migration.machine import Migration
 from midstream.migration.moving_states import Known, from_log, from_state, nothing
 from midstream.migration.parallel_track import (
@@ -22,6 +23,7 @@ from midstream.migration.parallel_track import (
 from midstream.migration.preconditions import (
     require_bounded,
     require_intervals,
+    require_reducible,
     require_same_answers,
     require_same_windows,
     require_start_preserving,
@@ -31,8 +33,10 @@ from midstream.migration.preconditions import (
 from midstream.migration.signed import CutFuse, outstanding, require_known_ends, signed_fork
 from midstream.migration.strategy import (
     Prepared,
+    Split,
     Strategy,
     split_at_once,
+    split_behind_inputs,
     split_behind_progress,
     split_behind_state,
 )
@@ -163,6 +167,8 @@ def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes)
     for change in changes.changes:
         for which, roots, nodes in change.answering:
             require_bounded(roots, set(change.inputs), which)
+            if not strategy.is_immediate:
+                require_reducible(nodes, which)
             strategy.require(nodes, which)
         if strategy.takes_signs:
             require_known_ends(engine, change.inputs)
@@ -170,10 +176,11 @@ def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes)
             require_intervals(change.inputs)
         strategy.permit(engine, query.name, change)
     boxes = []
+    operators = engine.base().operators()
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
-        split = strategy.split(_all_of(change, old, engine, query.physical), ends, reached)
+        split = _split_for(strategy, change, operators)(old, ends, reached)
         known = strategy.known(engine, query.name, change, old, split)
         signed = {
             port: outstanding(engine, node)
@@ -184,15 +191,12 @@ def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes)
     return boxes
 
 
-def _all_of(change: Change, old: PlanBox, engine: Engine, running: Plan) -> PlanBox:
-    """The old box with all that it reads down to the windows, if it reads what other inputs go into: what is
-    kept there is still to come, and the new plan never gets it."""
-    if not any(one in other.walk() for one in change.inputs for other in change.inputs if one != other):
-        return old
-    # What a Box keeps counts for its first output, which may stay where another one is exchanged.
-    boxes = {box_of(node) for root in change.old for node in root.walk()} - {None}
-    beside = [node for node in running.nodes if box_of(node) in boxes]
-    return engine.old_part(list(dict.fromkeys([*change.old, *beside])), input_nodes(old.plan))
+def _split_for(strategy: Strategy, change: Change, operators: Mapping[Node, Operator]) -> Split:
+    """How to find the split time. What is read around has been given to the old plan on one way, and is still
+    to come on another: then the old plan's state alone does not tell what it answers for."""
+    if strategy.split is split_behind_state and any(read_around(change, operators)):
+        return split_behind_inputs
+    return strategy.split
 
 
 def _begin(

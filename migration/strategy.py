@@ -21,6 +21,10 @@ from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, Time
 
 
+Split = Callable[[Box, Sequence[Time], Sequence[Time]], Time]
+"""The split time, from the old box, the inputs' largest ends and their progress."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A migration that has been checked and may begin."""
@@ -73,8 +77,8 @@ class Strategy:
     they are known."""
     require: Callable[[Iterable[Node], str], None] = _anything
     """Of the operators that go, and of those that come."""
-    split: Callable[[Box, Sequence[Time], Sequence[Time]], Time] = split_behind_inputs
-    """From the old box, the inputs' largest ends and their progress."""
+    split: Split = split_behind_inputs
+    """When the new plan takes over."""
     machine: type[Migration] = Migration
     steps: int = 2
     """What happens to an element that reaches both plans, beyond what the new one does: the old plan works on

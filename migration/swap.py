@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from midstream.migration.changes import Change
 from midstream.migration.fuse import Origins
+from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
 from midstream.operators.adjustable import Adjustable
 from midstream.operators.engine import Engine
@@ -107,8 +108,8 @@ class Swap(Migration):
 
 
 def require_private(engine: Engine, query: str, change: Change) -> None:
-    """Refuse to take away operators that others need, or that know more than their plan tells, and to share
-    those that hold what the old plan has given.
+    """Refuse to take away operators that others need, or that know more than their plan tells, and to go on
+    below those that hold what one of the plans gets on another way.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
@@ -122,21 +123,18 @@ def require_private(engine: Engine, query: str, change: Change) -> None:
                 f"{logical(node)} of the old plan runs for other queries too, which must keep it",
                 operator=str(logical(node)),
             )
-    for node in coming:
-        if node in operators and node not in gone and operators[node].size():
-            raise MigrationRefused(
-                f"swap would give again what {logical(node)} of the new plan holds, which runs for other "
-                "queries already; use genmig",
-                operator=str(logical(node)),
-            )
-    physical = engine.query(query).physical
-    for node in change.inputs:
-        read = node in physical.outputs.values() or any(one not in gone for one in physical.consumers(node))
-        if node.inputs and node not in needed and not (read and node not in change.old):
-            raise MigrationRefused(
-                f"swap would lose what {logical(node)} holds, which the new plan does not have; use genmig",
-                operator=str(logical(node)),
-            )
+    is_proved = is_same_over_inputs(change)
+    for node in read_around(change, operators):
+        if is_proved and node not in coming:
+            continue
+        name = logical(node)
+        if node in coming:
+            fault = f"give again what {name} of the new plan holds, which the old plan has had"
+        elif node not in needed:
+            fault = f"lose what {name} holds, which the new plan does not have"
+        else:
+            fault = f"lose or give again what {name} holds, as one of the plans reads around it"
+        raise MigrationRefused(f"swap would {fault}; use genmig", operator=str(name))
     for node in gone:
         operator = operators.get(node)
         if isinstance(operator, Adjustable) and len(operator.history) > 1:

@@ -9,13 +9,18 @@ what is run does not depend on the number of processes, and the portion that fai
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import secrets
 import sys
 import traceback
-from concurrent.futures import ProcessPoolExecutor, wait
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import redirect_stdout
+from dataclasses import dataclass, field
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -24,7 +29,11 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from machine import Midstream
+from machine import MOVED, OUTCOMES, TALLY, Midstream
+
+from midstream.migration.strategies import STRATEGIES
+
+Tally = Counter[tuple[str, str]]
 
 PORTION = 200
 """Runs with one seed. Hypothesis begins with small ones, and remembers all in order to try something else."""
@@ -43,8 +52,8 @@ def _share(counter: Any) -> None:
     _done = counter
 
 
-def portion(number: int, runs: int) -> str:
-    """Run it with a seed; what failed, or nothing."""
+def portion(number: int, runs: int) -> tuple[str, Tally]:
+    """Run it with a seed; what failed, or nothing, and what came of the migrations."""
 
     class Counted(Midstream):
         def teardown(self) -> None:
@@ -64,49 +73,136 @@ def portion(number: int, runs: int) -> str:
         print_blob=False,
     )
     seed(number)(Counted)
+    TALLY.clear()
     told = StringIO()
     try:
         with redirect_stdout(told):
             run_state_machine_as_test(Counted, settings=chosen)
     except Exception:
-        return told.getvalue() + traceback.format_exc()
+        return told.getvalue() + traceback.format_exc(), TALLY
+    return "", TALLY
+
+
+@dataclass
+class Campaign:
+    """Portions that were run without a failure, and those to come; kept in a file, it can be continued."""
+
+    first: int
+    """The seed of the first portion."""
+    done: set[int] = field(default_factory=set)
+    """The seeds of those that were run."""
+    tally: Tally = field(default_factory=Counter)
+
+    @classmethod
+    def read(cls, path: Path) -> Campaign:
+        """As it was written."""
+        data = json.loads(path.read_text(encoding="utf-8"))
+        counts = {(strategy, outcome): n for strategy, outcome, n in data["tally"]}
+        return cls(data["first"], set(data["done"]), Counter(counts))
+
+    def write(self, path: Path) -> None:
+        """To go on from here another time."""
+        tally = [[*key, n] for key, n in sorted(self.tally.items())]
+        data = {"first": self.first, "done": sorted(self.done), "tally": tally}
+        path.write_text(json.dumps(data), encoding="utf-8")
+
+    def seeds(self) -> Iterator[int]:
+        """Those of the portions to come."""
+        return (number for number in count(self.first) if number not in self.done)
+
+    def add(self, number: int, tally: Tally) -> None:
+        """A portion was run without a failure."""
+        self.done.add(number)
+        self.tally.update(tally)
+
+    def moved(self, strategy: str, outcomes: Sequence[str] = MOVED) -> int:
+        """How many migrations by a strategy came to an end in such a way."""
+        return sum(self.tally[strategy, outcome] for outcome in outcomes)
+
+    def table(self) -> str:
+        """What came of all migrations, by strategy, and of how many runs."""
+        rows = [(name, *(self.tally[name, outcome] for outcome in OUTCOMES)) for name in STRATEGIES]
+        total = ("all", *(sum(row[i] for row in rows) for i in range(1, len(OUTCOMES) + 1)))
+        lines = [("migrations", *OUTCOMES), *rows, total]
+        widths = [max(len(str(cell)) for cell in column) for column in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(f"{cell:<{w}}" if isinstance(cell, str) else f"{cell:>{w}}" for cell, w in pairs)
+            for pairs in (zip(line, widths, strict=True) for line in lines)
+        ]
+        runs = [f"{self.tally[key]} {key[1]}" for key in sorted(self.tally) if not key[0]]
+        return "\n".join([*shown, ", ".join(runs)])
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When there were enough runs: so many, or so many migrations that moved."""
+
+    runs: int
+    moved: int = 0
+    another: int = 0
+    """To another logical plan."""
+    each: int = 0
+    """By each strategy."""
+
+    def is_reached(self, campaign: Campaign) -> bool:
+        """Whether it is."""
+        if not (self.moved or self.another or self.each):
+            return campaign.tally["", "runs"] >= self.runs
+        return (
+            sum(map(campaign.moved, STRATEGIES)) >= self.moved
+            and sum(campaign.moved(one, MOVED[1:]) for one in STRATEGIES) >= self.another
+            and all(campaign.moved(one) >= self.each for one in STRATEGIES)
+        )
+
+
+def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
+    """Run portions until a goal is reached, or the law is broken; then what failed, and how to repeat it."""
+    done = multiprocessing.Value("q", 0)
+    began = monotonic()
+    size = min(PORTION, goal.runs)
+    seeds = campaign.seeds()
+    with ProcessPoolExecutor(workers, initializer=_share, initargs=(done,)) as pool:
+        under_way: dict[Future[tuple[str, Tally]], int] = {}
+        while not goal.is_reached(campaign):
+            while len(under_way) < workers:
+                number = next(seeds)
+                under_way[pool.submit(portion, number, size)] = number
+            finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
+            seconds = monotonic() - began
+            print(f"{done.value} runs, {done.value / seconds:.1f} per second, {seconds:.0f} s", flush=True)
+            for future in finished:
+                number = under_way.pop(future)
+                failure, tally = future.result()
+                if failure:
+                    return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size}"
+                campaign.add(number, tally)
+                if path is not None:
+                    campaign.write(path)
+        for process in multiprocessing.active_children():
+            process.terminate()
     return ""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/fuzz", description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=20_000)
+    parser.add_argument("--moved", type=int, default=0, help="run until so many migrations have moved")
+    parser.add_argument("--another", type=int, default=0, help="so many of them to another logical plan")
+    parser.add_argument("--each", type=int, default=0, help="so many of them by each strategy")
     parser.add_argument("--seed", type=int, default=None, help="of the first portion; another one each time")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--log", type=Path, help="keep the counts in this file, and go on from there")
     asked = parser.parse_args()
-    first = secrets.randbelow(10**6) if asked.seed is None else asked.seed
-    print(f"{asked.runs} runs from seed {first} on, {asked.workers} at a time", flush=True)
-    done = multiprocessing.Value("q", 0)
-    began = monotonic()
-
-    def tell() -> None:
-        seconds = monotonic() - began
-        print(f"{done.value} runs, {done.value / seconds:.1f} per second, {seconds:.0f} s", flush=True)
-
-    with ProcessPoolExecutor(asked.workers, initializer=_share, initargs=(done,)) as pool:
-        rest = {
-            pool.submit(portion, first + i, min(PORTION, asked.runs - at)): first + i
-            for i, at in enumerate(range(0, asked.runs, PORTION))
-        }
-        while rest:
-            finished, _ = wait(rest, EVERY)
-            tell()
-            for future in finished:
-                number = rest.pop(future)
-                if failure := future.result():
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    print(failure)
-                    print(f"To repeat: make fuzz SEED={number} RUNS={min(PORTION, asked.runs)}")
-                    for process in multiprocessing.active_children():
-                        process.terminate()
-                    return 1
-    print("No run broke the law.")
-    return 0
+    if asked.log is not None and asked.log.exists():
+        campaign = Campaign.read(asked.log)
+    else:
+        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed)
+    goal = Goal(asked.runs, asked.moved, asked.another, asked.each)
+    print(f"from seed {campaign.first} on, {asked.workers} portions at a time", flush=True)
+    failure = run(campaign, goal, asked.workers, asked.log)
+    print(campaign.table())
+    print(failure or "No run broke the law.")
+    return 1 if failure else 0
 
 
 if __name__ == "__main__":

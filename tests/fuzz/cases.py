@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
-from migration_law import carried_out, equivalents, pairs
+from migration_law import carried_out, pairs
+from rephrasing import MOST_NODES, rephrased
 
 from midstream.operators.obstacles import is_relation
 from midstream.operators.relations import constant
 from midstream.plans.aggregates import count, max_
-from midstream.plans.builder import Stream
+from midstream.plans.builder import Stream, stream
 from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical_plan, reads_stream
+from midstream.plans.properties import logical_plan, reads_stream
 from midstream.plans.schema import Type
 from midstream.plans.streams import FOREVER, Batch, Element, Time
-from midstream.testing import WHOLE, elements, plans, rows
+from midstream.testing import WHOLE, condition, elements, plans, rows
 
 LATEST = 30
 """No element starts after this instant: the specification takes a look at every one."""
 
-GAPS = (0, 0, 1, 1, 2, 4, "the mark", "behind the mark")
-"""From an element to the next. The mark is the chronon of the split time, or of the next migration's."""
+GAPS = (0, 0, 1, 1, 2, 4, 7, "the mark", "behind the mark")
+"""From an element to the next, at most longer than the windows are. The mark is the chronon of the split
+time, or of the next migration's."""
 
 LENGTHS = (1, 1, 2, 3, 6, 9, "to the mark", "past the mark")
 
@@ -34,7 +36,13 @@ class Family:
 
     plans: tuple[Plan, ...]
     is_rewritten: bool = True
-    """Whether rules and other implementations may be used on them."""
+    """Whether operators with state may come, and other implementations be used."""
+    suits: tuple[str, ...] = ()
+    """The strategies that are of most interest."""
+
+    def beginning_with(self, plan: Plan) -> Family:
+        """The same with another plan to begin with."""
+        return replace(self, plans=(plan, *self.plans))
 
 
 def _one(plan: Plan) -> Family:
@@ -43,15 +51,43 @@ def _one(plan: Plan) -> Family:
 
 @st.composite
 def _preserving(draw: st.DrawFn, forever: bool) -> Family:
-    plan = draw(plans(depth=2, preserving=True, forever=forever, windows=True, relations=True))
-    return Family((plan,), is_rewritten=False)
+    plan = draw(plans(depth=2, preserving=True, forever=forever, windows=True, relations=True, shared=True))
+    return Family((plan,), is_rewritten=False, suits=("genmig-reference-point", "parallel-track"))
+
+
+@st.composite
+def _joins(draw: st.DrawFn, forever: bool) -> Family:
+    plan = draw(plans(depth=2, joins_only=True, forever=forever, windows=True, shared=True))
+    return Family((plan,), suits=("parallel-track", "moving-states"))
+
+
+@st.composite
+def _flowing(draw: st.DrawFn, forever: bool) -> Family:
+    """Unions, filters and projections that read each other, and perhaps something above them."""
+    parts = [stream("a", x="integer", y="integer", intervals=True)]
+    for name in "bc":
+        source = stream(name, x="integer", y="integer")
+        parts.append(source.window(draw(st.sampled_from((1, 3, 5)))))
+    for _ in range(draw(st.integers(2, 4))):
+        one = draw(st.sampled_from(parts))
+        match draw(st.integers(0, 5)):
+            case 0:
+                parts.append(one.filter(draw(condition(one.schema.names))))
+            case 1:
+                parts.append(one.select(x=one["y"], y=one["x"]))
+            case _:
+                parts.append(one.union(draw(st.sampled_from(parts))))
+    top, other = parts[-1], draw(st.sampled_from(parts))
+    made = (top, top, top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")]), top.distinct())
+    plan = draw(st.sampled_from(made)).plan()
+    return Family((plan,), suits=("swap", "swap", "auto"))
 
 
 @st.composite
 def _several(draw: st.DrawFn, forever: bool) -> Family:
     """Outputs that share what is below them; one may be ahead of the others."""
-    one = Stream(draw(plans(depth=1, forever=forever)).root)
-    other = Stream(draw(plans(depth=1, forever=forever)).root)
+    one = Stream(draw(plans(depth=1, forever=forever, shared=True)).root)
+    other = Stream(draw(plans(depth=1, forever=forever, shared=True)).root)
     apart = other.rename({name: f"other_{name}" for name in other.schema.names})
     made = (one.distinct(), one.aggregate(n=count()), other, one.join(apart.distinct()))
     more = draw(st.sampled_from(made))
@@ -59,9 +95,10 @@ def _several(draw: st.DrawFn, forever: bool) -> Family:
 
 
 KINDS: Mapping[str, Any] = {
-    "plain": lambda forever: plans(depth=2, forever=forever).map(_one),
+    "plain": lambda forever: plans(depth=2, forever=forever, shared=True).map(_one),
     "whole": lambda forever: plans(depth=2, forever=forever, **WHOLE).map(_one),
-    "joins": lambda forever: plans(depth=2, joins_only=True, forever=forever, windows=True).map(_one),
+    "joins": _joins,
+    "flowing": _flowing,
     "preserving": _preserving,
     "pairs": lambda forever: pairs(forever).map(Family),
     "several": _several,
@@ -73,31 +110,21 @@ KINDS: Mapping[str, Any] = {
 def families(draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), forever: bool = False) -> Family:
     """A query to begin with, in one of the forms that it may take."""
     family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
-    if draw(st.integers(0, 7)) == 7:
-        family = Family((draw(roundabout(family.plans[0])), *family.plans), family.is_rewritten)
-    if not family.is_rewritten:
-        return family
-    return Family((draw(carried_out(family.plans[0])), *family.plans))
+    return family.beginning_with(draw(members(family)))
 
 
 @st.composite
-def roundabout(draw: st.DrawFn, plan: Plan) -> Plan:
-    """The same with `(X union X) intersection X` in the place of one subplan X, which begins results where
-    others end."""
-    inputs = input_nodes(plan)
-    # Windows tell it apart, and some do not take it.
-    below = {node for start in inputs for child in start.inputs for node in child.walk()}
-    upper = [node for node in (*inputs, *above(plan, inputs)) if reads_stream(node) and node not in below]
-    chosen = draw(st.sampled_from(upper))
-    again = Stream(chosen).union(Stream(chosen)).intersection(Stream(chosen)).node
-    return plan.map(lambda node: again if node == chosen else node)
-
-
-@st.composite
-def members(draw: st.DrawFn, family: Family) -> Plan:
-    """A plan that means what a query means, which rewrites lead to."""
-    plan = draw(equivalents(logical_plan(draw(st.sampled_from(family.plans)))))
-    return draw(carried_out(plan)) if family.is_rewritten else plan
+def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strategy: str = "genmig") -> Plan:
+    """A plan that means what a query means, which rewrites lead to; from the `running` one on to such a plan
+    as a strategy may exchange."""
+    plan = draw(st.sampled_from(family.plans if running is None else (running, running, *family.plans)))
+    if len(plan.nodes) > MOST_NODES:
+        plan = family.plans[-1]
+    if draw(st.integers(0, 7)):
+        stateful = family.is_rewritten and strategy not in ("swap", "genmig-reference-point", "parallel-track")
+        is_swap = strategy == "swap"
+        plan = draw(rephrased(plan, stateful=stateful, rules=not is_swap, moved=is_swap))
+    return draw(carried_out(logical_plan(plan))) if family.is_rewritten else logical_plan(plan)
 
 
 @st.composite

@@ -31,7 +31,7 @@ from cases import (
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from migration_law import Brittle, is_bounded, is_preserving
+from migration_law import Brittle, ask, is_bounded, is_preserving
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
@@ -57,6 +57,26 @@ REASONS = (
 """What refusals may say."""
 
 FIRST, SECOND = "query", "other"
+
+STANDS = st.sampled_from((None, None, None, None, 0, 2, 4))
+"""How many events a new plan stands; None if it does not fail."""
+
+MOVED = ("moved", "moved to another logical plan")
+
+OUTCOMES = ("refused", "nothing to do", "aborted", *MOVED)
+
+TALLY: Counter[tuple[str, str]] = Counter()
+"""What came of the migrations of all runs in this process, by strategy; and how many runs there were."""
+
+
+def outcome(transition: Transition, *, is_another: bool) -> str:
+    """What came of a migration that is over."""
+    match transition.phase:
+        case Phase.REFUSED:
+            return "refused"
+        case Phase.ABORTED:
+            return "aborted"
+    return MOVED[is_another] if transition.parts else "nothing to do"
 
 
 class Runner:
@@ -99,8 +119,8 @@ class Midstream(RuleBasedStateMachine):
     kinds: Sequence[str] = tuple(KINDS)
     strategies: Sequence[str] = tuple(STRATEGIES)
 
-    @initialize(data=st.data(), forever=st.integers(0, 9).map(lambda n: n == 9))
-    def begin(self, data: st.DataObject, forever: bool) -> None:
+    @initialize(data=st.data(), forever=st.integers(0, 9).map(lambda n: n == 9), is_logged=st.booleans())
+    def begin(self, data: st.DataObject, forever: bool, is_logged: bool) -> None:
         family = data.draw(families(self.kinds, forever), label="plans")
         relations = data.draw(relations_for(family.plans[0]), label="relations")
         self.relations = relations
@@ -110,11 +130,18 @@ class Midstream(RuleBasedStateMachine):
         self.ended: set[str] = set()
         self.may_last = forever
         self.transitions: list[tuple[str, Transition]] = []
+        self.asked: list[tuple[str, Transition, bool]] = []
+        """The migrations that were not refused at once: by which strategy, what came of it, and whether to
+        another logical plan."""
+        self.tally: Counter[tuple[str, str]] = Counter()
+        """By strategy, what came of migrations."""
         self.added: set[str] = set()
         """The queries that were added while others ran."""
         self.is_pristine = True
         """Whether what has come out must be the very elements that the plan to begin with gives."""
         self._add(FIRST, family)
+        if is_logged:
+            self._keep_log(FIRST)
         for stream in self._open():
             self._push(stream, data.draw(st.lists(ELEMENTS, max_size=4), label=stream))
 
@@ -166,35 +193,45 @@ class Midstream(RuleBasedStateMachine):
 
     # What is changed
 
-    @rule(
-        data=st.data(),
-        which=st.integers(0, 1),
-        when_busy=st.sampled_from(("chain", "chain", "queue", "refuse")),
-        whole=st.booleans(),
-        stands=st.sampled_from((None, None, None, None, 0, 2, 4)),
-    )
-    def migrate(
+    @rule(data=st.data(), which=st.integers(0, 1), whole=st.booleans(), stands=STANDS)
+    def migrate(self, data: st.DataObject, which: int, whole: bool, stands: int | None) -> None:
+        self._migrate(data, which, "chain", whole, stands)
+
+    @rule(data=st.data(), which=st.integers(0, 1), whole=st.booleans())
+    def migrate_once_more(self, data: st.DataObject, which: int, whole: bool) -> None:
+        self._migrate(data, which, "chain", whole, None)
+
+    @rule(data=st.data(), which=st.integers(0, 1), when_busy=st.sampled_from(("queue", "refuse")))
+    def migrate_when_done(self, data: st.DataObject, which: int, when_busy: str) -> None:
+        self._migrate(data, which, when_busy, False, None)
+
+    def _migrate(
         self, data: st.DataObject, which: int, when_busy: str, whole: bool, stands: int | None
     ) -> None:
         name = self._name(which)
-        plan = data.draw(members(self.families[name]), label="plan")
-        strategy = data.draw(st.sampled_from(self.strategies), label="strategy")
+        family = self.families[name]
+        suited = [one for one in family.suits if one in self.strategies]
+        strategy = data.draw(st.sampled_from((*suited, *suited, *self.strategies)), label="strategy")
+        running = self.moved.engine.query(name).plan
+        plan = data.draw(members(family, running, strategy), label="plan")
         note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
         engine = self.moved.engine
         query = engine.query(name)
-        before, running = query.plan, query.physical
+        before, physical = query.plan, query.physical
         must = self._must(name, plan, strategy, when_busy)
         try:
-            found = engine.migrate(plan, strategy, name, when_busy=when_busy, whole=whole)
+            found = ask(engine, plan, strategy, name, when_busy=when_busy, whole=whole)
         except MigrationRefused as refusal:
             note(f"    refused: {refusal}")
             # What runs for another query too is not exchanged, even where signs begin, or go on.
             is_signed = any(form(node) == "signs" for node in engine.shared(name))
             assert not must or (is_signed and "gives positive and negative" in str(refusal)), refusal
             assert re.search(REASONS, str(refusal)), refusal
-            assert (query.plan, query.physical) == (before, running)
+            assert (query.plan, query.physical) == (before, physical)
+            self.tally[strategy, "refused"] += 1
             return
         self.transitions.append((name, found))
+        self.asked.append((strategy, found, logical_plan(before) != logical_plan(plan)))
         # Parallel track holds results, and auto may choose it, also when its turn comes.
         is_begun = bool(found.parts) or found.phase is Phase.QUEUED
         self.is_pristine &= not is_begun or strategy not in ("swap", "parallel-track", "auto")
@@ -244,12 +281,14 @@ class Midstream(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), is_sure=st.integers(0, 3))
     def keep_log(self, which: int, is_sure: int) -> None:
         if not is_sure:
-            name = self._name(which)
-            note(f"keep_log({name!r})")
-            try:
-                self.moved.engine.keep_log(name)
-            except PlanError as error:
-                assert "positive and negative" in str(error), error
+            self._keep_log(self._name(which))
+
+    def _keep_log(self, name: str) -> None:
+        note(f"keep_log({name!r})")
+        try:
+            self.moved.engine.keep_log(name)
+        except PlanError as error:
+            assert "positive and negative" in str(error), error
 
     @precondition(lambda self: len(self.families) == 1)
     @rule(data=st.data())
@@ -331,6 +370,17 @@ class Midstream(RuleBasedStateMachine):
             assert transition.phase in ends, (name, transition.phase)
             assert all(part.old is None for part in transition.parts)
         assert engine.base().size() == 0
+        self._count()
+
+    def _count(self) -> None:
+        """Tell what came of all migrations of the run."""
+        for strategy, transition, is_another in self.asked:
+            self.tally[strategy, outcome(transition, is_another=is_another)] += 1
+        outcomes = {found for _, found in self.tally}
+        self.tally["", "runs"] += 1
+        self.tally["", "runs that moved"] += not outcomes.isdisjoint(MOVED)
+        self.tally["", "runs that moved to another logical plan"] += MOVED[1] in outcomes
+        TALLY.update(self.tally)
 
     # What it is about
 

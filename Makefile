@@ -6,9 +6,15 @@ PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
 
-# For `make fuzz`: how often, and the first seed, another one each time unless it is given.
+# For `make fuzz`: how often, and the first seed, another one each time unless it is given. Or until so many
+# migrations have moved, so many of them to another logical plan, and so many by each strategy; with a LOG,
+# a file, it goes on where it was ended.
 RUNS    ?= 20000
 SEED    ?=
+MOVED   ?=
+ANOTHER ?=
+EACH    ?=
+LOG     ?=
 
 ROOMS   := midstream plans operators optimizer migration scenarios
 EXTRAS  := dev,spark,plot
@@ -113,7 +119,9 @@ $(CLEAN)/.ready: $(WHEEL)
 	@touch $@
 
 fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
-	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED))
+	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED)) \
+	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
+	  $(addprefix --log ,$(LOG))
 
 # What the wheel may lack shows when every module is loaded, and every command and document is run; `unit` has
 # tested what they do.

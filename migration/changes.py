@@ -93,7 +93,8 @@ class Changes:
 def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     """A plan as it would run around the operators that run already: what is not told to run in a certain way
     goes on as it does, and so do windows in any case, with all below them. They are not snapshot-reducible:
-    another implementation of one, or another arrangement below it, cannot take over at a split time. With `whole`, Boxes do not go on."""
+    another implementation of one, or another arrangement below it, cannot take over at a split time. With
+    `whole`, Boxes do not go on."""
     known: dict[Node, Node] = {}
     becomes: dict[Node, Node] = {}
     for node in running.nodes:

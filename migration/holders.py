@@ -4,9 +4,10 @@
     A ──► union ──► new             what the union holds of A, the old plan has had already:
     A ─────────────► old            the union is read around
 
-A union, a split, a coalesce, a queue or an output in order gives an element later than it takes it. As long as
-both plans get it from there alone, it is one of those to come. Otherwise it has come on one way and is still to
-come on the other, and no instant between two events parts the elements that came before from the others.
+A union, a split, a coalesce, a queue or an output in order gives an element later than it takes it. As long
+as both plans get it from there alone, it is one of those to come. Otherwise it has come on one way and is
+still to come on the other, and no instant between two events parts the elements that came before from the
+others.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[
 
 
 def is_same_over_inputs(change: Change) -> bool:
-    """Whether it is proved that both plans mean the same whatever their inputs are, so that it does not matter
-    what these have in common."""
+    """Whether it is proved that both plans mean the same whatever their inputs are, so that what these have
+    in common does not matter."""
     meanings = Meanings()
     known = {
         node: Node(Source(f"input {number}", node.schema, intervals=True))

@@ -145,6 +145,8 @@ class Migration:
         """Give the new box what it is to begin with, and tell both how far the inputs are: if all are past
         the split time already, the old box is ended at once."""
         self._record(self.reason)
+        # Which is the first sample, too.
+        self._sampling.is_due(min(self._reached, default=BEGINNING))
         results = self._nothing()
         try:
             ready = [self.new.push(port, batch) for port, batch in enumerate(self._initial) if batch]

@@ -61,14 +61,14 @@ def require_intervals(forks: Iterable[Node]) -> None:
 
 
 def require_reducible(nodes: Iterable[Node], which: str) -> None:
-    """Refuse to exchange at a split time what is not snapshot-reducible: it depends on more than the snapshots
-    from then on."""
+    """Refuse to exchange at a split time what is not snapshot-reducible, and so depends on more than the
+    snapshots from then on."""
     for node in nodes:
         operator = logical(node)
         if not operator.is_snapshot_reducible:
             raise MigrationRefused(
-                f"{operator} of the {which} plan is not snapshot-reducible, and differs below or in itself; it "
-                "must go on as it is",
+                f"{operator} of the {which} plan is not snapshot-reducible and cannot be exchanged; leave it "
+                "and all below it as it is",
                 operator=str(operator),
             )
 

@@ -54,7 +54,7 @@ from midstream.plans.arguments import listed, require, wrong
 from midstream.plans.builder import Stream, plan_of
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes, reads_stream
+from midstream.plans.properties import reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Payload, Time
 

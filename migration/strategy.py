@@ -20,7 +20,6 @@ from midstream.operators.plan_box import PlanBox
 from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, Time
 
-
 Split = Callable[[Box, Sequence[Time], Sequence[Time]], Time]
 """The split time, from the old box, the inputs' largest ends and their progress."""
 

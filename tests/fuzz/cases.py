@@ -8,14 +8,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 from migration_law import carried_out, pairs
-from rephrasing import MOST_NODES, rephrased
+from rephrasing import MOST_NODES, SHOWN, STATEFUL, STATELESS, Rewrite, arranged, rephrased, windows
 
 from midstream.operators.obstacles import is_relation
 from midstream.operators.relations import constant
 from midstream.plans.aggregates import count, max_
 from midstream.plans.builder import Stream, stream
 from midstream.plans.plan import Plan
-from midstream.plans.properties import logical_plan, reads_stream
+from midstream.plans.properties import above, input_nodes, logical, logical_plan, reads_stream
 from midstream.plans.schema import Type
 from midstream.plans.streams import FOREVER, Batch, Element, Time
 from midstream.testing import WHOLE, condition, elements, plans, rows
@@ -39,6 +39,13 @@ class Family:
     """Whether operators with state may come, and other implementations be used."""
     suits: tuple[str, ...] = ()
     """The strategies that are of most interest."""
+    is_flow: bool = False
+    """Whether it is stateless for the most part, and is to stay so."""
+
+    @property
+    def is_join_tree(self) -> bool:
+        """Whether parallel track may take it."""
+        return "parallel-track" in self.suits
 
     def beginning_with(self, plan: Plan) -> Family:
         """The same with another plan to begin with."""
@@ -68,8 +75,11 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
     for name in "bc":
         source = stream(name, x="integer", y="integer")
         parts.append(source.window(draw(st.sampled_from((1, 3, 5)))))
-    for _ in range(draw(st.integers(2, 4))):
-        one = draw(st.sampled_from(parts))
+    one, other, _ = draw(st.permutations(parts))
+    parts.append(one.union(other))
+    for _ in range(draw(st.integers(1, 3))):
+        # What came last is read again, for the most part.
+        one = draw(st.sampled_from(parts[-2:]))
         match draw(st.integers(0, 5)):
             case 0:
                 parts.append(one.filter(draw(condition(one.schema.names))))
@@ -78,9 +88,9 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
             case _:
                 parts.append(one.union(draw(st.sampled_from(parts))))
     top, other = parts[-1], draw(st.sampled_from(parts))
-    made = (top, top, top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")]), top.distinct())
-    plan = draw(st.sampled_from(made)).plan()
-    return Family((plan,), suits=("swap", "swap", "auto"))
+    joined = top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")])
+    plan = draw(st.sampled_from((top, top.union(other), joined, top.distinct()))).plan()
+    return Family((plan,), suits=("swap", "swap", "auto"), is_flow=True)
 
 
 @st.composite
@@ -118,13 +128,30 @@ def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strate
     """A plan that means what a query means, which rewrites lead to; from the `running` one on to such a plan
     as a strategy may exchange."""
     plan = draw(st.sampled_from(family.plans if running is None else (running, running, *family.plans)))
-    if len(plan.nodes) > MOST_NODES:
+    if strategy == "swap" and running is not None:
+        plan = running
+    elif len(plan.nodes) > MOST_NODES:
         plan = family.plans[-1]
     if draw(st.integers(0, 7)):
-        stateful = family.is_rewritten and strategy not in ("swap", "genmig-reference-point", "parallel-track")
-        is_swap = strategy == "swap"
-        plan = draw(rephrased(plan, stateful=stateful, rules=not is_swap, moved=is_swap))
-    return draw(carried_out(logical_plan(plan))) if family.is_rewritten else logical_plan(plan)
+        plan = draw(rephrased(plan, _rewrites(family, plan, strategy), rules=strategy != "swap"))
+    plan = logical_plan(plan)
+    if not family.is_rewritten:
+        return plan
+    if family.is_flow:
+        return draw(arranged(plan)) if draw(st.integers(0, 4)) == 0 else plan
+    # Another implementation of what has a state would have another state.
+    is_free = (strategy == "swap" or family.is_join_tree) and draw(st.integers(0, 7))
+    return plan if is_free else draw(carried_out(plan))
+
+
+def _rewrites(family: Family, plan: Plan, strategy: str) -> Sequence[Rewrite]:
+    """Those that a strategy is likely to take."""
+    if strategy == "swap":
+        upper = above(logical_plan(plan), input_nodes(logical_plan(plan)))
+        # What has a state goes on over what is known to mean the same; windows that have moved are not.
+        is_stateless = all(logical(node).is_stateless for node in upper)
+        return (*STATELESS, windows, windows) if is_stateless else SHOWN
+    return STATEFUL if family.is_rewritten and not (family.is_join_tree or family.is_flow) else STATELESS
 
 
 @st.composite

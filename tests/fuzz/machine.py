@@ -34,12 +34,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from migration_law import Brittle, ask, is_bounded, is_preserving
 
 from midstream.engine import Engine
-from midstream.migration.machine import Phase
+from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
 from midstream.operators.planner import form
-from midstream.operators.queries import carried_out
+from midstream.operators.queries import Query, carried_out
 from midstream.plans.algebra import specified
 from midstream.plans.errors import MidstreamError, MigrationRefused, PlanError
 from midstream.plans.physical import Boxed
@@ -60,6 +60,9 @@ FIRST, SECOND = "query", "other"
 
 STANDS = st.sampled_from((None, None, None, None, 0, 2, 4))
 """How many events a new plan stands; None if it does not fail."""
+
+PICKY = ("genmig-reference-point", "parallel-track", "moving-states")
+"""The strategies that take few plans, or ask for a log."""
 
 MOVED = ("moved", "moved to another logical plan")
 
@@ -133,6 +136,8 @@ class Midstream(RuleBasedStateMachine):
         self.asked: list[tuple[str, Transition, bool]] = []
         """The migrations that were not refused at once: by which strategy, what came of it, and whether to
         another logical plan."""
+        self.brittle: list[Migration] = []
+        """Those whose new plan is to fail."""
         self.tally: Counter[tuple[str, str]] = Counter()
         """By strategy, what came of migrations."""
         self.added: set[str] = set()
@@ -210,10 +215,9 @@ class Midstream(RuleBasedStateMachine):
     ) -> None:
         name = self._name(which)
         family = self.families[name]
-        suited = [one for one in family.suits if one in self.strategies]
-        strategy = data.draw(st.sampled_from((*suited, *suited, *self.strategies)), label="strategy")
-        running = self.moved.engine.query(name).plan
-        plan = data.draw(members(family, running, strategy), label="plan")
+        query = self.moved.engine.query(name)
+        strategy = data.draw(st.sampled_from(self._choices(family, query)), label="strategy")
+        plan = data.draw(members(family, query.plan, strategy), label="plan")
         note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
         engine = self.moved.engine
         query = engine.query(name)
@@ -237,7 +241,15 @@ class Midstream(RuleBasedStateMachine):
         self.is_pristine &= not is_begun or strategy not in ("swap", "parallel-track", "auto")
         for part in found.parts:
             if stands is not None and part.phase is Phase.MOVING:
+                self.brittle.append(part)
                 part.new = Brittle(part.new, part, stands)  # type: ignore[assignment]
+
+    def _choices(self, family: Family, query: Query) -> Sequence[str]:
+        """All strategies, and several times those that are not likely to be refused."""
+        suited = (*family.suits, "moving-states") if query.is_logged else family.suits
+        seldom = {*PICKY} - {*suited} | ({"swap", "parallel-track"} if query.is_exchanged else set())
+        likely = [one for one in self.strategies if one not in seldom]
+        return (*self.strategies, *likely * 3, *(one for one in suited if one in likely))
 
     def _must(self, name: str, plan: Plan, strategy: str, when_busy: str) -> bool:
         """Whether nothing speaks against a migration."""
@@ -345,6 +357,7 @@ class Midstream(RuleBasedStateMachine):
                     assert min(part._reached) < part.split
                 assert part.peak_held <= part.held_bound()
                 assert report(transition).unmatched == 0
+                assert part.failure is None or part in self.brittle, part.failure
 
     def teardown(self) -> None:
         if sys.exc_info()[0] is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from heapq import heapify
 from typing import Any
 from unittest.mock import patch
 
+from cases import KINDS
 from directed import (
     A_PLAN_THAT_FAILS,
     ACROSS_THE_SPLIT_TIME,
@@ -25,7 +26,7 @@ from directed import (
 from hypothesis import strategies as st
 from migration_law import ONE_COLUMN, Scenario, dense, equations
 
-from midstream.migration import strategies, strategy
+from midstream.migration import changes, strategies, strategy, swap
 from midstream.migration.fork import everything
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.machine import Migration, Phase
@@ -33,8 +34,12 @@ from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.exchangeable import ExchangeableGraph
+from midstream.operators.planner import physical_plan
 from midstream.operators.query_graph import QueryGraph
+from midstream.plans.arrangements import Arrangement
 from midstream.plans.equivalence import Meanings
+from midstream.plans.physical import Boxed, Physical
+from midstream.plans.plan import Node, Plan
 from midstream.plans.streams import BEGINNING, Batch, Element, Payload, Time
 
 
@@ -53,6 +58,10 @@ class Mutant:
     """Where it shows for sure, if it takes more than one query or output."""
     seed: int = 2
     """With which it is found soon."""
+    strategies: tuple[str, ...] = ("genmig", "genmig-end-timestamp")
+    """By which the state machine migrates."""
+    kinds: tuple[str, ...] = tuple(KINDS)
+    """Of the plans that it draws."""
 
     def __str__(self) -> str:
         return self.name
@@ -74,6 +83,19 @@ def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[An
 def _put(owner: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
     """Another function in a module, or another method or property of a class."""
     return lambda: patch.object(owner, name, body)
+
+
+def _all(*patches: Callable[[], AbstractContextManager[Any]]) -> Callable[[], AbstractContextManager[Any]]:
+    """Several at once."""
+
+    @contextmanager
+    def patched() -> Iterator[None]:
+        with ExitStack() as stack:
+            for one in patches:
+                stack.enter_context(one())
+            yield
+
+    return patched
 
 
 def _nothing(*_: Any) -> None:
@@ -159,6 +181,22 @@ def _losing(self: Migration, from_old: list[Batch], failure: Exception) -> list[
     return _give_way(self, self._nothing(), failure)
 
 
+def _none(*_: object) -> Iterator[Node]:
+    """No operator holds anything."""
+    return iter(())
+
+
+def _around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
+    """As it is, but for windows over what is arranged in another way."""
+    found = _as_it_runs(plan, running, whole=whole)
+    if any(isinstance(node.operator, Physical | Boxed) for node in plan.nodes):
+        return found
+    below = {one for node in plan.nodes if not node.operator.is_snapshot_reducible for one in node.walk()}
+    is_arranged = any(isinstance(node.operator, Arrangement) for node in below)
+    return physical_plan(plan) if is_arranged else found
+
+
+_as_it_runs = changes.around
 _move, _give_way, _enter = Migration._move, Migration._give_way, Migration._enter
 _add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rename
 
@@ -279,6 +317,19 @@ MUTANTS = (
         "What another query needs is exchanged as well.",
         _put(ExchangeableGraph, "shared", lambda self, query=None: set()),
         story=TWO_QUERIES,
+    ),
+    Mutant(
+        "held-elements-forgotten",
+        "A swap and the split behind the state do not look at what operators that go on hold.",
+        _all(_put(swap, "read_around", _none), _put(strategies, "read_around", _none)),
+        strategies=("swap", "auto", "genmig-end-timestamp"),
+        kinds=("flowing",),
+    ),
+    Mutant(
+        "windows-over-other-arrangements",
+        "A window over another arrangement of its input is exchanged as if it were snapshot-reducible.",
+        _all(_put(changes, "around", _around), _put(strategies, "require_reducible", _nothing)),
+        kinds=("whole",),
     ),
 )
 """All of them, as docs/verification.md lists them."""

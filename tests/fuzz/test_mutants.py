@@ -34,7 +34,8 @@ def runs_until_failure(mutant: Mutant, most: int, *, is_patched: bool) -> int | 
         check(scenario)
 
     class Watched(Midstream):
-        strategies = ("genmig", "genmig-end-timestamp")
+        strategies = mutant.strategies
+        kinds = mutant.kinds
 
         def __init__(self) -> None:
             nonlocal begun

@@ -68,6 +68,14 @@ def test_beginning_samples_and_changes_leave_entries() -> None:
     assert seen[-1].new_state > 0
 
 
+@pytest.mark.parametrize("reached", [BEGINNING, 0, 50])
+def test_it_begins_with_one_entry(reached: Time) -> None:
+    """The first sample came on top of it."""
+    one, seen = migration(reached=reached)
+    one.begin()
+    assert [entry.phase for entry in seen] == ["moving"]
+
+
 def test_a_few_elements_that_wait_for_the_new_plan_count_as_its_state() -> None:
     """It is not called for them because an entry is due; many do not wait for one."""
     one, seen = migration()

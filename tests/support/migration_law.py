@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from hypothesis import strategies as st
-from rephrasing import arranged, rephrased
+from rephrasing import STATEFUL, STATELESS, arranged, rephrased
 
 from midstream.engine import Engine
 from midstream.migration.changes import around
@@ -26,7 +26,7 @@ from midstream.plans.aggregates import count, median, top_k
 from midstream.plans.builder import Stream, stream
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
+from midstream.plans.plan import Plan
 from midstream.plans.properties import above, input_nodes, logical_plan
 from midstream.plans.schema import Type
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
@@ -99,7 +99,7 @@ def equivalents(draw: st.DrawFn, plan: Plan, *, preserving: bool = False) -> Pla
     """A plan that means the same, seldom the plan itself; `preserving` brings no operators with state."""
     if draw(st.integers(0, 7)) == 0:
         return logical_plan(plan)
-    return draw(rephrased(plan, stateful=not preserving))
+    return draw(rephrased(plan, STATELESS if preserving else STATEFUL))
 
 
 @st.composite
@@ -274,7 +274,8 @@ def check(scenario: Scenario) -> list[Transition]:
     assert outcome, str(outcome)
     assert is_ordered(results)
     assert all(isinstance(t, int) or abs(t) == FOREVER for start, end, _ in results for t in (start, end))
-    for migration in migrations:
+    for number, migration in enumerate(migrations):
+        assert number < len(scenario.stands) or migration.failure is None, migration.failure
         found = report(migration)
         is_aborted = found.phase == "aborted"
         assert is_aborted or migration.phase is Phase.DONE

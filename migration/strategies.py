@@ -45,7 +45,6 @@ from midstream.migration.transition import Transition
 from midstream.operators.box import Box
 from midstream.operators.engine import Engine
 from midstream.operators.guest import Host
-from midstream.operators.hosting import box_of
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form
@@ -176,7 +175,7 @@ def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes)
             require_intervals(change.inputs)
         strategy.permit(engine, query.name, change)
     boxes = []
-    operators = engine.base().operators()
+    operators = engine.base().running
     for change in changes.changes:
         old = engine.old_part(change.old, change.inputs)
         ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)

@@ -16,7 +16,15 @@ from midstream.operators.planner import physical_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.plans.arrangements import Coalesce, Split
 from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Col, Expression, conjunction, conjuncts
+from midstream.plans.expressions import (
+    Col,
+    Expression,
+    IsNull,
+    Not,
+    conjunction,
+    conjuncts,
+    disjunction,
+)
 from midstream.plans.logical import (
     AntiJoin,
     Difference,
@@ -62,7 +70,7 @@ def filtered(node: Node) -> Iterator[Node]:
 
 def doubled(node: Node) -> Iterator[Node]:
     """X = X + filter(false, X)"""
-    yield Node(Union(), (node, Node(Filter(~_always(node)), (node,))))
+    yield Node(Union(), (node, Node(Filter(Not(_always(node))), (node,))))
 
 
 def conditions(node: Node) -> Iterator[Node]:
@@ -144,8 +152,8 @@ STATEFUL: tuple[Rewrite, ...] = (*STATELESS, multisets, sets)
 
 
 def _always(node: Node) -> Expression:
-    column = Col(node.schema.names[0])
-    return column.is_null() | ~column.is_null()
+    unknown = IsNull(Col(node.schema.names[0]))
+    return disjunction([unknown, Not(unknown)])
 
 
 @st.composite

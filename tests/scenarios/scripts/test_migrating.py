@@ -14,6 +14,8 @@ from typer.testing import CliRunner, Result
 
 from midstream.cli import app
 from midstream.migration.strategies import STRATEGIES
+from midstream.plans.arrangements import Split
+from midstream.plans.plan import Node, Plan
 from midstream.plans.serialise import dumps
 from midstream.plans.snapshots import equivalent
 from midstream.plans.sql import Catalog
@@ -459,3 +461,19 @@ def test_the_names_of_strategies_are_in_the_help(folder: Path) -> None:
     for command in ("migrate", "simulate"):
         text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
         assert all(name in text for name in STRATEGIES)
+
+
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
+def test_an_arrangement_below_a_window_means_nothing(folder: Path, strategy: str) -> None:
+    """A row was lost, and the exit status was 0."""
+    Path("old.sql").write_text(DECLARED + "DSTREAM(SELECT x FROM a WINDOW(RANGE 20))")
+    (old,) = Catalog().execute(Path("old.sql").read_text())
+    new = Plan(
+        {name: root.with_inputs((Node(Split(2), root.inputs),)) for name, root in old.plan.outputs.items()}
+    )
+    Path("new.json").write_text(dumps(new))
+    found = summary(
+        "migrate", "old.sql", "--source", "a=a.csv", "--at", 40, "--to", "new.json", "--strategy", strategy
+    )
+    assert found["plans"]["new"] == str(new) != found["plans"]["old"]
+    assert_same(Path("out.jsonl").read_text(), "old.sql", "--source", "a=a.csv")

@@ -15,11 +15,12 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.arrangements import Split
-from midstream.plans.plan import Node, Plan
+from midstream.plans.plan import Node
 from midstream.plans.serialise import dumps
 from midstream.plans.snapshots import equivalent
 from midstream.plans.sql import Catalog
 from midstream.plans.streams import FOREVER, Element
+from midstream.plans.windows import CountWindow, Dstream
 from midstream.scenarios.nexmark.scripts import SCRIPTS
 from midstream.scenarios.scripts import migrating
 from midstream.scenarios.scripts.feeding import Arrival, arrivals
@@ -463,17 +464,22 @@ def test_the_names_of_strategies_are_in_the_help(folder: Path) -> None:
         assert all(name in text for name in STRATEGIES)
 
 
+@pytest.mark.parametrize(
+    "query", ["DSTREAM(SELECT x FROM a WINDOW(RANGE 20))", "SELECT x FROM a WINDOW(ROWS 1)"]
+)
 @pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp", "auto"])
-def test_an_arrangement_below_a_window_means_nothing(folder: Path, strategy: str) -> None:
+def test_an_arrangement_below_a_window_means_nothing(folder: Path, strategy: str, query: str) -> None:
     """A row was lost, and the exit status was 0."""
-    Path("old.sql").write_text(DECLARED + "DSTREAM(SELECT x FROM a WINDOW(RANGE 20))")
-    (old,) = Catalog().execute(Path("old.sql").read_text())
-    new = Plan(
-        {name: root.with_inputs((Node(Split(2), root.inputs),)) for name, root in old.plan.outputs.items()}
-    )
+    Path("old.sql").write_text(DECLARED + query)
+    (old,) = Catalog().execute(DECLARED + query)
+
+    def split(node: Node) -> Node:
+        is_window = isinstance(node.operator, CountWindow | Dstream)
+        return Node(node.operator, (Node(Split(1), node.inputs),)) if is_window else node
+
+    new = old.plan.map(split)
     Path("new.json").write_text(dumps(new))
-    found = summary(
-        "migrate", "old.sql", "--source", "a=a.csv", "--at", 40, "--to", "new.json", "--strategy", strategy
-    )
+    run = ("old.sql", "--source", "a=a.csv")
+    found = summary("migrate", *run, "--at", 40, "--to", "new.json", "--strategy", strategy)
     assert found["plans"]["new"] == str(new) != found["plans"]["old"]
-    assert_same(Path("out.jsonl").read_text(), "old.sql", "--source", "a=a.csv")
+    assert_same(Path("out.jsonl").read_text(), *run)

@@ -163,23 +163,28 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
     seeds = campaign.seeds()
     with ProcessPoolExecutor(workers, initializer=_share, initargs=(done,)) as pool:
         under_way: dict[Future[tuple[str, Tally]], int] = {}
-        while not goal.is_reached(campaign):
-            while len(under_way) < workers:
-                number = next(seeds)
-                under_way[pool.submit(portion, number, size)] = number
-            finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
-            seconds = monotonic() - began
-            print(f"{done.value} runs, {done.value / seconds:.1f} per second, {seconds:.0f} s", flush=True)
-            for future in finished:
-                number = under_way.pop(future)
-                failure, tally = future.result()
-                if failure:
-                    return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size}"
-                campaign.add(number, tally)
-                if path is not None:
-                    campaign.write(path)
-        for process in multiprocessing.active_children():
-            process.terminate()
+        try:
+            while not goal.is_reached(campaign):
+                while len(under_way) < workers:
+                    number = next(seeds)
+                    under_way[pool.submit(portion, number, size)] = number
+                finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
+                seconds = monotonic() - began
+                print(
+                    f"{done.value} runs, {done.value / seconds:.1f} per second, {seconds:.0f} s", flush=True
+                )
+                for future in finished:
+                    number = under_way.pop(future)
+                    failure, tally = future.result()
+                    if failure:
+                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size}"
+                    campaign.add(number, tally)
+                    if path is not None:
+                        campaign.write(path)
+        finally:
+            # What is under way is not waited for: its seed is run another time.
+            for process in multiprocessing.active_children():
+                process.terminate()
     return ""
 
 

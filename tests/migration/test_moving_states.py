@@ -337,3 +337,23 @@ def test_boxes_do_not_show_what_is_valid() -> None:
     old, new = PlanBox(LATE.plan()), PlanBox(EARLY.plan())
     with pytest.raises(MigrationRefused, match="needs what a query's log or its operators keep"):
         migrate_box(old, new, find_strategy("moving-states"), [BEGINNING] * 2, [BEGINNING] * 2)
+
+
+def test_a_log_of_a_query_of_signs_is_refused_at_once() -> None:
+    """Nothing is kept then, and the query goes on."""
+    results: list = []
+    one, other = stream("a", u="integer").window(10), stream("b", v="integer").window(10)
+    plan = one.join(other, on=[("u", "v")]).plan()
+    signed = plan.map(
+        lambda node: (
+            Node(Physical("signed-time-window", node.operator), node.inputs) if node == other.node else node
+        )
+    )
+    engine = Engine(signed, results.extend)
+    with pytest.raises(PlanError, match="signed-time-window 10 gives positive and negative elements"):
+        engine.keep_log()
+    assert not engine.query().is_logged
+    engine.push("a", [(0, 1, (1,))])
+    engine.push("b", [(2, 3, (1,))])
+    engine.close()
+    assert results == [(2, 10, (1, 1))]

@@ -48,6 +48,7 @@ from midstream.plans.aggregates import (
 )
 from midstream.plans.algebra import snapshots, specified
 from midstream.plans.builder import Stream, relation, stream
+from midstream.plans.comparison import equivalent
 from midstream.plans.errors import (
     ArgumentError,
     EndedError,
@@ -83,8 +84,9 @@ from midstream.plans.operands import (
 from midstream.plans.plan import Node, Plan
 from midstream.plans.schema import Column, Schema, Type
 from midstream.plans.serialise import dumps, loads
-from midstream.plans.snapshots import equivalent, normal_form, snapshot
+from midstream.plans.snapshots import normal_form, snapshot
 from midstream.plans.streams import BEGINNING, FOREVER, chronons, instant
+from midstream.plans.verdicts import Answer, CounterExample, Equivalence
 from midstream.queries import catalog, sql
 
 __version__ = "0.1.0"
@@ -93,14 +95,17 @@ __all__ = [
     "BEGINNING",
     "FOREVER",
     "STRATEGIES",
+    "Answer",
     "ArgumentError",
     "Box",
     "Choice",
     "Column",
+    "CounterExample",
     "DeadLetter",
     "EndedError",
     "Engine",
     "EnumerationLimit",
+    "Equivalence",
     "ExpressionError",
     "InputFileError",
     "IntervalError",

@@ -8,6 +8,7 @@ from midstream.operators import engine
 from midstream.optimizer import Choice, Statistics, optimize
 from midstream.plans.builder import Stream
 from midstream.plans.plan import Plan
+from midstream.plans.verdicts import Equivalence
 
 
 class Engine(engine.Engine):
@@ -30,15 +31,25 @@ class Engine(engine.Engine):
 
     def migrate(
         self,
-        plan: Plan | Stream,
+        plan: Plan | Stream | Choice,
         strategy: str = "genmig",
         query: str | None = None,
         *,
         when_busy: str = "chain",
         whole: bool = False,
+        proof: Equivalence | None = None,
+        unproved: str = "refuse",
+        wait: bool = False,
     ) -> Transition:
         """Move a query, by default the first, to another plan that means the same, without losing, doubling
         or delaying a result.
+
+        That both plans mean the same must be known. A choice of the optimizer carries its proof, and of most
+        other plans it is proved at once. Else a search for a counter-example begins: the transition is
+        `checking` while elements flow, and goes on or is `refused` when the search ends; `wait=True` makes it
+        end before this returns. Plans that differ are refused, with an input that shows it. Where nothing is
+        found the answer is unknown: then `unproved="accept"` tells that you vouch for it. `proof` is what
+        `equivalent(running plan, plan)` returned, if you asked before.
 
         Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`:
 
@@ -57,7 +68,21 @@ class Engine(engine.Engine):
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
-        return migrate(self, plan, strategy, query, when_busy=when_busy, whole=whole)
+        if isinstance(plan, Choice):
+            if proof is None and plan.given == self.query(query).plan:
+                proof = plan.proof
+            plan = plan.plan
+        return migrate(
+            self,
+            plan,
+            strategy,
+            query,
+            when_busy=when_busy,
+            whole=whole,
+            proof=proof,
+            unproved=unproved,
+            wait=wait,
+        )
 
     def statistics(self, query: str | None = None) -> Statistics:
         """What was measured so far of a query's inputs, for the cost model."""

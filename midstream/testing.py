@@ -46,8 +46,9 @@ from midstream.plans.physical import Physical
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import above, input_nodes, logical
 from midstream.plans.schema import Schema, Type
-from midstream.plans.snapshots import Equivalence, NormalForm, compare, equivalent, normal_form
+from midstream.plans.snapshots import NormalForm, compare, equivalent, normal_form
 from midstream.plans.streams import FOREVER, Element
+from midstream.plans.verdicts import Equivalence
 from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 
 __all__ = [

@@ -46,6 +46,7 @@ new plan is brought up to date on that occasion."""
 class Phase(Enum):
     """Where a migration stands."""
 
+    CHECKING = "checking"
     MOVING = "moving"
     DRAINING = "draining"
     DONE = "done"

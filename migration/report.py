@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from midstream.migration.machine import Migration
+from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import finite
 from midstream.migration.transition import Transition
+from midstream.plans.verdicts import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,8 @@ class MigrationReport:
     when it was done or aborted; None where that is not finite, or it is under way. At no instant were more
     elements held between the plans than `held_bound`, which follows from the results of both alone.
     `unmatched` counts results that had no counterpart in the other plan: any at all proves that the plans do
-    not mean the same.
+    not mean the same; none at all proves nothing. `equivalence` tells how it was known that they do: proved,
+    or unknown and accepted on the caller's word; None between Boxes, for which the caller vouches.
     """
 
     phase: str
@@ -36,6 +38,7 @@ class MigrationReport:
     held_bound: int
     started: int | None
     ended: int | None
+    equivalence: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -60,4 +63,13 @@ def report(migration: Migration | Transition) -> MigrationReport:
         held_bound=migration.held_bound(),
         started=started,
         ended=None if migration.ended is None else finite(migration.ended),
+        equivalence=_known_by(migration),
     )
+
+
+def _known_by(migration: Migration | Transition) -> str | None:
+    found = migration.equivalence if isinstance(migration, Transition) else None
+    if found is None:
+        return None
+    is_vouched = found.answer is Answer.UNKNOWN and migration.phase is not Phase.REFUSED
+    return f"{found.answer.value}{', accepted' if is_vouched else ''}: {found.reason}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, find_changes
+from midstream.migration.checking import UNPROVED, check_in_slices, require_equivalence, require_proof_of
 from midstream.migration.fork import everything, fork
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.holders import read_around
-from midstream.migration.machine import Migration
+from midstream.migration.machine import Migration, Phase
 from midstream.migration.moving_states import Known, from_log, from_state, nothing
 from midstream.migration.parallel_track import (
     ParallelTrack,
@@ -51,11 +52,13 @@ from midstream.operators.planner import form
 from midstream.operators.queries import Query
 from midstream.plans.arguments import listed, require, wrong
 from midstream.plans.builder import Stream, plan_of
+from midstream.plans.comparison import compare
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import reads_stream
 from midstream.plans.schema import suggest
 from midstream.plans.streams import BEGINNING, FOREVER, Batch, Payload, Time
+from midstream.plans.verdicts import Equivalence
 
 
 def migrate(
@@ -66,9 +69,18 @@ def migrate(
     *,
     when_busy: str = "chain",
     whole: bool = False,
+    proof: Equivalence | None = None,
+    unproved: str = "refuse",
+    wait: bool = False,
 ) -> Transition:
     """Move a query of a running engine, by default the first, to another plan that means the same; elements
     keep flowing.
+
+    First it must be known that both plans mean the same: from `proof`, the answer that `equivalent` gave
+    before; or else from the normal form of plans; or else a search for a counter-example begins. It goes on
+    a step at a time, at every push and heartbeat, and the transition is `checking` until it ends; with `wait`
+    it ends before this returns. Plans that are refuted are refused. Plans of which nothing is known
+    are, too, unless the caller vouches for them by `unproved="accept"`.
 
     Only what differs is exchanged: the smallest subplans (see changes), or with `whole` all that is above the
     windows. All else goes on, with its state, and what the query shares with others stays.
@@ -85,24 +97,67 @@ def migrate(
     chosen, found = engine.query(query), find_strategy(strategy)
     if when_busy not in ("chain", "queue", "refuse"):
         raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
-    if not chosen.is_exchanged or when_busy == "chain":
-        return prepare(engine, plan, found, chosen.name, whole=whole).begin()
+    if unproved not in UNPROVED:
+        raise MigrationRefused(f"found unproved {unproved!r}, expected {' or '.join(UNPROVED)}")
+    # What cannot be done is said at once, whatever the plans mean.
+    ready = _turn(engine, plan, found, chosen, when_busy, whole)
+
+    def begin(answer: Equivalence) -> Transition:
+        require_equivalence(answer, unproved)
+        transition = ready()
+        transition.equivalence = answer
+        return transition
+
+    def begin_later(answer: Equivalence) -> Transition:
+        nonlocal ready
+        if engine.queries.get(chosen.name) is not chosen:
+            raise MigrationRefused(f"query {chosen.name} has been removed")
+        ready = _turn(engine, plan, found, chosen, when_busy, whole)
+        return begin(answer)
+
+    if proof is not None:
+        require_proof_of(proof, chosen.plan, plan)
+        return begin(proof)
+    comparing = compare(chosen.plan, plan)
+    try:
+        next(comparing)
+        while wait or engine.progress() == FOREVER:
+            next(comparing)
+    except StopIteration as end:
+        return begin(end.value)
+    transition = Transition(engine, chosen.name, waits_in=Phase.CHECKING)
+    checking = check_in_slices(transition, comparing, begin_later)
+    next(checking)
+    engine.slices.append(checking)
+    return transition
+
+
+def _turn(
+    engine: Engine, plan: Plan, strategy: Strategy, query: Query, when_busy: str, whole: bool
+) -> Callable[[], Transition]:
+    """What is to be called to begin, at once or when what is under way is over."""
+    if not query.is_exchanged or when_busy == "chain":
+        return prepare(engine, plan, strategy, query.name, whole=whole).begin
     if when_busy == "refuse":
         raise MigrationRefused(
-            f"a migration of {chosen.name} is under way; wait until it is done, or abort it"
+            f"a migration of {query.name} is under way; wait until it is done, or abort it"
         )
-    require_same_answers(chosen.plan, plan)
-    transition = Transition(engine, chosen.name)
+    require_same_answers(query.plan, plan)
 
-    def begin() -> None:
-        if transition.is_queued:
-            try:
-                transition.become(prepare(engine, plan, found, chosen.name, whole=whole).begin())
-            except MigrationRefused as refusal:
-                transition.refuse(refusal)
+    def begin() -> Transition:
+        transition = Transition(engine, query.name)
 
-    chosen.waiting.append(begin)
-    return transition
+        def when_over() -> None:
+            if transition.is_queued:
+                try:
+                    transition.become(prepare(engine, plan, strategy, query.name, whole=whole).begin())
+                except MigrationRefused as refusal:
+                    transition.refuse(refusal)
+
+        query.waiting.append(when_over)
+        return transition
+
+    return begin
 
 
 def prepare(

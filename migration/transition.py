@@ -14,23 +14,33 @@ from midstream.operators.engine import Engine
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.plan import Node
 from midstream.plans.streams import BEGINNING, Time
+from midstream.plans.verdicts import Equivalence
 
 
 class Transition:
     """What became of a request to migrate.
 
-    Its phase is that of the part that is least far: `queued` before it begins, `moving`, `draining`, `done`.
-    It is `aborted` where a part was, and `refused` where its turn came and it could not begin. Where the
+    Its phase is that of the part that is least far: before it begins `checking`, whether the plans mean the
+    same, or `queued`; then `moving`, `draining`, `done`. It is `aborted` where a part was, and `refused`
+    where the plans do not mean the same, or its turn came and it could not begin. Where the
     plans do not differ there are no parts, and it is done at once.
     """
 
     def __init__(
-        self, engine: Engine, query: str, parts: Sequence[tuple[list[Node], Migration]] | None = None
+        self,
+        engine: Engine,
+        query: str,
+        parts: Sequence[tuple[list[Node], Migration]] | None = None,
+        *,
+        waits_in: Phase = Phase.QUEUED,
     ) -> None:
         self._engine = engine
         self.query = query
         """The query's name."""
+        self.equivalence: Equivalence | None = None
+        """How it is known that the plans mean the same; None before that is known."""
         self._parts = parts
+        self._waits_in = waits_in
         self._end: Phase | None = None
         self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
@@ -49,7 +59,7 @@ class Transition:
     def phase(self) -> Phase:
         """Where it stands."""
         if self._end is not None or self._parts is None:
-            return self._end or Phase.QUEUED
+            return self._end or self._waits_in
         phases = {part.phase for part in self.parts}
         order = (Phase.MOVING, Phase.DRAINING, Phase.ABORTED)
         return next((phase for phase in order if phase in phases), Phase.DONE)
@@ -59,13 +69,20 @@ class Transition:
         """Whether it has yet to begin."""
         return self.phase is Phase.QUEUED
 
+    @property
+    def is_checking(self) -> bool:
+        """Whether it is not known yet if the plans mean the same."""
+        return self.phase is Phase.CHECKING
+
     def explain(self, reason: str) -> None:
         """Why it is done in this way."""
         self._reason = reason
 
     def become(self, begun: Transition) -> None:
-        """Take over what a queued one has become."""
-        self._parts, self._reason = begun._parts, begun._reason
+        """Take over what one that waited has become."""
+        self._parts, self._reason, self._waits_in = begun._parts, begun._reason, begun._waits_in
+        if begun.equivalence is not None:
+            self.equivalence = begun.equivalence
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             self.listen(listener)
@@ -73,15 +90,16 @@ class Transition:
     def refuse(self, refusal: MigrationRefused) -> None:
         """It was its turn, and it cannot begin."""
         self._end, self._reason = Phase.REFUSED, str(refusal)
+        self.equivalence = getattr(refusal, "equivalence", self.equivalence)
 
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
-        twice. One that is queued will not begin.
+        twice. One that has not begun will not begin.
 
         Raises   MigrationRefused where that is too late: a part has passed its split time, or has become a
                  part of another migration, or the query has been removed. Then nothing has changed.
         """
-        if self.is_queued:
+        if self.is_queued or self.is_checking:
             self._end, self._reason = Phase.ABORTED, reason
             return
         if self.query not in self._engine.queries:

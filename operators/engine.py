@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 from typing import Any
@@ -21,7 +22,7 @@ from midstream.plans.errors import UnknownStreamError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import input_nodes, logical_plan
 from midstream.plans.schema import suggest
-from midstream.plans.streams import Element, Time
+from midstream.plans.streams import FOREVER, Element, Time
 
 __all__ = ["RECENT", "Engine", "interleave", "run"]
 
@@ -61,6 +62,9 @@ class Engine(ExchangeableGraph):
         dead_letters: Callable[[list[DeadLetter]], object] | None = None,
     ) -> None:
         super().__init__(Entrances(slack, delay, dead_letters), relations)
+        self.slices: deque[Generator[None, None, None]] = deque()
+        """Work that is done a piece at a time, one at each push, heartbeat and end, so that it never holds up
+        elements for long."""
         if plan is not None:
             self.add(plan, sink)
 
@@ -79,12 +83,16 @@ class Engine(ExchangeableGraph):
             self._entrance(stream)
             inlet = self._open_inlet(stream)
         inlet(elements)
+        if self.slices:
+            self._work()
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
         ignored."""
         entrance = self._entrance(stream)
         self.process(self._base.ways[stream], *entrance.manager.advance(time))
+        if self.slices:
+            self._work()
 
     def tick(self, now: int) -> None:
         """It is `now` in application time: streams with a declared delay advance, though they are silent."""
@@ -92,11 +100,25 @@ class Engine(ExchangeableGraph):
             manager = self._entrances[stream].manager
             if manager.delay is not None:
                 self.process(way, *manager.tick(now))
+        if self.slices:
+            self._work()
 
     def end(self, stream: str) -> None:
         """Nothing more will come on the stream. Ending twice is allowed."""
         entrance = self._entrance(stream)
         self.process(self._base.ways[stream], *entrance.manager.end())
+        if self.slices:
+            self._work()
+
+    def _work(self) -> None:
+        """One piece of the work that is done so. Once all streams have ended nothing comes that it could be
+        done beside."""
+        if all(self._entrances[name].progress == FOREVER for name in self._base.ways):
+            while self.slices:
+                self.slices.popleft().close()
+            return
+        if next(self.slices[0], self) is self:
+            self.slices.popleft()
 
     def close(self) -> None:
         """End all streams; all results are out afterwards."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from midstream.optimizer.cost import CostModel, PlanCost
-from midstream.optimizer.enumeration import LIMIT, explore
+from midstream.optimizer.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
 from midstream.plans.builder import Stream, plan_of
 from midstream.plans.plan import Plan
+from midstream.plans.verdicts import Answer, Equivalence
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,19 @@ class Choice:
     given_cost: PlanCost
     considered: int
     is_complete: bool
+    rules: tuple[str, ...] = ()
+    """The names of the rules that lead from the given plan to the chosen one."""
 
     @property
     def is_better(self) -> bool:
         """Whether another plan than the given one was chosen."""
         return self.plan != self.given
+
+    @property
+    def proof(self) -> Equivalence:
+        """That the chosen plan means the same as the given one."""
+        reason = f"derived by {', '.join(self.rules)}" if self.rules else "the plan as it was given"
+        return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan))
 
 
 def optimize(
@@ -52,13 +61,14 @@ def optimize(
     plan = plan_of("optimize", plan)
     model = CostModel(statistics, units)
     given_cost = model.price(plan)
-    best, best_cost = plan, given_cost
+    best, best_cost, led = plan, given_cost, Derived(plan)
     considered = 0
     candidates = explore(plan, rules)
     for candidate in islice(candidates, limit):
         considered += 1
-        cost = model.price(candidate)
+        cost = model.price(candidate.plan)
         # Rounding differs between plans that cost the same; a change of plan wants more than that.
         if cost.total < best_cost.total * (1 - 1e-9):
-            best, best_cost = candidate, cost
-    return Choice(best, best_cost, plan, given_cost, considered, next(candidates, None) is None)
+            best, best_cost, led = candidate.plan, cost, candidate
+    is_complete = next(candidates, None) is None
+    return Choice(best, best_cost, plan, given_cost, considered, is_complete, led.rules)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.optimizer.rules.linking import linked
@@ -35,31 +36,54 @@ def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: i
     for found in explore(plan_of("enumerate_plans", plan), rules):
         if len(plans) == limit:
             raise EnumerationLimit(f"the plan has more than {limit} equivalent plans", limit=limit)
-        plans.append(found)
+        plans.append(found.plan)
     return plans
 
 
-def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A plan, and how rules lead to it."""
+
+    plan: Plan
+    rule: Rule | None = None
+    before: Derived | None = None
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The names of the rules, in the order in which they were applied."""
+        names: list[str] = []
+        step: Derived | None = self
+        while step is not None and step.rule is not None:
+            names.append(step.rule.name)
+            step = step.before
+        return tuple(reversed(names))
+
+
+def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Derived]:
     """The same plans one by one, those that fewer steps lead to first."""
-    start = with_linked_joins(logical_plan(plan))
-    seen = {start}
+    start = Derived(with_linked_joins(logical_plan(plan)))
+    seen = {start.plan}
     queue = deque([start])
     while queue:
         current = queue.popleft()
         yield current
-        for found in neighbours(current, rules):
+        for rule, found in _steps(current.plan, rules):
             if found not in seen:
                 seen.add(found)
-                queue.append(found)
+                queue.append(Derived(found, rule, current))
 
 
 def neighbours(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
     """The plans that one application of one rule leads to, from one with linked joins."""
+    return (found for _, found in _steps(plan, rules))
+
+
+def _steps(plan: Plan, rules: Sequence[Rule]) -> Iterator[tuple[Rule, Plan]]:
     for node in above(plan, input_nodes(plan)):
         for rule in rules:
             for result in apply(rule, node):
                 found = plan.replace(node, result)
-                yield found if rule.keeps_links else with_linked_joins(found)
+                yield rule, found if rule.keeps_links else with_linked_joins(found)
 
 
 def with_linked_joins(plan: Plan) -> Plan:

@@ -84,14 +84,14 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
                 first = origin if size is None else last - size + 1
                 return sum((at(node.inputs[0], t) for t in range(max(first, origin), last + 1)), Counter())
             case CountWindow(size, slide):  # (8.18), (17.2)
-                return Counter(_last([e for t, e in rows(node) if t <= instant], size, slide))
+                return Counter(last_rows([e for t, e in rows(node) if t <= instant], size, slide))
             case PartitionedWindow(keys, size, slide):  # (8.19)
                 columns = [node.schema.index(key) for key in keys]
                 groups: dict[Payload, list[Payload]] = {}
                 for t, e in rows(node):
                     if t <= instant:
                         groups.setdefault(tuple(e[i] for i in columns), []).append(e)
-                return Counter(e for group in groups.values() for e in _last(group, size, slide))
+                return Counter(e for group in groups.values() for e in last_rows(group, size, slide))
             case Granularity(granule):  # (20.1), held until the next instant of the granularity
                 return at(node.inputs[0], instant // granule * granule)
             case Istream():  # (17.3) with erratum 6
@@ -107,7 +107,7 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
         assert isinstance(operator, CountWindow | PartitionedWindow)
         arrived = arrivals(window.inputs[0])
         if operator.ties == "error":
-            _refuse_ties(window, arrived)
+            check_ties(window, arrived)
         return arrived
 
     def arrivals(node: Node) -> list[tuple[int, Payload]]:
@@ -197,13 +197,13 @@ def _matching(node: Node, is_wanted: bool) -> Callable[[Snapshot, Snapshot], Sna
     )
 
 
-def _last(rows: list[Payload], size: int | None, slide: int) -> list[Payload]:
+def last_rows(rows: list[Payload], size: int | None, slide: int) -> list[Payload]:
     """What a window over so many rows contains."""
     last = len(rows) // slide * slide
     return rows[0 if size is None else max(last - size, 0) : last]
 
 
-def _refuse_ties(window: Node, rows: list[tuple[int, Payload]]) -> None:
+def check_ties(window: Node, rows: list[tuple[int, Payload]]) -> None:
     """A count window over rows of one timestamp has no meaning (8.18): per group, each has its own."""
     operator = logical(window)
     keys = operator.keys if isinstance(operator, PartitionedWindow) else ()

@@ -9,11 +9,11 @@ where their normal forms are equal.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from midstream.plans.arguments import reading
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
+from midstream.plans.verdicts import Difference, Equivalence
 
 _ELEMENTS = "elements (start, end, payload) with numbers for times and payloads that can be hashed"
 
@@ -68,59 +68,6 @@ def snapshot(elements: Iterable[Element], instant: Time) -> Counter[Payload]:
         return Counter(payload for start, end, payload in elements if start <= instant < end)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A payload and an interval in which two streams disagree, with the multiplicities in each."""
-
-    payload: Hashable
-    start: Time
-    end: Time
-    left: int
-    right: int
-
-    def text(self, show: Callable[[Time], str] = str) -> str:
-        """The same in words, instants as `show` gives them."""
-        until = "for ever" if self.end == FOREVER else f"{show(self.end)})"
-        return (
-            f"{self.payload!r} in [{show(self.start)}, {until}: "
-            f"{self.left} times on the left, {self.right} on the right"
-        )
-
-    def __str__(self) -> str:
-        return self.text()
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """The verdict on two streams: true where they mean the same; otherwise it holds where they differ."""
-
-    differences: tuple[Difference, ...]
-
-    def __bool__(self) -> bool:
-        return not self.differences
-
-    def text(self, show: Callable[[Time], str] = str) -> str:
-        """The verdict in words, with the first differences, instants as `show` gives them."""
-        if not self.differences:
-            return "snapshot-equivalent"
-        shown = [f"  {difference.text(show)}" for difference in self.differences[:10]]
-        more = len(self.differences) - len(shown)
-        return "\n".join(
-            [
-                f"not equivalent, {_counted(len(self.differences))}:",
-                *shown,
-                *([f"  and {more} more"] if more else []),
-            ]
-        )
-
-    def __str__(self) -> str:
-        return self.text()
-
-
-def _counted(differences: int) -> str:
-    return "1 difference" if differences == 1 else f"{differences} differences"
-
-
 def equivalent(left: Iterable[Element], right: Iterable[Element]) -> Equivalence:
     """Compare two streams snapshot by snapshot. Cost: O(n log n).
 
@@ -141,7 +88,7 @@ def compare(left: NormalForm, right: NormalForm) -> Equivalence:
         ours, theirs = left.get(payload, ()), right.get(payload, ())
         if ours != theirs:
             differences.extend(_differences(payload, ours, theirs))
-    return Equivalence(tuple(sorted(differences, key=lambda d: (d.start, d.end, repr(d.payload)))))
+    return Equivalence.of(sorted(differences, key=lambda d: (d.start, d.end, repr(d.payload))))
 
 
 def _differences(payload: Payload, ours: tuple[Step, ...], theirs: tuple[Step, ...]) -> Iterable[Difference]:

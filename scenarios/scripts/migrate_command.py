@@ -52,6 +52,13 @@ def migrate(
         ),
     ] = AUTO,
     strategy: Annotated[str, typer.Option(help=f"How to migrate: {', '.join(STRATEGIES)}.")] = "genmig",
+    accept_unproved: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unproved",
+            help="Migrate also where it is unknown whether both plans mean the same: you vouch for it.",
+        ),
+    ] = False,
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Also run the query without migration, and compare all results."),
@@ -82,8 +89,10 @@ def migrate(
     """Run a query, and change its plan when application time reaches --at: no result is lost, doubled or
     delayed.
 
-    The query begins with its plan as written. Results are as those of run; a file for them is there only once
-    all went well. A file for --to has a script of its own, or a query over the declarations of the first one.
+    Both plans must mean the same. That is checked first: a plan that does not is refused, with a small input
+    that shows it. The query begins with its plan as written. Results are as those of run; a file for them is
+    there only once all went well. A file for --to has a script of its own, or a query over the declarations
+    of the first one.
 
     Exit status: 0 done, 1 if the results turned out not to mean the same as without migration, 2 if the
     migration is refused, --at is not reached, or the input is bad.
@@ -97,6 +106,7 @@ def migrate(
         _instant(at, catalog),
         _target(to, catalog, query, unit, functions),
         strategy,
+        "accept" if accept_unproved else "refuse",
         is_verified=verify,
         trace=trace,
     )

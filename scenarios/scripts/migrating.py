@@ -21,12 +21,13 @@ from midstream.migration.transition import Transition
 from midstream.operators.collector import streaming_gc
 from midstream.operators.engine import Engine
 from midstream.optimizer import Statistics, optimize
+from midstream.plans.comparison import equivalent
 from midstream.plans.errors import MidstreamError, MigrationRefused
 from midstream.plans.plan import Plan
 from midstream.plans.properties import logical_plan
-from midstream.plans.snapshots import Equivalence, equivalent
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.streams import BEGINNING, Batch, Element, Time
+from midstream.plans.verdicts import Equivalence
 from midstream.scenarios.connectors import BadRows
 from midstream.scenarios.connectors import Source as Input
 from midstream.scenarios.connectors.new_file import NewFile
@@ -61,6 +62,7 @@ class Move:
     at             the instant of application time, in chronons
     to             the new plan; None for what the optimizer chooses by what was measured until then
     strategy       one of migration's STRATEGIES
+    unproved       what to do where it is unknown whether both plans mean the same: refuse or accept
     is_verified    whether to run the query without migration beside it, over the same elements, and compare
     trace          a file for the migration's trace, as JSON Lines
     """
@@ -68,6 +70,7 @@ class Move:
     at: int
     to: Plan | None = None
     strategy: str = "genmig"
+    unproved: str = "refuse"
     is_verified: bool = False
     trace: Path | None = None
 
@@ -163,6 +166,7 @@ class Outcome:
                 f"{'interrupted after ' if self.is_interrupted else ''}"
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
                 f"migrated at {self.times.instant(self.move.at)} by {self.move.strategy}: {m.phase}{same}",
+                f"  equivalence   {m.equivalence}",
                 *_paragraph("reason", _short(self.reason) if self.reason else []),
                 *_paragraph("new plan", str(self.new).splitlines() if self.is_changed else []),
                 f"  split time    {'–' if m.split_time is None else self.times.instant(m.split_time)}",
@@ -241,7 +245,9 @@ def migrate_query(
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
         trial = Engine(query.plan, relations=relations)
         _keep_log(trial, move)
-        migrate(trial, move.to or query.plan, move.strategy)
+        target = move.to or query.plan
+        proof = equivalent(query.plan, target)
+        migrate(trial, target, move.strategy, proof=proof, unproved=move.unproved)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
@@ -249,7 +255,8 @@ def migrate_query(
         output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
         refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
         engine = new_engine(wishes, inputs, relations, refused.bury)
-        run = _Run(engine, move, trace, refused, times, inputs, slack=wishes.slack or 0)
+        known = None if move.to is None else proof
+        run = _Run(engine, move, known, trace, refused, times, inputs, slack=wishes.slack or 0)
         engine.add(query.plan, output.take, name=query.name)
         _keep_log(engine, move)
         if move.is_verified:
@@ -310,6 +317,7 @@ class _Run:
         self,
         engine: Engine,
         move: Move,
+        proof: Equivalence | None,
         trace: _Trace | None,
         refused: Refused,
         times: Times,
@@ -321,6 +329,8 @@ class _Run:
         self._engines = [engine]
         self._trace = trace
         self._move = move
+        self._proof = proof
+        """That the plan to move to, where it is known beforehand, means the same."""
         self._refused = refused
         self._times = times
         self._inputs = inputs
@@ -449,9 +459,12 @@ class _Run:
         self._new = self._move.to
         if self._new is None:
             seen = Statistics.from_observations(engine.observe())
-            self._new = optimize(running, seen, limit=LIMIT).plan
+            choice = optimize(running, seen, limit=LIMIT)
+            self._new, self._proof = choice.plan, choice.proof
         self._results_before = engine.counters()["results"]
-        self.migration = migrate(engine, self._new, self._move.strategy)
+        self.migration = migrate(
+            engine, self._new, self._move.strategy, proof=self._proof, unproved=self._move.unproved
+        )
         if self._trace is not None:
             self.migration.listen(self._trace.take)
         held, self._held = self._held, []

@@ -26,9 +26,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.relations import constant
-from midstream.plans.errors import InputFileError, MidstreamError, SchemaError
+from midstream.plans.comparison import equivalent
+from midstream.plans.errors import InputFileError, MidstreamError, MigrationRefused, SchemaError
 from midstream.plans.plan import Plan
 from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.sql import Catalog, TimeUnit
@@ -178,6 +180,7 @@ class _Checker:
         plans = {name: self._plan(name, one, relations) for name, one in spec.plans.items()}
         start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
         steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
+        self._require_equivalence(plans, start)
         ways = self._ways()
         runs = [BASELINE, *(alone(step.to) for step in steps), *(way.name for way in ways)]
         return Scenario(
@@ -246,6 +249,15 @@ class _Checker:
                     (*place, key), f"found {time}, expected less than the duration, {self._spec.duration}"
                 )
         return Step(spec.to, spec.at, condition, spec.abort_at)
+
+    def _require_equivalence(self, plans: Mapping[str, Plan], start: str) -> None:
+        """All plans to which is moved must mean what the first one does."""
+        for i, one in enumerate(self._spec.migrations):
+            if one.to != OPTIMIZER:
+                try:
+                    require_equivalence(equivalent(plans[start], plans[one.to]), one.unproved)
+                except MigrationRefused as refusal:
+                    raise self._document.error(("migrations", i, "to"), f"{one.to}: {refusal}") from refusal
 
     def _ways(self) -> tuple[Way, ...]:
         ways: dict[str, Way] = {}

@@ -40,12 +40,14 @@ class MigrationSpec(Strict):
 
     to          a plan's name, or `optimizer`
     abort_at    when it is given up, if it is still under way then
+    unproved    `accept` vouches for a plan of which it is not known whether it means what the first one does
     """
 
     at: Duration | None = None
     when: str | None = None
     to: str
     abort_at: Duration | None = None
+    unproved: Literal["refuse", "accept"] = "refuse"
 
     @model_validator(mode="after")
     def _has_one_time(self) -> MigrationSpec:

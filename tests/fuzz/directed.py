@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from migration_law import Scenario
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
@@ -145,7 +146,7 @@ class Story:
         for step in self.steps:
             match step:
                 case "migrate", number, plan:
-                    migrations.append(engine.migrate(plan, query=str(number), whole=True))
+                    migrations.append(vouched(engine, plan, query=str(number), whole=True))
                 case "abort":
                     migrations[-1].abort()
                 case _:

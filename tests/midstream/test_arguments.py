@@ -110,7 +110,8 @@ RIGHT: dict[str, Call] = {
     "Engine.counters": on_engine("counters", "query"),
     "Engine.add": on_engine("add", OTHER, [].extend, name="b"),
     "Engine.remove": on_engine("remove", "query"),
-    "Engine.migrate": on_engine("migrate", OTHER, "genmig", "query", when_busy="chain"),
+    "Engine.migrate": on_engine("migrate", OTHER, "genmig", "query", when_busy="chain", unproved="refuse"),
+    "Engine.migrate by proof": on_engine("migrate", OTHER, proof=ms.equivalent(PLAN, OTHER)),
     "Engine.statistics": on_engine("statistics", "query"),
     "Engine.optimize": on_engine("optimize", "query"),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
@@ -126,6 +127,7 @@ RIGHT: dict[str, Call] = {
     "dumps": of(ms.dumps, PLAN),
     "loads": of(ms.loads, ms.dumps(PLAN)),
     "equivalent": of(ms.equivalent, ELEMENTS, ELEMENTS),
+    "equivalent, of plans": of(ms.equivalent, PLAN, PLAN, steps=5, seconds=1.0),
     "normal_form": of(ms.normal_form, ELEMENTS),
     "snapshot": of(ms.snapshot, ELEMENTS, 1),
     "snapshots": of(ms.snapshots, PLAN, {"s": ELEMENTS}),
@@ -187,8 +189,9 @@ RIGHT: dict[str, Call] = {
 }  # fmt: skip
 
 GIVEN_OUT = {
-    "BEGINNING", "FOREVER", "STRATEGIES", "Box", "Choice", "DeadLetter", "Metadata", "Migration",
-    "MigrationReport", "Query", "StateSize", "Transition", "report", "settled", "streaming_gc",
+    "BEGINNING", "FOREVER", "STRATEGIES", "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
+    "Equivalence", "Metadata", "Migration", "MigrationReport", "Query", "StateSize", "Transition", "report",
+    "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""
 

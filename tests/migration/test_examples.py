@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pytest
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.fork import fork
@@ -235,12 +236,12 @@ def test_timestamps_of_any_size(origin: int, strategy: str) -> None:
 
 
 def test_plans_that_do_not_mean_the_same_are_found_out() -> None:
-    """The claim that they do is the caller's; a wrong one shows in the report, and no fragment is dropped."""
+    """Where the caller vouches wrongly, it shows in the report, and no fragment is dropped."""
     results: list = []
     s = stream("s", x="integer", intervals=True)
     engine = Engine(s.plan(), results.extend)
     engine.push("s", [(0, 5, (1,))])
-    migration = engine.migrate(s.select(x=col("x") + 1).plan())
+    migration = vouched(engine, s.select(x=col("x") + 1).plan())
     engine.push("s", [(2, 9, (1,)), (30, 31, (1,))])
     engine.close()
     assert results == [(0, 5, (1,)), (2, 9, (1,)), (6, 9, (2,)), (30, 31, (2,))]
@@ -274,7 +275,7 @@ def test_a_wrong_plan_does_not_let_the_split_time_out() -> None:
         results: list = []
         engine = Engine(old.plan(), results.extend)
         engine.push("s", [(0, 10, (1,))])
-        migration = engine.migrate(new.plan())
+        migration = vouched(engine, new.plan())
         engine.push("s", [(3, 60, (1,)), (20, 21, (9,))])
         engine.close()
         assert all(isinstance(t, int) for start, end, _ in results for t in (start, end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
@@ -100,7 +101,7 @@ def test_rows_of_a_relation_do_not_arrive_at_any_rate() -> None:
     engine.add(A.join(table, on=[("x", "z")]).plan(), name="other")
     engine.push("a", [(0, 5, (1,)), (2, 5, (2,))])
     new = A.filter(POSITIVE).anti_join(table.filter(col("z") > 1), on=[("x", "z")]).plan()
-    migration = engine.migrate(new, "auto")
+    migration = vouched(engine, new, "auto")
     engine.close()
     assert migration.phase is Phase.DONE
     assert equivalent(results, [(0, 5, (1,))])
@@ -216,7 +217,7 @@ def test_an_input_is_valid_as_long_as_rows_of_relations_that_it_gave(strategy: s
     plan = both.filter(POSITIVE).difference(A.filter(POSITIVE)).distinct().plan()
     engine = Engine(plan, results.extend, relations={"table": [(0, 40, (1,))]})
     engine.push("a", [(0, 4, (7,))])
-    migration = engine.migrate(both.difference(A).filter(POSITIVE).distinct().plan(), strategy)
+    migration = vouched(engine, both.difference(A).filter(POSITIVE).distinct().plan(), strategy)
     for t in (20, 30, 50):
         engine.push("a", [(t, t + 4, (7,))])
     engine.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 import pytest
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
@@ -256,7 +257,7 @@ def test_what_is_queued_is_checked_in_its_turn() -> None:
     with pytest.raises(MigrationRefused, match="output has the columns"):
         one.engine.migrate(PAIRS.plan(), when_busy="queue")
     other = triples(stream("a", x="integer").window(11).join(B, on=[("x", "y")])).plan()
-    refused = one.engine.migrate(other, when_busy="queue")
+    refused = vouched(one.engine, other, when_busy="queue")
     one.close()
     assert first.phase is Phase.DONE
     assert refused.phase is Phase.REFUSED

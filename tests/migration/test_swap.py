@@ -8,6 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from migration_law import Scenario, check, one_column
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.machine import Migration, Phase
@@ -271,7 +272,7 @@ def test_above_them_where_intervals_begin_there_is_nothing_to_part() -> None:
     engine = Engine(signed_plan(WINDOW.filter(ODD).plan()), results.extend)
     engine.push("a", chronons([(0, (1,)), (5, (3,))]))
     before = engine.base().operators()
-    swap = engine.migrate(WINDOW.filter(ODD).filter(LARGE).plan(), "swap")
+    swap = vouched(engine, WINDOW.filter(ODD).filter(LARGE).plan(), "swap")
     assert swap.phase is Phase.DONE
     after = engine.base().operators()
     assert len(after) == len(before) + 1

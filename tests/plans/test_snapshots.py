@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.plans.snapshots import (
-    Difference,
-    Equivalence,
     compare,
     equivalent,
     from_snapshots,
@@ -20,6 +18,7 @@ from midstream.plans.snapshots import (
     snapshot,
 )
 from midstream.plans.streams import FOREVER, Element
+from midstream.plans.verdicts import Difference, Equivalence
 from midstream.testing import elements
 
 PAYLOADS = st.sampled_from("ab")

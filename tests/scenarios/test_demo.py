@@ -20,7 +20,8 @@ from midstream.plans.logical import Filter, Source
 from midstream.plans.operands import col
 from midstream.plans.plan import Node, Plan
 from midstream.plans.serialise import dumps, plan_from_json
-from midstream.plans.snapshots import Equivalence, equivalent
+from midstream.plans.snapshots import equivalent
+from midstream.plans.verdicts import Equivalence
 from midstream.plans.windows import TimeWindow
 from midstream.scenarios.demo import (
     Demonstration,
@@ -245,7 +246,7 @@ def test_text_says_what_the_figures_say() -> None:
             intermediate=Intermediate(800.5, 20.25, 700.0),
             migration=MigrationReport("done", 12_345, 678, 91, 82, 0, 30, 5, 10, 0, 15, 11_667, 12_346),
             elements_per_second=55_555.5,
-            equivalence=Equivalence(()),
+            equivalence=Equivalence.of(()),
             is_ordered=True,
         )
     )

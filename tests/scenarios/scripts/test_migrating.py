@@ -120,7 +120,7 @@ def test_a_trace_tells_of_every_phase(folder: Path) -> None:
     assert entries[0]["time"] == 8000
     assert all(entry["old_state"] > 0 for entry in entries if entry["phase"] == "moving")
     times = [entry["time"] for entry in entries if entry["time"] is not None]
-    assert len(times) > 5 and times == sorted(times)
+    assert len(times) > 4 and times == sorted(times)
     refused = invoke("migrate", *Q5, *arguments[:-1], "none/trace.jsonl")
     assert_refused(refused, "midstream: none/trace.jsonl: No such file or directory")
 
@@ -246,29 +246,54 @@ def test_a_relation_stays_joined(folder: Path) -> None:
     select = "SELECT x, name FROM a WINDOW(RANGE 9), {} WHERE {} AND x = id"
     one = select.format("b WINDOW(RANGE 9), r", "x = y")
     Path("old.sql").write_text(DECLARED + "".join(map(relation.format, "rs")) + one)
-    for streams in ("r, b WINDOW(RANGE 9)", "b WINDOW(RANGE 9), s"):
-        Path("new.sql").write_text(select.format(streams, "y = x"))
-        found = summary(*RUN, "--at", 40, "--to", "new.sql", "--verify")
-        assert (found["verified"], found["changed"]) == (True, True)
-        assert_same(Path("out.jsonl").read_text(), "old.sql", *SOURCES)
+    Path("new.sql").write_text(select.format("r, b WINDOW(RANGE 9)", "y = x"))
+    found = summary(*RUN, "--at", 40, "--to", "new.sql", "--verify")
+    assert (found["verified"], found["changed"]) == (True, True)
+    assert_same(Path("out.jsonl").read_text(), "old.sql", *SOURCES)
+    # Another relation is another one, though today it has the same rows.
+    Path("new.sql").write_text(select.format("b WINDOW(RANGE 9), s", "y = x"))
+    assert_refused(invoke(*RUN, "--at", 40, "--to", "new.sql"), "the plans do not mean the same")
 
 
 WRONG = NEW.replace("WHERE", "WHERE x > 0 AND")
 
 
-def test_plans_that_do_not_mean_the_same_are_told(folder: Path) -> None:
+def test_plans_that_do_not_mean_the_same_are_refused_with_an_input_that_shows_it(folder: Path) -> None:
     Path("wrong.sql").write_text(WRONG)
-    found = summary(*RUN, "--at", 40, "--to", "wrong.sql", "--verify", status=1)
+    for flag in ((), ("--accept-unproved",)):
+        result = invoke(*RUN, "--at", 40, "--to", "wrong.sql", *flag, "--output", "out.jsonl")
+        assert_refused(result, "the plans do not mean the same: a search found an input of 3 elements")
+        assert "old  (0, 1)  [─────────)" in result.stderr and "new  nothing" in result.stderr
+        assert not list(folder.glob("*out.jsonl"))
+
+
+FAR = f"{NEW} HAVING COUNT(*) < 15"
+"""It means something else, but only where fifteen rows meet."""
+
+
+def test_plans_of_which_it_is_unknown_are_refused_unless_the_caller_vouches(folder: Path) -> None:
+    Path("far.sql").write_text(FAR)
+    result = invoke(*RUN, "--at", 40, "--to", "far.sql")
+    assert_refused(result, "it is unknown whether the plans mean the same")
+    assert "--accept-unproved" in result.stderr
+    found = summary(*RUN, "--at", 20, "--to", "far.sql", "--accept-unproved")
+    assert found["equivalence"].startswith("unknown, accepted: ")
+
+
+def test_plans_that_do_not_mean_the_same_are_told(folder: Path) -> None:
+    Path("wrong.sql").write_text(FAR)
+    vouched = ("--to", "wrong.sql", "--accept-unproved")
+    found = summary(*RUN, "--at", 40, *vouched, "--verify", status=1)
     assert found["verified"] is False
     assert found["differences"]
-    result = invoke(*RUN, "--at", 40, "--to", "wrong.sql", "--verify")
+    result = invoke(*RUN, "--at", 40, *vouched, "--verify")
     assert result.exit_code == 1
     assert "verified      NO: not equivalent" in result.stderr
 
 
 def test_fragments_without_another_half_tell_it_too(folder: Path) -> None:
-    Path("wrong.sql").write_text(WRONG)
-    found = summary(*RUN, "--at", 40, "--to", "wrong.sql", status=1)
+    Path("wrong.sql").write_text(FAR)
+    found = summary(*RUN, "--at", 68, "--to", "wrong.sql", "--accept-unproved", status=1)
     assert found["unmatched"] > 0
     assert (found["verified"], found["differences"]) == (False, [])
 
@@ -316,7 +341,7 @@ def test_what_the_plans_tell_is_refused_before_anything_is_written(folder: Path)
 def test_what_shows_in_the_stream_is_refused_in_mid_stream(folder: Path) -> None:
     Path("ever.sql").write_text(FOR_EVER)
     Path("twice.sql").write_text(f"{FOR_EVER} AND x > -1")
-    to = ("--to", "twice.sql")
+    to = ("--to", "twice.sql", "--accept-unproved")
     result = invoke("migrate", "ever.sql", *SOURCES[:2], "--at", 40, *to, "--output", "out.jsonl")
     assert_refused(result, "midstream: an element that is valid for ever has entered the running plan")
     assert not list(folder.glob("*out.jsonl"))

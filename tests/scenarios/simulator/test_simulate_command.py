@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from simulated import described, joined
+from simulated import VOUCHED, described, joined, other_meaning
 from typer.testing import CliRunner
 
 from midstream.cli import app
@@ -33,9 +33,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
     """A scenario whose new plan means something else."""
-    plans = {"old": joined("A", "B", "C"), "new": {"sql": joined("C", "B", "A")["sql"] + " AND A.k > 2"}}
+    plans = {"old": joined("A", "B", "C"), "new": other_meaning()}
     path = tmp_path / "wrong.yaml"
-    path.write_text(yaml.safe_dump(described(plans=plans), sort_keys=False))
+    path.write_text(yaml.safe_dump(described(plans=plans, migrations=VOUCHED), sort_keys=False))
     return path
 
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from simulated import joined, scenario, stream
+from simulated import VOUCHED, joined, other_meaning, scenario, stream
 
 from midstream.migration.machine import Migration
-from midstream.plans.errors import EnumerationLimit
+from midstream.plans.errors import EnumerationLimit, InputFileError
 from midstream.scenarios.simulator import run as run_module
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
@@ -178,9 +178,8 @@ def test_processing_while_migrating_is_compared_with_the_same_time_elsewhere() -
 
 
 def test_a_plan_that_means_something_else_is_found_out() -> None:
-    wrong = joined("C", "B", "A")
-    wrong["sql"] += " AND A.k > 2"
-    found = simulate(scenario(plans={"old": joined("A", "B", "C"), "new": wrong}))
+    both = {"old": joined("A", "B", "C"), "new": other_meaning()}
+    found = simulate(scenario(plans=both, migrations=VOUCHED))
     assert [(one.strategy, one.verdict) for one in found.compared] == [
         (BASELINE, "equal"),
         ("new alone", "different"),
@@ -189,6 +188,18 @@ def test_a_plan_that_means_something_else_is_found_out() -> None:
     assert not found.is_equal
     assert len(only(found, "genmig").differences) == 10
     assert "times on the left" in only(found, "genmig").differences[0]
+
+
+def test_a_plan_that_is_known_to_mean_something_else_is_refused() -> None:
+    wrong = joined("C", "B", "A")
+    wrong["sql"] += " AND A.k > 2"
+    for migrations in ([{"at": "5 s", "to": "new"}], VOUCHED):
+        with pytest.raises(InputFileError) as caught:
+            scenario(plans={"old": joined("A", "B", "C"), "new": wrong}, migrations=migrations)
+        assert "migrations[0].to: new: the plans do not mean the same" in str(caught.value)
+        assert "new  nothing" in str(caught.value)
+    with pytest.raises(InputFileError, match="it is unknown whether the plans mean the same"):
+        scenario(plans={"old": joined("A", "B", "C"), "new": other_meaning()})
 
 
 def test_results_out_of_order_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +218,7 @@ def test_what_is_refused_goes_on_as_before() -> None:
         *(f"SELECT DISTINCT k FROM {name} WINDOW(RANGE 2 SECONDS)" for name in "AB")
     )
     distinct = {"old": {"sql": last}, "new": {"sql": first}}
-    found = simulate(scenario(plans=distinct, strategies=["parallel-track"]))
+    found = simulate(scenario(plans=distinct, strategies=["parallel-track"], migrations=VOUCHED))
     (refused,) = found.of("parallel-track")
     assert refused.verdict == "refused"
     assert refused.refused is not None

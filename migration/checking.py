@@ -1,0 +1,79 @@
+"""Whether a plan may take the place of another: by proof, or on the caller's word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from midstream.migration.transition import Transition
+from midstream.plans.arguments import require
+from midstream.plans.comparison import Comparing
+from midstream.plans.errors import MigrationRefused
+from midstream.plans.plan import Plan
+from midstream.plans.verdicts import Answer, Equivalence
+
+UNPROVED = ("refuse", "accept")
+"""What a caller may say about plans of which it is unknown whether they mean the same."""
+
+
+def require_equivalence(found: Equivalence, unproved: str) -> None:
+    """Refuse plans that do not mean the same; and such of which that is unknown, unless the caller vouches
+    for it.
+
+    Raises   MigrationRefused, with the answer as `equivalence`.
+    """
+    if found.answer is Answer.REFUTED:
+        drawn = "" if found.counterexample is None else f"\n{found.counterexample.drawn('old', 'new')}\n"
+        raise MigrationRefused(
+            f"the plans do not mean the same: {found.reason}{drawn or '; '}"
+            "To change what the query means, replace it: engine.replace(plan, at=T) ends the old query at T "
+            "and begins the new one there",
+            equivalence=found,
+        )
+    if found.answer is Answer.UNKNOWN and unproved == "refuse":
+        raise MigrationRefused(
+            f"it is unknown whether the plans mean the same: {found.reason}. If you know that they do, say "
+            'unproved="accept", on the command line --accept-unproved',
+            equivalence=found,
+        )
+
+
+def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
+    """Refuse a proof that is about other plans.
+
+    Raises   MigrationRefused.
+    """
+    require("migrate: proof", proof, Equivalence, "what ms.equivalent(running plan, new plan) returns")
+    if proof.plans is None or set(proof.plans) != {old, new}:
+        raise MigrationRefused(
+            "the proof is about other plans; found one of "
+            + ("two streams" if proof.plans is None else "plans that are not the running one and the new one")
+            + ", expected what ms.equivalent(running plan, new plan) returns"
+        )
+
+
+def check_in_slices(
+    transition: Transition, comparing: Comparing, begin: Callable[[Equivalence], Transition]
+) -> Generator[None, None, None]:
+    """Go on comparing, a step at a time, and begin when the answer permits it.
+
+    Aborting the transition ends it. Closing it, as when all streams have ended, aborts the transition.
+    """
+    try:
+        yield  # one that has not begun would not notice that it is closed
+        while transition.is_checking:
+            try:
+                next(comparing)
+            except StopIteration as end:
+                _begin(transition, begin, end.value)
+                return
+            yield
+    except GeneratorExit:
+        transition.abort("all streams ended before it was known whether the plans mean the same")
+        raise
+
+
+def _begin(transition: Transition, begin: Callable[[Equivalence], Transition], found: Equivalence) -> None:
+    try:
+        transition.become(begin(found))
+    except MigrationRefused as refusal:
+        transition.refuse(refusal)

@@ -103,7 +103,8 @@ def along_unions(node: Node) -> Iterator[Node]:
             yield Node(Union(), tuple(Node(node.operator, (child,)) for child in node.inputs[0].inputs))
         case Union() if isinstance(node.inputs[0].operator, Filter | Project):
             operator = node.inputs[0].operator
-            if all(child.operator == operator for child in node.inputs):
+            schemas = {child.inputs[0].schema for child in node.inputs if child.operator == operator}
+            if all(child.operator == operator for child in node.inputs) and len(schemas) == 1:
                 yield Node(operator, (Node(Union(), tuple(child.inputs[0] for child in node.inputs)),))
 
 

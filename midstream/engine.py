@@ -5,6 +5,7 @@ from __future__ import annotations
 from midstream.migration.strategies import migrate
 from midstream.migration.transition import Transition
 from midstream.operators import engine
+from midstream.operators.replacement import Replacement, replace
 from midstream.optimizer import Choice, Statistics, optimize
 from midstream.plans.builder import Stream
 from midstream.plans.plan import Plan
@@ -83,6 +84,35 @@ class Engine(engine.Engine):
             unproved=unproved,
             wait=wait,
         )
+
+    def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
+        """Let a query, by default the first, mean something else from application time `at` on.
+
+        A migration keeps what a query means; this changes it. Before `at` results are those of the old plan,
+        from it on those of the new one, under the same name and to the same sinks. Without `at` it happens as
+        soon as it can: when what the old plan has given is no longer valid, and the new plan has seen all
+        that its results depend on.
+
+        Raises   PlanError where the outputs have other names, or `at` is too early; then nothing has changed.
+
+        >>> import midstream as ms
+        >>> bids = ms.stream("bids", item="integer").window(10)
+        >>> results = []
+        >>> engine = ms.Engine(bids.filter(ms.col("item") > 3), results.extend)
+        >>> engine.push("bids", ms.chronons([(0, (4,)), (1, (9,))]))
+        >>> engine.replace(bids.filter(ms.col("item") > 5)).at
+        11
+        >>> engine.push("bids", ms.chronons([(5, (4,)), (8, (9,)), (20, (4,)), (21, (7,))]))
+        >>> engine.close()
+        >>> results
+        [(0, 10, (4,)), (1, 11, (9,)), (5, 11, (4,)), (8, 11, (9,)), (11, 18, (9,)), (21, 31, (7,))]
+        """
+        found = replace(self, plan, query, at=at)
+        work = found.work()
+        next(work, None)  # one that has not begun would not notice that it is closed
+        if not found.is_done:
+            self.slices.append(work)
+        return found
 
     def statistics(self, query: str | None = None) -> Statistics:
         """What was measured so far of a query's inputs, for the cost model."""

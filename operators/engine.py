@@ -117,8 +117,9 @@ class Engine(ExchangeableGraph):
             while self.slices:
                 self.slices.popleft().close()
             return
-        if next(self.slices[0], self) is self:
-            self.slices.popleft()
+        for work in tuple(self.slices):
+            if next(work, self) is self:
+                self.slices.remove(work)
 
     def close(self) -> None:
         """End all streams; all results are out afterwards."""

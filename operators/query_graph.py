@@ -150,6 +150,22 @@ class QueryGraph:
         self._unblock(query.physical)
         self._views.pop(query.name, None)
 
+    def take_name(self, query: Query, instead_of: Query) -> None:
+        """Remove a query, and let another one have its name and its place among the others."""
+        own, name = query.name, instead_of.name
+        place = list(self.queries).index(name) if name in self.queries else len(self.queries)
+        if name in self.queries:
+            self.remove(name)
+        self._watched = [name if one == own else one for one in self._watched]
+        del self.queries[own]
+        self._views.pop(own, None)
+        query.name = name
+        rest = list(self.queries.items())
+        self.queries.clear()
+        self.queries.update([*rest[:place], (name, query), *rest[place:]])
+        if query.lasting != BEGINNING:
+            heappush(self._lasting, (-query.lasting, name))
+
     def query(self, name: str | None = None) -> Query:
         """A query by name; the first one without."""
         if name is None and self.queries:

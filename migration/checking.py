@@ -51,6 +51,18 @@ def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
         )
 
 
+def first_answer(comparing: Comparing, *, is_last: bool) -> Equivalence | None:
+    """The answer after one step, or after all where it `is_last`; None where it takes more."""
+    try:
+        next(comparing)
+        while is_last:
+            next(comparing)
+    except StopIteration as end:
+        answer: Equivalence = end.value
+        return answer
+    return None
+
+
 def check_in_slices(
     transition: Transition, comparing: Comparing, begin: Callable[[Equivalence], Transition]
 ) -> Generator[None, None, None]:

@@ -9,7 +9,13 @@ from types import MappingProxyType
 
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.changes import Change, Changes, find_changes
-from midstream.migration.checking import UNPROVED, check_in_slices, require_equivalence, require_proof_of
+from midstream.migration.checking import (
+    UNPROVED,
+    check_in_slices,
+    first_answer,
+    require_equivalence,
+    require_proof_of,
+)
 from midstream.migration.fork import everything, fork
 from midstream.migration.fuse import Fuse, ReferencePoint
 from midstream.migration.holders import read_around
@@ -119,12 +125,9 @@ def migrate(
         require_proof_of(proof, chosen.plan, plan)
         return begin(proof)
     comparing = compare(chosen.plan, plan)
-    try:
-        next(comparing)
-        while wait or engine.progress() == FOREVER:
-            next(comparing)
-    except StopIteration as end:
-        return begin(end.value)
+    answer = first_answer(comparing, is_last=wait or engine.progress() == FOREVER)
+    if answer is not None:
+        return begin(answer)
     transition = Transition(engine, chosen.name, waits_in=Phase.CHECKING)
     checking = check_in_slices(transition, comparing, begin_later)
     next(checking)

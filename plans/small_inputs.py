@@ -193,8 +193,9 @@ class SmallInputs:
                 near = round(constant * 8) / 8
                 return (float(constant) if self._is_exact else near, near - 0.5, near + 0.5)
             case Type.STRING if isinstance(constant, str):
-                plain = constant.replace("%", "a").replace("_", "a")
-                return (constant, constant + "a", constant.swapcase(), plain)
+                # What a pattern matches: with a letter in the place of each sign, and with none.
+                filled, bare = (constant.replace("%", by).replace("_", by) for by in ("a", ""))
+                return (constant, constant + "a", constant.swapcase(), filled, bare)
             case Type.BOOLEAN | Type.ANY if constant is not None:
                 return (constant,) if type_ is Type.ANY or isinstance(constant, bool) else ()
         return ()

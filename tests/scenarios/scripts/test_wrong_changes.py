@@ -40,7 +40,7 @@ FILTERS = [
     ("name LIKE 'c_r'", "name LIKE 'c%r'"),
     ("price > 10", "price >= 10"),
     ("price * 2 > 20", "price > 20"),
-    ("x / 2 = 1", "x = 2"),
+    ("ABS(x) = 2", "x = 2"),
     ("x % 2 = 1", "x % 2 <> 0 AND x > 0 AND k > 0"),
     ("CASE WHEN x > 3 THEN k ELSE 0 END = 1", "x > 3 AND k = 0"),
 ]

@@ -188,10 +188,10 @@ class SmallInputs:
         is_number = type(constant) in (int, float)
         match type_:
             case Type.INTEGER if is_number and abs(constant) < 2**40:
-                return (int(constant), int(constant) - 1, int(constant) + 1)
+                return (int(constant), int(constant) - 1, int(constant) + 1, -int(constant))
             case Type.FLOAT if is_number and abs(constant) < 2**40:
                 near = round(constant * 8) / 8
-                return (float(constant) if self._is_exact else near, near - 0.5, near + 0.5)
+                return (float(constant) if self._is_exact else near, near - 0.5, near + 0.5, -near)
             case Type.STRING if isinstance(constant, str):
                 # What a pattern matches: with a letter in the place of each sign, and with none.
                 filled, bare = (constant.replace("%", by).replace("_", by) for by in ("a", ""))

@@ -11,7 +11,7 @@ from midstream.operators.guest import Guest
 from midstream.operators.hosting import Incoming, box_of, given, no_rows
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
-from midstream.operators.queries import Query, carried_out
+from midstream.operators.queries import Query, carried_out, lowest
 from midstream.operators.query_graph import QueryGraph
 from midstream.plans.physical import Boxed
 from midstream.plans.plan import Node, Plan
@@ -31,6 +31,11 @@ class ExchangeableGraph(QueryGraph):
         the logical node the physical one that runs."""
         chosen = self.query(query)
         return carried_out(chosen.physical, self.shared(chosen.name))
+
+    def _lowest(self, query: str | None) -> tuple[Node, ...]:
+        """The same as running nodes, each of several that mean the same."""
+        chosen = self.query(query)
+        return lowest(chosen.physical, self.shared(chosen.name))
 
     def shared(self, query: str | None = None) -> Set[Node]:
         """The nodes that run for other queries. To ask for one costs O(1)."""
@@ -77,9 +82,7 @@ class ExchangeableGraph(QueryGraph):
         """Give a query another plan, and a physical plan with some other operators, guests among them.
         `moved` tells under which nodes operators that stay go on. The caller answers for its being right."""
         chosen = self.query(query)
-        self._outlast(
-            chosen, set(carried_out(chosen.physical).values()) - set(carried_out(physical).values())
-        )
+        self._outlast(chosen, set(lowest(chosen.physical)) - set(lowest(physical)))
         self.rename(moved, {chosen.name: (plan, physical)}, more)
 
     def give(self, node: Node, ready: Batch) -> None:
@@ -99,11 +102,11 @@ class ExchangeableGraph(QueryGraph):
     def input_progress(self, query: str | None = None) -> list[Time]:
         """The progress of each input of a query's exchangeable part."""
         base = self.base()
-        return [base.progress_of(node) for node in self.forks(query).values()]
+        return [base.progress_of(node) for node in self._lowest(query)]
 
     def input_max_ends(self, query: str | None = None) -> list[Time]:
         """The largest end timestamp seen on each input of a query's exchangeable part."""
-        return [self.max_end(node) for node in self.forks(query).values()]
+        return [self.max_end(node) for node in self._lowest(query)]
 
     def settle(self) -> None:
         """Once a Box has handed over to a plan, let its operators run with all others; and go on with what
@@ -147,7 +150,7 @@ class ExchangeableGraph(QueryGraph):
         base = self.base()
         running = base.running
         operators = {node: running[node] for node in query.physical.nodes if node in running}
-        inputs = tuple(self.forks(query.name).values())
+        inputs = self._lowest(query.name)
         view = self._views.get(query.name)
         if view is None or view.nodes != inputs:
             view = PlanBox(query.physical, inputs, relations=self._relations, running=operators)

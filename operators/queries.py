@@ -71,11 +71,15 @@ class Query:
         return not numbers <= self.apart
 
 
-def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
+def lowest(physical: Plan, shared: Set[Node] = frozenset()) -> tuple[Node, ...]:
     """The windows of a physical plan, sources without a window, and nodes that are `shared`, as far as they
-    are the first that are met from the outputs; by the logical node that each carries out."""
-    also = {node for node in physical.nodes if node in shared}
-    return {meant(node): node for node in input_nodes(physical, also)}
+    are the first that are met from the outputs."""
+    return input_nodes(physical, {node for node in physical.nodes if node in shared})
+
+
+def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
+    """The same by the logical node that each carries out; of several that carry out one, the last."""
+    return {meant(node): node for node in lowest(physical, shared)}
 
 
 def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:

@@ -22,7 +22,7 @@ from midstream.operators.meters import Meters
 from midstream.operators.operator import Operator
 from midstream.operators.plan_box import PlanBox
 from midstream.operators.planner import form, physical_plan
-from midstream.operators.queries import Query, Sink, carried_out, missed_until
+from midstream.operators.queries import Query, Sink, carried_out, lowest, missed_until
 from midstream.operators.relations import Relations, check_relations
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.operators.ways import Way
@@ -113,7 +113,7 @@ class QueryGraph:
             else:
                 alone = PlanBox(physical, relations=self._relations)
                 first = dict(zip(alone.outputs, alone.initial, strict=True))
-        windows = carried_out(physical).values()
+        windows = lowest(physical)
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
             known = [self._meters[window].max_end for window in windows if window in self._meters]
@@ -203,7 +203,7 @@ class QueryGraph:
         Raises   PlanError where a window gives positive and negative elements.
         """
         chosen = self.query(query)
-        windows = carried_out(chosen.physical).values()
+        windows = lowest(chosen.physical)
         for node in windows:
             if form(node) != "intervals":
                 raise PlanError(
@@ -265,7 +265,7 @@ class QueryGraph:
         if node in self._meters:
             return max(lasting, self._meters[node].max_end)
         # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
-        windows = carried_out(Plan(node)).values()
+        windows = lowest(Plan(node))
         if all(below in self._meters for below in windows):
             ends = {below: self.max_end(below) for below in windows}
         else:
@@ -428,7 +428,7 @@ class QueryGraph:
             query.plan, physical = plans[query.name]
             query.physical = self._base.known(physical)
             self._base.run(query, query.physical, before, adopted)
-            self._meters.use(query, carried_out(query.physical).values(), self.max_end)
+            self._meters.use(query, lowest(query.physical), self.max_end)
             self._unblock(before)
             self._views.pop(query.name, None)
             for node in query.physical.nodes:

@@ -14,6 +14,7 @@ import os
 import pkgutil
 import re
 import shutil
+import signal
 import subprocess
 import tomllib
 from pathlib import Path
@@ -24,6 +25,11 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
+
+# Where the run itself was started in the background, interruptions are ignored, and so they would be by all
+# commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A time limit per example would measure the machine, not the code.
 settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)

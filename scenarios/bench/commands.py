@@ -162,7 +162,7 @@ def memory(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=examples("midstream bench arrivals --items join,group-count --collector on,off"))
 def arrivals(
     items: Annotated[str | None, typer.Option(help="What to measure, by default all.")] = None,
     elements: Annotated[
@@ -232,7 +232,7 @@ def files(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=examples("midstream bench queries --sizes 100,1000"))
 def queries(
     sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
     as_json: AS_JSON = False,

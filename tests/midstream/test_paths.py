@@ -38,7 +38,8 @@ from typer.testing import CliRunner, Result
 import midstream as ms
 from midstream.cli import app
 from midstream.scenarios import demo, pictures
-from midstream.scenarios.bench import files, memory, races
+from midstream.scenarios.bench import arrival_races, files, memory, queries, races
+from midstream.scenarios.bench.arrivals import ARRIVALS
 from midstream.scenarios.bench.item import workload
 from midstream.scenarios.bench.items import ITEMS
 from midstream.scenarios.process import as_process
@@ -116,6 +117,8 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench",): {"--output": writes("bench.json"), "--chart": writes("bench.png")},
     ("bench", "memory"): {"--output": writes("memory.json"), "--chart": writes("memory.png")},
     ("bench", "files"): {"--output": writes("files.json")},
+    ("bench", "arrivals"): {"--output": writes("arrivals.json")},
+    ("bench", "queries"): {"--output": writes("queries.json")},
     ("study", "profile"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -139,6 +142,8 @@ BASE: dict[Name, list[str]] = {
     ("bench",): ["--items", "join", "--no-peers"],
     ("bench", "memory"): [],
     ("bench", "files"): ["--rows", "200", "--repetitions", "1"],
+    ("bench", "arrivals"): ["--no-peers"],
+    ("bench", "queries"): [],
     ("study", "profile"): [],
     ("study", "what-if"): [],
 }
@@ -146,7 +151,7 @@ BASE: dict[Name, list[str]] = {
 
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--at", "--strategy",
-    "--items", "--batch-sizes", "--window", "--bucket", "--master",
+    "--items", "--batch-sizes", "--window", "--bucket", "--master", "--collector", "--sizes",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 
@@ -237,6 +242,14 @@ def measured() -> Any:
     return [raced(workload(ITEMS[0], 100, 1, 20), 1, (64,))]
 
 
+@functools.cache
+def arrived() -> Any:
+    return real_race(ARRIVALS[-1:], 100, 1, 50, ["off"], [], 1)
+
+
+real_race = arrival_races.race
+
+
 class Figure:
     """A picture that is drawn at once."""
 
@@ -303,6 +316,10 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
     run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
     monkeypatch.setattr(files, "measure_files", lambda *_: run)
+    monkeypatch.setattr(arrival_races, "race", lambda *_: arrived())
+    costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
+    many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
+    monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
     _without_spark(monkeypatch)
     return tmp_path

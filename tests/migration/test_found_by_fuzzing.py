@@ -344,3 +344,20 @@ def test_what_goes_on_for_another_query_must_fulfil_what_a_strategy_requires(
     engine.push("a", [(1, 6, (0,))])
     engine.close()
     assert equivalent(results, [(0, 2, (0,)), (0, 2, (0,)), (1, 4, (0,)), (1, 6, (0,))])
+
+
+def test_inputs_that_mean_the_same_are_inputs_each() -> None:
+    """A split of a stream below a window, and the stream itself: neither is left out where a query begins."""
+    s = stream("s", x="integer")
+    low = col("x") < 1
+    results: list[Element] = []
+    engine = Engine(s.split(2).window(3).union(s).filter(low).plan(), results.extend)
+    new = s.split(2).window(3).filter(low).union(s.split(2).filter(low)).plan()
+    migration = vouched(engine, new)
+    assert engine.box.progress() == BEGINNING
+    assert len(engine.input_progress()) == len(engine.input_max_ends())
+    engine.push("s", [(0, 1, (0,)), (1, 2, (5,)), (9, 10, (0,))])
+    assert engine.box.progress() == 9
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert equivalent(results, [(0, 3, (0,)), (0, 1, (0,)), (9, 12, (0,)), (9, 10, (0,))])

@@ -27,6 +27,11 @@ def as_it_was() -> Iterator[None]:
     gc.enable() if is_on else gc.disable()
 
 
+def about(frozen: int) -> Any:
+    """That many: something that is frozen may still go, as nothing needs it any more."""
+    return pytest.approx(frozen, rel=0.001)
+
+
 def test_settings_are_back_after_nesting_and_after_an_error() -> None:
     gc.set_threshold(123, 4, 5)
     frozen = gc.get_freeze_count()
@@ -35,10 +40,10 @@ def test_settings_are_back_after_nesting_and_after_an_error() -> None:
         assert gc.get_threshold() == THRESHOLDS
         assert inside > frozen
         with pytest.raises(ZeroDivisionError), ms.streaming_gc():
-            assert gc.get_freeze_count() == inside
+            assert gc.get_freeze_count() == about(inside)
             raise ZeroDivisionError
         assert gc.get_threshold() == THRESHOLDS
-        assert gc.get_freeze_count() == inside
+        assert gc.get_freeze_count() == about(inside)
     assert gc.get_threshold() == (123, 4, 5)
     assert gc.get_freeze_count() == frozen
 
@@ -55,8 +60,8 @@ def test_what_its_owner_has_frozen_stays_frozen() -> None:
     try:
         frozen = gc.get_freeze_count()
         with ms.streaming_gc():
-            assert gc.get_freeze_count() == frozen
-        assert gc.get_freeze_count() == frozen
+            assert gc.get_freeze_count() == about(frozen)
+        assert gc.get_freeze_count() == about(frozen)
         assert gc.get_threshold() != THRESHOLDS
     finally:
         gc.unfreeze()

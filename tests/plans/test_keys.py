@@ -55,7 +55,8 @@ def keyed(draw: st.DrawFn) -> Plan:
     found = one.join(other, on=on, columns=draw(st.lists(st.sampled_from(names), min_size=1, unique=True)))
     kept = draw(st.lists(st.sampled_from(found.schema.names), min_size=1, unique=True))
     found = found.select(*kept, copy=col(draw(st.sampled_from(found.schema.names))))
-    return draw(st.sampled_from([found, found.istream(), found.granularity(2), found.coalesce(3)])).plan()
+    coarser = found.granularity(2 * found.node.granule)
+    return draw(st.sampled_from([found, found.istream(), coarser, found.coalesce(3)])).plan()
 
 
 @given(workloads(plans(**WHOLE)))

@@ -82,7 +82,7 @@ def test_memory_is_read_in_bytes() -> None:
     before = resident_bytes()
     if before is None:
         pytest.skip("this system does not tell")
-    ballast = bytearray(64 * 2**20)
+    ballast = bytearray(b"1") * (64 * 2**20)
     after = resident_bytes()
     assert after is not None
     assert 32 * 2**20 < after - before < 128 * 2**20 + len(ballast)

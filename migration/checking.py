@@ -51,12 +51,10 @@ def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
         )
 
 
-def first_answer(comparing: Comparing, *, is_last: bool) -> Equivalence | None:
-    """The answer after one step, or after all where it `is_last`; None where it takes more."""
+def next_answer(comparing: Comparing) -> Equivalence | None:
+    """The answer, if one more step gives it."""
     try:
         next(comparing)
-        while is_last:
-            next(comparing)
     except StopIteration as end:
         answer: Equivalence = end.value
         return answer
@@ -73,10 +71,9 @@ def check_in_slices(
     try:
         yield  # one that has not begun would not notice that it is closed
         while transition.is_checking:
-            try:
-                next(comparing)
-            except StopIteration as end:
-                _begin(transition, begin, end.value)
+            answer = next_answer(comparing)
+            if answer is not None:
+                _begin(transition, begin, answer)
                 return
             yield
     except GeneratorExit:

@@ -12,7 +12,7 @@ from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.checking import (
     UNPROVED,
     check_in_slices,
-    first_answer,
+    next_answer,
     require_equivalence,
     require_proof_of,
 )
@@ -125,7 +125,9 @@ def migrate(
         require_proof_of(proof, chosen.plan, plan)
         return begin(proof)
     comparing = compare(chosen.plan, plan)
-    answer = first_answer(comparing, is_last=wait or engine.progress() == FOREVER)
+    answer = next_answer(comparing)
+    while answer is None and (wait or engine.progress() == FOREVER):
+        answer = next_answer(comparing)
     if answer is not None:
         return begin(answer)
     transition = Transition(engine, chosen.name, waits_in=Phase.CHECKING)

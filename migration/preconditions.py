@@ -25,8 +25,7 @@ from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
 def require_exchangeable(old: Plan, new: Plan) -> None:
     """Refuse plans that differ in anything but the snapshot-reducible part above their windows.
 
-    That the two parts mean the same cannot be decided in general, and is the caller's claim: plans from the
-    optimizer's rules do. If it is wrong, the migration's count of unmatched fragments shows it.
+    That the two parts mean the same is asked elsewhere (see checking).
 
     Raises   MigrationRefused, naming the operator and the reason.
     """

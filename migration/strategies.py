@@ -375,10 +375,11 @@ def migrate_box(
     """Set up a migration between two boxes, of whatever engine; the results that are ready at once come with
     it.
 
-    `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. What a
-    strategy requires of the plans cannot be checked here, and is the caller's claim: for `swap`, that the
-    boxes are stateless but for the order of their results; for `genmig-end-timestamp` and `auto`, that the
-    old box's `state()` leaves out nothing that matters to later results.
+    `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. Boxes
+    have no plans to be compared, so the caller vouches that they mean the same. What a strategy requires of
+    plans is the caller's claim, too: for `swap`, that the boxes are stateless but for the order of their
+    results; for `genmig-end-timestamp` and `auto`, that the old box's `state()` leaves out nothing that
+    matters to later results.
 
     Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
     """

@@ -8,13 +8,14 @@ ARGS    ?=
 
 # For `make fuzz`: how often, and the first seed, another one each time unless it is given. Or until so many
 # migrations have moved, so many of them to another logical plan, and so many by each strategy; with a LOG,
-# a file, it goes on where it was ended.
+# a file, it goes on where it was ended. KINDS of plans, such as joins,preserving, instead of all.
 RUNS    ?= 20000
 SEED    ?=
 MOVED   ?=
 ANOTHER ?=
 EACH    ?=
 LOG     ?=
+KINDS   ?=
 
 ROOMS   := midstream plans operators optimizer migration scenarios
 EXTRAS  := dev,spark,plot
@@ -121,7 +122,7 @@ $(CLEAN)/.ready: $(WHEEL)
 fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
 	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED)) \
 	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
-	  $(addprefix --log ,$(LOG))
+	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS))
 
 # What the wheel may lack shows when every module is loaded, and every command and document is run; `unit` has
 # tested what they do.

@@ -27,6 +27,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
+from cases import KINDS
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from machine import MOVED, OUTCOMES, TALLY, Midstream
@@ -52,10 +53,12 @@ def _share(counter: Any) -> None:
     _done = counter
 
 
-def portion(number: int, runs: int) -> tuple[str, Tally]:
-    """Run it with a seed; what failed, or nothing, and what came of the migrations."""
+def portion(number: int, runs: int, drawn: Sequence[str]) -> tuple[str, Tally]:
+    """Run it with a seed, over some kinds of plans; what failed, or nothing, and what came of migrations."""
 
     class Counted(Midstream):
+        kinds = drawn
+
         def teardown(self) -> None:
             with _done.get_lock():
                 _done.value += 1
@@ -89,6 +92,8 @@ class Campaign:
 
     first: int
     """The seed of the first portion."""
+    kinds: Sequence[str] = tuple(KINDS)
+    """Of plans: some strategies take few of all of them."""
     done: set[int] = field(default_factory=set)
     """The seeds of those that were run."""
     tally: Tally = field(default_factory=Counter)
@@ -98,12 +103,12 @@ class Campaign:
         """As it was written."""
         data = json.loads(path.read_text(encoding="utf-8"))
         counts = {(strategy, outcome): n for strategy, outcome, n in data["tally"]}
-        return cls(data["first"], set(data["done"]), Counter(counts))
+        return cls(data["first"], data["kinds"], set(data["done"]), Counter(counts))
 
     def write(self, path: Path) -> None:
         """To go on from here another time."""
         tally = [[*key, n] for key, n in sorted(self.tally.items())]
-        data = {"first": self.first, "done": sorted(self.done), "tally": tally}
+        data = {"first": self.first, "kinds": list(self.kinds), "done": sorted(self.done), "tally": tally}
         path.write_text(json.dumps(data), encoding="utf-8")
 
     def seeds(self) -> Iterator[int]:
@@ -167,7 +172,7 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
             while not goal.is_reached(campaign):
                 while len(under_way) < workers:
                     number = next(seeds)
-                    under_way[pool.submit(portion, number, size)] = number
+                    under_way[pool.submit(portion, number, size, campaign.kinds)] = number
                 finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
                 seconds = monotonic() - began
                 print(
@@ -177,7 +182,8 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
                     number = under_way.pop(future)
                     failure, tally = future.result()
                     if failure:
-                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size}"
+                        kinds = ",".join(campaign.kinds)
+                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size} KINDS={kinds}"
                     campaign.add(number, tally)
                     if path is not None:
                         campaign.write(path)
@@ -195,13 +201,17 @@ def main() -> int:
     parser.add_argument("--another", type=int, default=0, help="so many of them to another logical plan")
     parser.add_argument("--each", type=int, default=0, help="so many of them by each strategy")
     parser.add_argument("--seed", type=int, default=None, help="of the first portion; another one each time")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of plans; joins and preserving suit all")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--log", type=Path, help="keep the counts in this file, and go on from there")
     asked = parser.parse_args()
     if asked.log is not None and asked.log.exists():
         campaign = Campaign.read(asked.log)
     else:
-        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed)
+        kinds = tuple(asked.kinds.split(","))
+        if not {*kinds} <= {*KINDS}:
+            parser.error(f"--kinds: found {asked.kinds}, expected some of {','.join(KINDS)}")
+        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed, kinds)
     goal = Goal(asked.runs, asked.moved, asked.another, asked.each)
     print(f"from seed {campaign.first} on, {asked.workers} portions at a time", flush=True)
     failure = run(campaign, goal, asked.workers, asked.log)

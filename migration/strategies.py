@@ -281,6 +281,7 @@ def _begin(
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
             new = engine.new_part(box.change.new, inputs)
+        new.open()
         migration = _migration(box.old, new, strategy, box.split, reached, box.known, box.signed)
         seats = engine.seats(box.change.new, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
@@ -292,6 +293,7 @@ def _begin(
     for seat, batch in ready.items():
         engine.give(seat, batch)
     engine.settle()
+    engine.open_ways(query)
     return Transition(engine, query, parts)
 
 

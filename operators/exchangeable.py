@@ -85,6 +85,13 @@ class ExchangeableGraph(QueryGraph):
         self._outlast(chosen, set(lowest(chosen.physical)) - set(lowest(physical)))
         self.rename(moved, {chosen.name: (plan, physical)}, more)
 
+    def open_ways(self, query: str) -> None:
+        """Compile now what the next elements of a query's streams take: who exchanges a part of it waits for
+        that, and not the elements."""
+        for source in self.query(query).plan.sources:
+            if source.stream not in self.inlets:
+                self._open_inlet(source.stream)
+
     def give(self, node: Node, ready: Batch) -> None:
         """Pass on what a Box has ready, in the place of a node, outside of any event."""
         query = self._query_of(node)

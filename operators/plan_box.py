@@ -103,6 +103,10 @@ class PlanBox:
             for port in range(len(self.nodes))
         ]
 
+    def open(self) -> None:
+        """Compile now what the first event takes."""
+        _ = self.events
+
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
         return self.process(port, batch, batch[-1][0]) if batch else [[] for _ in self.outputs]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 
 from midstream.migration.transition import Transition
 from midstream.plans.arguments import require
-from midstream.plans.comparison import Comparing
+from midstream.plans.comparison import Comparing, next_answer
 from midstream.plans.errors import MigrationRefused
 from midstream.plans.plan import Plan
 from midstream.plans.verdicts import Answer, Equivalence
@@ -49,16 +49,6 @@ def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
             + ("two streams" if proof.plans is None else "plans that are not the running one and the new one")
             + ", expected what ms.equivalent(running plan, new plan) returns"
         )
-
-
-def next_answer(comparing: Comparing) -> Equivalence | None:
-    """The answer, if one more step gives it."""
-    try:
-        next(comparing)
-    except StopIteration as end:
-        answer: Equivalence = end.value
-        return answer
-    return None
 
 
 def check_in_slices(

@@ -12,7 +12,6 @@ from midstream.migration.changes import Change, Changes, find_changes
 from midstream.migration.checking import (
     UNPROVED,
     check_in_slices,
-    next_answer,
     require_equivalence,
     require_proof_of,
 )
@@ -58,7 +57,7 @@ from midstream.operators.planner import form
 from midstream.operators.queries import Query
 from midstream.plans.arguments import listed, require, wrong
 from midstream.plans.builder import Stream, plan_of
-from midstream.plans.comparison import compare
+from midstream.plans.comparison import compare, next_answer
 from midstream.plans.errors import MigrationRefused, StatisticsError
 from midstream.plans.plan import Node, Plan
 from midstream.plans.properties import reads_stream

@@ -66,16 +66,22 @@ def equivalent(
         require("equivalent: seconds", seconds, (int, float), "a number of seconds, or None")
     until = None if seconds is None else monotonic() + seconds
     comparing = compare(left, right, steps)
-    while True:
-        try:
-            next(comparing)
-        except StopIteration as end:
-            answer: Equivalence = end.value
-            return answer
+    while (answer := next_answer(comparing)) is None:
         if until is not None and monotonic() > until:
             return Equivalence(
                 Answer.UNKNOWN, f"the search was ended after {seconds} seconds", plans=(left, right)
             )
+    return answer
+
+
+def next_answer(comparing: Comparing) -> Equivalence | None:
+    """The answer, if one more step gives it."""
+    try:
+        next(comparing)
+    except StopIteration as end:
+        answer: Equivalence = end.value
+        return answer
+    return None
 
 
 def compare(left: Plan, right: Plan, steps: int = STEPS) -> Comparing:

@@ -64,6 +64,18 @@ def meant(node: Node) -> Node:
     return logical_plan(Plan(node)).root
 
 
+def expressions(node: Node) -> tuple[Expression, ...]:
+    """The expressions of a node's operator, over the columns of its inputs one behind the other."""
+    match logical(node):
+        case Filter(condition) | Join(condition) | SemiJoin(condition) | AntiJoin(condition):
+            return (condition,)
+        case Project(columns):
+            return tuple(expression for _, expression in columns)
+        case Aggregate(_, calls):
+            return tuple(call.argument for _, call in calls if call.argument is not None)
+    return ()
+
+
 @lru_cache(maxsize=4096)
 def is_chronon_stream(node: Node) -> bool:
     """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""

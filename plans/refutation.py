@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from random import Random
 
 from midstream.plans.aggregates import UserAggregate
 from midstream.plans.errors import MidstreamError
-from midstream.plans.expressions import Apply, Expression
-from midstream.plans.logical import Aggregate, AntiJoin, Filter, Join, Project, SemiJoin
+from midstream.plans.expressions import Apply, walk
+from midstream.plans.logical import Aggregate
 from midstream.plans.plan import Plan
-from midstream.plans.properties import logical
+from midstream.plans.properties import expressions, logical
 from midstream.plans.small_inputs import SmallInputs, Streams
 from midstream.plans.snapshots import NormalForm, snapshot
 from midstream.plans.step_functions import StepFunctions
@@ -130,21 +130,7 @@ def callables(plan: Plan) -> Iterator[str]:
     are called."""
     for node in plan.nodes:
         operator = logical(node)
-        expressions: Iterable[Expression] = ()
-        match operator:
-            case Filter(condition) | Join(condition) | SemiJoin(condition) | AntiJoin(condition):
-                expressions = [condition]
-            case Project(columns):
-                expressions = [expression for _, expression in columns]
-            case Aggregate(_, calls):
-                yield from (c.name for _, c in calls if isinstance(c.function, UserAggregate))
-                expressions = [call.argument for _, call in calls if call.argument is not None]
-        for expression in expressions:
-            yield from _applied(expression)
-
-
-def _applied(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Apply):
-        yield str(expression)
-    for part in expression.parts():
-        yield from _applied(part)
+        if isinstance(operator, Aggregate):
+            yield from (c.name for _, c in operator.calls if isinstance(c.function, UserAggregate))
+        for expression in expressions(node):
+            yield from (str(part) for part in walk(expression) if isinstance(part, Apply))

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from midstream.plans.expressions import COMPARISONS, Binary, Col, Const, Expression
+from midstream.plans.expressions import COMPARISONS, Binary, Col, Const, Expression, walk
 from midstream.plans.logical import (
     Aggregate,
     AntiJoin,
-    Filter,
     Join,
     Project,
     Relation,
@@ -22,8 +21,8 @@ from midstream.plans.logical import (
     Source,
 )
 from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
-from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.properties import expressions, logical
+from midstream.plans.schema import Column, Type
 from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload
 from midstream.plans.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
 
@@ -72,13 +71,15 @@ class SmallInputs:
                     case CountWindow(size, slide) | PartitionedWindow(_, size, slide):
                         counted = max(counted, (size or 1) + slide)
                 origins[node] = _origins(node, origins)
-                for expression, schema, places in _conditions(node, origins):
-                    for part in _walk(expression):
+                names = [name for child in node.inputs for name in child.schema.names]
+                places = [place for child in node.inputs for place in origins[child]]
+                for expression in expressions(node):
+                    for part in walk(expression):
                         is_computed |= isinstance(part, Binary) and part.operator not in COMPARISONS
                     for columns, constants in _compared(expression):
                         named += constants
                         for column in columns:
-                            for origin in places[schema.index(column)]:
+                            for origin in places[names.index(column)]:
                                 self._constants.setdefault(origin, []).extend(constants)
                 is_computed |= isinstance(operator, Aggregate)
         self._is_exact = not is_computed
@@ -231,35 +232,10 @@ def _origins(
     return tuple(frozenset().union(*parts) for parts in zip(*inputs, strict=True))
 
 
-def _conditions(
-    node: Node, origins: Mapping[Node, tuple[frozenset[Origin], ...]]
-) -> Iterator[tuple[Expression, Schema, tuple[frozenset[Origin], ...]]]:
-    """The expressions of an operator, with the columns that they may read and where these come from."""
-    schemas, places = [n.schema for n in node.inputs], [origins[n] for n in node.inputs]
-    match logical(node):
-        case Filter(condition):
-            yield condition, schemas[0], places[0]
-        case Join(condition) | SemiJoin(condition) | AntiJoin(condition):
-            yield condition, schemas[0].concat(schemas[1]), places[0] + places[1]
-        case Project(columns):
-            for _, expression in columns:
-                yield expression, schemas[0], places[0]
-        case Aggregate(_, calls):
-            for _, call in calls:
-                if call.argument is not None:
-                    yield call.argument, schemas[0], places[0]
-
-
-def _walk(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    for part in expression.parts():
-        yield from _walk(part)
-
-
 def _compared(expression: Expression) -> Iterator[tuple[list[str], list[Any]]]:
     """Columns and constants that stand together in the smallest expression that has both."""
-    columns = [part.name for part in _walk(expression) if isinstance(part, Col)]
-    constants = [part.value for part in _walk(expression) if isinstance(part, Const)]
+    columns = [part.name for part in walk(expression) if isinstance(part, Col)]
+    constants = [part.value for part in walk(expression) if isinstance(part, Const)]
     if not constants:
         return
     deeper = [found for part in expression.parts() for found in _compared(part)]

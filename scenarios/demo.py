@@ -20,11 +20,10 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import migrate
 from midstream.operators.engine import Engine, interleave
 from midstream.optimizer import Statistics, optimize, price
-from midstream.plans.comparison import equivalent as equivalent_plans
+from midstream.plans.comparison import equivalent
 from midstream.plans.errors import InputFileError
 from midstream.plans.plan import Plan
 from midstream.plans.serialise import plan_to_json
-from midstream.plans.snapshots import equivalent
 from midstream.plans.streams import Batch, Element, chronons
 from midstream.plans.verdicts import Equivalence
 from midstream.scenarios.departures import common_destinations, departures
@@ -280,7 +279,7 @@ def _with_migration(
     choice = optimize(plan, statistics)
     chosen = choice.plan if target is None else target
     # All results are compared in the end, so that a wrong target is shown for what it is.
-    proof = choice.proof if target is None else equivalent_plans(plan, target, steps=0)
+    proof = choice.proof if target is None else equivalent(plan, target, steps=0)
     migration = migrate(run.engine, chosen, proof=proof, unproved="accept")
     done: _Mark | None = None
     for elements in run.feed(rest):

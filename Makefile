@@ -8,7 +8,7 @@ ARGS    ?=
 
 # For `make fuzz`: how often, and the first seed, another one each time unless it is given. Or until so many
 # migrations have moved, so many of them to another logical plan, and so many by each strategy; with a LOG,
-# a file, it goes on where it was ended. KINDS of plans, such as joins,preserving, instead of all.
+# a file, it goes on where it was ended. KINDS of plans, such as joins,preserving, and STRATEGIES instead of all.
 RUNS    ?= 20000
 SEED    ?=
 MOVED   ?=
@@ -16,6 +16,7 @@ ANOTHER ?=
 EACH    ?=
 LOG     ?=
 KINDS   ?=
+STRATEGIES ?=
 
 ROOMS   := midstream plans operators optimizer migration scenarios
 EXTRAS  := dev,spark,plot
@@ -122,7 +123,7 @@ $(CLEAN)/.ready: $(WHEEL)
 fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
 	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED)) \
 	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
-	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS))
+	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS)) $(addprefix --strategies ,$(STRATEGIES))
 
 # What the wheel may lack shows when every module is loaded, and every command and document is run; `unit` has
 # tested what they do.

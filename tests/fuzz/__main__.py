@@ -53,11 +53,13 @@ def _share(counter: Any) -> None:
     _done = counter
 
 
-def portion(number: int, runs: int, drawn: Sequence[str]) -> tuple[str, Tally]:
-    """Run it with a seed, over some kinds of plans; what failed, or nothing, and what came of migrations."""
+def portion(number: int, runs: int, drawn: Sequence[str], by: Sequence[str]) -> tuple[str, Tally]:
+    """Run it with a seed, over some kinds of plans, by some strategies; what failed, or nothing, and what
+    came of migrations."""
 
     class Counted(Midstream):
         kinds = drawn
+        strategies = by
 
         def teardown(self) -> None:
             with _done.get_lock():
@@ -94,6 +96,7 @@ class Campaign:
     """The seed of the first portion."""
     kinds: Sequence[str] = tuple(KINDS)
     """Of plans: some strategies take few of all of them."""
+    strategies: Sequence[str] = tuple(STRATEGIES)
     done: set[int] = field(default_factory=set)
     """The seeds of those that were run."""
     tally: Tally = field(default_factory=Counter)
@@ -103,12 +106,18 @@ class Campaign:
         """As it was written."""
         data = json.loads(path.read_text(encoding="utf-8"))
         counts = {(strategy, outcome): n for strategy, outcome, n in data["tally"]}
-        return cls(data["first"], data["kinds"], set(data["done"]), Counter(counts))
+        return cls(data["first"], data["kinds"], data["strategies"], set(data["done"]), Counter(counts))
 
     def write(self, path: Path) -> None:
         """To go on from here another time."""
         tally = [[*key, n] for key, n in sorted(self.tally.items())]
-        data = {"first": self.first, "kinds": list(self.kinds), "done": sorted(self.done), "tally": tally}
+        data = {
+            "first": self.first,
+            "kinds": list(self.kinds),
+            "strategies": list(self.strategies),
+            "done": sorted(self.done),
+            "tally": tally,
+        }
         path.write_text(json.dumps(data), encoding="utf-8")
 
     def seeds(self) -> Iterator[int]:
@@ -156,7 +165,7 @@ class Goal:
         return (
             sum(map(campaign.moved, STRATEGIES)) >= self.moved
             and sum(campaign.moved(one, MOVED[1:]) for one in STRATEGIES) >= self.another
-            and all(campaign.moved(one) >= self.each for one in STRATEGIES)
+            and all(campaign.moved(one) >= self.each for one in campaign.strategies)
         )
 
 
@@ -172,7 +181,8 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
             while not goal.is_reached(campaign):
                 while len(under_way) < workers:
                     number = next(seeds)
-                    under_way[pool.submit(portion, number, size, campaign.kinds)] = number
+                    task = pool.submit(portion, number, size, campaign.kinds, campaign.strategies)
+                    under_way[task] = number
                 finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
                 seconds = monotonic() - began
                 print(
@@ -182,8 +192,8 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
                     number = under_way.pop(future)
                     failure, tally = future.result()
                     if failure:
-                        kinds = ",".join(campaign.kinds)
-                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size} KINDS={kinds}"
+                        drawn = f"KINDS={','.join(campaign.kinds)} STRATEGIES={','.join(campaign.strategies)}"
+                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size} {drawn}"
                     campaign.add(number, tally)
                     if path is not None:
                         campaign.write(path)
@@ -202,16 +212,18 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=0, help="so many of them by each strategy")
     parser.add_argument("--seed", type=int, default=None, help="of the first portion; another one each time")
     parser.add_argument("--kinds", default=",".join(KINDS), help="of plans; joins and preserving suit all")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="those that migrate")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--log", type=Path, help="keep the counts in this file, and go on from there")
     asked = parser.parse_args()
     if asked.log is not None and asked.log.exists():
         campaign = Campaign.read(asked.log)
     else:
-        kinds = tuple(asked.kinds.split(","))
-        if not {*kinds} <= {*KINDS}:
-            parser.error(f"--kinds: found {asked.kinds}, expected some of {','.join(KINDS)}")
-        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed, kinds)
+        kinds, strategies = tuple(asked.kinds.split(",")), tuple(asked.strategies.split(","))
+        for name, found, known in (("kinds", kinds, KINDS), ("strategies", strategies, STRATEGIES)):
+            if not {*found} <= {*known}:
+                parser.error(f"--{name}: found {','.join(found)}, expected some of {','.join(known)}")
+        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed, kinds, strategies)
     goal = Goal(asked.runs, asked.moved, asked.another, asked.each)
     print(f"from seed {campaign.first} on, {asked.workers} portions at a time", flush=True)
     failure = run(campaign, goal, asked.workers, asked.log)

@@ -18,7 +18,7 @@ LOG     ?=
 KINDS   ?=
 STRATEGIES ?=
 
-ROOMS   := midstream plans operators optimizer migration scenarios
+ROOMS   := midstream plans operators optimizer migration scenarios benchmarks
 EXTRAS  := dev,spark,plot
 BIN     := .venv/bin
 READY   := .venv/.ready
@@ -31,7 +31,7 @@ CLEAN   := build/wheel-venv
 ALONE   := build/wheel-tests
 SOURCES := build/sources
 NO_JAVA := build/no-java
-COMMANDS := $(wildcard tests/test_*.py tests/midstream/test_cli.py tests/scenarios/*/test_*command*.py)
+COMMANDS := $(wildcard tests/test_*.py tests/midstream/test_cli.py $(addsuffix /test_*command*.py,tests/midstream/* tests/scenarios/* tests/benchmarks))
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -41,7 +41,7 @@ unexport PYTHONPATH
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types links layers unit coverage wheel-test java fuzz test check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit coverage wheel-test java fuzz test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -76,15 +76,8 @@ lint: $(READY) ## Check style and format
 types: $(READY) ## Check types
 	$(BIN)/mypy
 
-# Folders are linked whole, midstream/ file by file: it cannot hold links to the other rooms itself.
-links: ## Renew the links through which type checkers see the rooms as one package
-	@rm -rf tests/typing/midstream && mkdir -p tests/typing/midstream
-	@for room in $(filter-out midstream,$(ROOMS)); do ln -s ../../../$$room tests/typing/midstream/; done
-	@for file in $(filter-out %/__pycache__,$(wildcard midstream/*)); do ln -s ../../../$$file tests/typing/midstream/; done
-
-# From there, because import-linter looks for the package in the working folder first.
 layers: $(READY) ## Check that no room imports one above it
-	cd tests/typing && ../../$(BIN)/lint-imports --config ../../pyproject.toml --cache-dir ../../.import_linter_cache
+	$(BIN)/lint-imports --cache-dir .import_linter_cache
 
 unit: $(READY) ## Run the tests against the editable install
 	$(BIN)/$(PYTEST) $(ARGS)
@@ -129,7 +122,7 @@ fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of m
 # tested what they do.
 wheel-test: export MIDSTREAM_PROFILE := few
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
-	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE) && rm -rf $(ALONE)/tests/typing
+	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE)
 	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(COMMANDS) $(ARGS)
 
 java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed

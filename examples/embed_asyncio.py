@@ -11,7 +11,7 @@ from embed_callables import CallableBox, Tagged, keep
 
 import midstream as ms
 from midstream.migration.strategies import find_strategy, migrate_box
-from midstream.operators.box import settled
+from midstream.operators.base.box import settled
 
 
 class CountBy:

@@ -8,7 +8,7 @@ from random import Random
 
 import midstream as ms
 from midstream.migration.strategies import find_strategy, migrate_box
-from midstream.operators.box import settled
+from midstream.operators.base.box import settled
 
 Tagged = list[tuple[int, tuple]]  # a port, and an element: start, end, payload
 Step = Callable[[Tagged, float], Tagged]  # told what comes in order of time, and how far time is behind it

@@ -10,15 +10,15 @@ from midstream.migration.machine import Migration
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box
 from midstream.migration.transition import Transition
-from midstream.operators.box import Box, StateSize, max_end, settled, state_size
-from midstream.operators.collector import streaming_gc
-from midstream.operators.engine import interleave, run
-from midstream.operators.input_manager import DeadLetter
-from midstream.operators.metadata import Metadata
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import physical_plan
-from midstream.operators.queries import Query
-from midstream.operators.relations import constant
+from midstream.operators.base.box import Box, StateSize, max_end, settled, state_size
+from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.engine import interleave, run
+from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.queries import Query
+from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,
@@ -28,7 +28,12 @@ from midstream.optimizer import (
     optimize,
     price,
 )
-from midstream.plans.aggregates import (
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.algebra.specification import snapshots, specified
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.expressions.aggregates import (
     UserAggregate,
     avg,
     count,
@@ -46,10 +51,19 @@ from midstream.plans.aggregates import (
     var_samp,
     variance,
 )
-from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.comparison import equivalent
-from midstream.plans.errors import (
+from midstream.plans.expressions.operands import (
+    Operand,
+    case,
+    coalesce,
+    col,
+    concat,
+    concat_ws,
+    greatest,
+    least,
+    lit,
+    opaque,
+)
+from midstream.plans.values.errors import (
     ArgumentError,
     EndedError,
     EnumerationLimit,
@@ -69,24 +83,10 @@ from midstream.plans.errors import (
     TieError,
     UnknownStreamError,
 )
-from midstream.plans.operands import (
-    Operand,
-    case,
-    coalesce,
-    col,
-    concat,
-    concat_ws,
-    greatest,
-    least,
-    lit,
-    opaque,
-)
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Column, Schema, Type
-from midstream.plans.serialise import dumps, loads
-from midstream.plans.snapshots import normal_form, snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, chronons, instant
-from midstream.plans.verdicts import Answer, CounterExample, Equivalence
+from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.snapshots import normal_form, snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, chronons, instant
+from midstream.plans.values.verdicts import Answer, CounterExample, Equivalence
 from midstream.queries import catalog, sql
 
 __version__ = "0.1.0"

@@ -14,13 +14,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from midstream.scenarios.bench.commands import app as bench
-from midstream.scenarios.connectors.new_file import nothing_written
-from midstream.scenarios.help import examples
-from midstream.scenarios.process import as_process, reported
-from midstream.scenarios.progress import progress_bar
-from midstream.scenarios.scripts.commands import explain, run
-from midstream.scenarios.scripts.migrate_command import migrate
+from midstream.benchmarks.commands import app as bench
+from midstream.commands.migrate_command import migrate
+from midstream.commands.script_commands import explain, run
+from midstream.console.help import examples
+from midstream.console.process import as_process, reported
+from midstream.console.progress import progress_bar
+from midstream.io.new_file import nothing_written
 from midstream.scenarios.simulator.commands import simulate
 from midstream.scenarios.studies.commands import app as study
 
@@ -115,9 +115,9 @@ def demo(
 
     from rich.console import Console
 
-    from midstream.scenarios.demo import auctions, demonstrate, flights
-    from midstream.scenarios.demo_text import show
-    from midstream.scenarios.plan_files import read_plan
+    from midstream.io.plan_files import read_plan
+    from midstream.scenarios.demonstration.demo import auctions, demonstrate, flights
+    from midstream.scenarios.demonstration.demo_text import show
 
     if data is not None and seed is not None:
         raise typer.BadParameter("recorded flights have no seed; give --seed or --data", param_hint="--seed")

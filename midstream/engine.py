@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from midstream.migration.strategies import migrate
 from midstream.migration.transition import Transition
-from midstream.operators import engine
-from midstream.operators.replacement import Replacement, replace
+from midstream.operators.engine import engine
+from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import Choice, Statistics, optimize
-from midstream.plans.builder import Stream
-from midstream.plans.plan import Plan
-from midstream.plans.verdicts import Equivalence
+from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.verdicts import Equivalence
 
 
 class Engine(engine.Engine):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from midstream.plans.arguments import require, require_name
-from midstream.plans.errors import ArgumentError
+from midstream.plans.values.arguments import require, require_name
+from midstream.plans.values.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from midstream.plans.plan import Plan
+    from midstream.plans.algebra.plan import Plan
     from midstream.plans.sql import Catalog
 
 

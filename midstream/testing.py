@@ -20,11 +20,18 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine
-from midstream.operators.obstacles import gives_constants, is_relation
-from midstream.operators.planner import IMPLEMENTATIONS
-from midstream.operators.relations import constant
-from midstream.plans.aggregates import (
+from midstream.operators.base.obstacles import gives_constants, is_relation
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.planner import IMPLEMENTATIONS
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.logical import Intersection, Join, Relation, Source
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import above, input_nodes, logical
+from midstream.plans.algebra.specification import specified
+from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
+from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,
     count,
@@ -37,19 +44,12 @@ from midstream.plans.aggregates import (
     top_k,
     var_samp,
 )
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.expressions import Binary, Col, Const, Expression, conjunction, equality
-from midstream.plans.logical import Intersection, Join, Relation, Source
-from midstream.plans.operands import Operand, col, greatest, lit
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, input_nodes, logical
-from midstream.plans.schema import Schema, Type
-from midstream.plans.snapshots import NormalForm, compare, equivalent, normal_form
-from midstream.plans.streams import FOREVER, Element
-from midstream.plans.verdicts import Equivalence
-from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
+from midstream.plans.expressions.expressions import Binary, Col, Const, Expression, conjunction, equality
+from midstream.plans.expressions.operands import Operand, col, greatest, lit
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.snapshots import NormalForm, compare, equivalent, normal_form
+from midstream.plans.values.streams import FOREVER, Element
+from midstream.plans.values.verdicts import Equivalence
 
 __all__ = [
     "WHOLE",

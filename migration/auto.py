@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.observations import Observation
-from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 
 
 @dataclass(frozen=True, slots=True)

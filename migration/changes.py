@@ -17,13 +17,20 @@ from typing import Any
 
 import networkx as nx
 
-from midstream.operators.hosting import box_of
-from midstream.operators.planner import form, physical_plan
-from midstream.plans.arrangements import Arrangement
-from midstream.plans.equivalence import Meanings
-from midstream.plans.physical import Boxed, Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import has_ordered_ends, input_nodes, is_bounded, logical, meant, reads_stream
+from midstream.operators.engine.hosting import box_of
+from midstream.operators.engine.planner import form, physical_plan
+from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.physical import Boxed, Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import (
+    has_ordered_ends,
+    input_nodes,
+    is_bounded,
+    logical,
+    meant,
+    reads_stream,
+)
+from midstream.plans.equivalence.prover import Meanings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from midstream.migration.transition import Transition
-from midstream.plans.arguments import require
-from midstream.plans.comparison import Comparing, next_answer
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.plan import Plan
-from midstream.plans.verdicts import Answer, Equivalence
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.equivalence.comparison import Comparing, next_answer
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.verdicts import Answer, Equivalence
 
 UNPROVED = ("refuse", "accept")
 """What a caller may say about plans of which it is unknown whether they mean the same."""

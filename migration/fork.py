@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from operator import itemgetter
 
-from midstream.plans.streams import Batch, Time
+from midstream.plans.values.streams import Batch, Time
 
 Fork = Callable[[Batch, Time], Batch]
 """What the new plan gets of a batch, possibly empty, and of the progress behind it. There is one for each

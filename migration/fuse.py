@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from midstream.migration.promises import Promises
-from midstream.plans.streams import Batch, Element, Payload, Time, chronon_end
+from midstream.plans.values.streams import Batch, Element, Payload, Time, chronon_end
 
 Slot = list[Any]
 """An old result on its way out: `[start, end or None, payload]`; without an end it waits for its other

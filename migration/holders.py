@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from midstream.migration.changes import Change
-from midstream.operators.guest import Guest
-from midstream.operators.operator import Operator
-from midstream.plans.equivalence import Meanings
-from midstream.plans.logical import Source
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical, reads_stream
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.guest import Guest
+from midstream.plans.algebra.logical import Source
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical, reads_stream
+from midstream.plans.equivalence.prover import Meanings
 
 
 def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[Node]:

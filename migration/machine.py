@@ -26,11 +26,11 @@ from time import time as clock_time
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.trace import Entry, Listener, Sampling, finite
-from midstream.operators.box import Box, event_of, settled
-from midstream.operators.guest import Guest
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
+from midstream.operators.base.box import Box, event_of, settled
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
 _START = itemgetter(0)
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 from midstream.migration.changes import Change
 from midstream.migration.split_time import split_time
-from midstream.operators.engine import Engine
-from midstream.operators.log import Log
-from midstream.operators.plan_box import PlanBox, label
-from midstream.operators.sweep_join import SweepJoin
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.properties import logical
-from midstream.plans.streams import FOREVER, Batch, Time, chronon_end
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.log import Log
+from midstream.operators.engine.plan_box import PlanBox, label
+from midstream.operators.joins.sweep_join import SweepJoin
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import FOREVER, Batch, Time, chronon_end
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,14 @@ from operator import itemgetter
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
 from midstream.migration.split_time import split_time
-from midstream.operators.box import Box
-from midstream.operators.planner import form
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.logical import Filter, Join, Project, Relation, Union
-from midstream.plans.physical import Boxed
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
+from midstream.operators.base.box import Box
+from midstream.operators.engine.planner import form
+from midstream.plans.algebra.logical import Filter, Join, Project, Relation, Union
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
 
 _START = itemgetter(0)
 _MADE_OF_SINGLE_ELEMENTS = (Filter, Project, Union, Join, Relation)

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from midstream.operators.box import Box
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import form
-from midstream.plans.arrangements import Arrangement
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.logical import (
+from midstream.operators.base.box import Box
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import form
+from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.logical import (
     Logical,
     Relation,
     Source,
 )
-from midstream.plans.physical import Boxed
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes, is_bounded, logical, logical_plan
-from midstream.plans.streams import FOREVER, Time
-from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import input_nodes, is_bounded, logical, logical_plan
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import FOREVER, Time
 
 
 def require_exchangeable(old: Plan, new: Plan) -> None:

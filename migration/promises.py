@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from heapq import heapify, heappop, heappush, heappushpop, heapreplace
 from itertools import count
 
-from midstream.plans.streams import Batch, Element, Payload, Time, chronon_end
+from midstream.plans.values.streams import Batch, Element, Payload, Time, chronon_end
 
 
 class Promises:

@@ -8,7 +8,7 @@ from typing import Any
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import finite
 from midstream.migration.transition import Transition
-from midstream.plans.verdicts import Answer
+from midstream.plans.values.verdicts import Answer
 
 
 @dataclass(frozen=True, slots=True)

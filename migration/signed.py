@@ -16,12 +16,12 @@ from collections.abc import Iterable
 
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Fuse
-from midstream.operators.engine import Engine
-from midstream.operators.planner import form
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.planner import form
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.plan import Node
-from midstream.plans.streams import Batch, Payload, Time
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import Batch, Payload, Time
 
 
 def require_known_ends(engine: Engine, inputs: Iterable[Node]) -> None:

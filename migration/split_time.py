@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.operators.box import Box, max_end
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end, just_before
+from midstream.operators.base.box import Box, max_end
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end, just_before
 
 
 def split_time(max_ends: Iterable[Time]) -> Time:

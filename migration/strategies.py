@@ -48,22 +48,22 @@ from midstream.migration.strategy import (
 )
 from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
-from midstream.operators.box import Box
-from midstream.operators.engine import Engine
-from midstream.operators.guest import Host
-from midstream.operators.operator import Operator
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import form
-from midstream.operators.queries import Query
-from midstream.plans.arguments import listed, require, wrong
-from midstream.plans.builder import Stream, plan_of
-from midstream.plans.comparison import compare, next_answer
-from midstream.plans.errors import MigrationRefused, StatisticsError
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import reads_stream
-from midstream.plans.schema import suggest
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Payload, Time
-from midstream.plans.verdicts import Equivalence
+from midstream.operators.base.box import Box
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.guest import Host
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import form
+from midstream.operators.engine.queries import Query
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import reads_stream
+from midstream.plans.equivalence.comparison import compare, next_answer
+from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.errors import MigrationRefused, StatisticsError
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Payload, Time
+from midstream.plans.values.verdicts import Equivalence
 
 
 def migrate(

@@ -14,11 +14,11 @@ from midstream.migration.moving_states import Known, behind_progress, nothing
 from midstream.migration.preconditions import require_exchangeable, require_finite
 from midstream.migration.split_time import last_instant, split_time
 from midstream.migration.transition import Transition
-from midstream.operators.box import Box
-from midstream.operators.engine import Engine
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import BEGINNING, Time
+from midstream.operators.base.box import Box
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.streams import BEGINNING, Time
 
 Split = Callable[[Box, Sequence[Time], Sequence[Time]], Time]
 """The split time, from the old box, the inputs' largest ends and their progress."""

@@ -16,12 +16,12 @@ from midstream.migration.changes import Change
 from midstream.migration.fuse import Origins
 from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
-from midstream.operators.adjustable import Adjustable
-from midstream.operators.engine import Engine
-from midstream.operators.output import OrderedOutput
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.properties import logical
-from midstream.plans.streams import BEGINNING, Batch, Element, Time
+from midstream.operators.base.adjustable import Adjustable
+from midstream.operators.base.output import OrderedOutput
+from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 
 class Handover:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Any, NamedTuple, Protocol
 
-from midstream.plans.streams import BEGINNING, FOREVER, Time, chronon_end
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 
 SAMPLES = 20
 """How many entries there are at most besides those of changes."""

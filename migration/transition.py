@@ -10,11 +10,11 @@ from typing import Any
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import Entry
-from midstream.operators.engine import Engine
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.plan import Node
-from midstream.plans.streams import BEGINNING, Time
-from midstream.plans.verdicts import Equivalence
+from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, Time
+from midstream.plans.values.verdicts import Equivalence
 
 
 class Transition:

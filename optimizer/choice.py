@@ -11,9 +11,9 @@ from midstream.optimizer.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.builder import Stream, plan_of
-from midstream.plans.plan import Plan
-from midstream.plans.verdicts import Answer, Equivalence
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.verdicts import Answer, Equivalence
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from midstream.optimizer.statistics import Distribution, Sample
-from midstream.plans.expressions import Expression
-from midstream.plans.schema import Schema
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from midstream.optimizer.formulas import Formulas
 from midstream.optimizer.selectivity import Selectivity
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.arguments import require
-from midstream.plans.builder import Stream, plan_of
-from midstream.plans.logical import Relation
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical, logical_plan
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.values.arguments import require
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None =
     """What a plan costs over given statistics.
 
     >>> from midstream.optimizer.statistics import StreamStatistics
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("s", x="integer").window(60)
     >>> few = Statistics({s.node: StreamStatistics(d=5.0, l=60.0)}, {s["x"] > 7: 0.1})
     >>> cost = price(s.filter(s["x"] > 7).distinct().plan(), few)

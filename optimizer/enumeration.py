@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.optimizer.rules.linking import linked
-from midstream.plans.builder import Stream, plan_of
-from midstream.plans.errors import EnumerationLimit
-from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical_plan
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import above, input_nodes, logical_plan
+from midstream.plans.values.errors import EnumerationLimit
 
 LIMIT = 20_000
 """How many plans are enumerated at most unless the caller says otherwise; a join of six streams has
 30,240."""
+AT_ONCE = 1_000
+"""How many are priced at most where somebody waits: by commands, and between two elements."""
 
 
 def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
@@ -27,7 +29,7 @@ def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: i
     Cost     O(plans × operators × rules).
     Raises   EnumerationLimit where there are more than `limit`.
 
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
     >>> len(enumerate_plans(a.join(b, on=[("a", "b")]).join(c, on=[("b", "c")]).plan()))
     12

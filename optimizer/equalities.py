@@ -8,7 +8,7 @@ from itertools import combinations
 import networkx as nx
 
 from midstream.optimizer.column_facts import Facts
-from midstream.plans.expressions import Expression, equality
+from midstream.plans.expressions.expressions import Expression, equality
 
 
 def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Expression]:

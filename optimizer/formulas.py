@@ -22,9 +22,8 @@ from midstream.optimizer.mapped_facts import projected, united
 from midstream.optimizer.multiset_formulas import compared, matched
 from midstream.optimizer.selectivity import Classes, Selectivity
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.arrangements import Coalesce, Convert, Split
-from midstream.plans.expressions import conjuncts
-from midstream.plans.logical import (
+from midstream.plans.algebra.arrangements import Coalesce, Convert, Split
+from midstream.plans.algebra.logical import (
     Aggregate,
     AntiJoin,
     Difference,
@@ -38,9 +37,10 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node
-from midstream.plans.properties import equal_columns, join_keys, logical
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import equal_columns, join_keys, logical
+from midstream.plans.expressions.expressions import conjuncts
 
 
 class Formulas:

@@ -9,8 +9,8 @@ from typing import Any
 
 from midstream.optimizer.column_facts import Facts, in_sample, input_facts
 from midstream.optimizer.statistics import Distribution, Sample
-from midstream.plans.expressions import Col, Expression, compile_rows
-from midstream.plans.schema import Schema
+from midstream.plans.expressions.expressions import Col, Expression, compile_rows
+from midstream.plans.values.schema import Schema
 
 
 def projected(columns: Sequence[tuple[str, Expression]], schema: Schema, facts: Facts) -> Facts:

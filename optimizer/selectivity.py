@@ -10,7 +10,7 @@ from midstream.optimizer.column_facts import Facts, agreement, equated, in_sampl
 from midstream.optimizer.equalities import least_equalities
 from midstream.optimizer.mapped_facts import spread
 from midstream.optimizer.statistics import Sample
-from midstream.plans.expressions import (
+from midstream.plans.expressions.expressions import (
     Col,
     Expression,
     column_equality,
@@ -18,7 +18,7 @@ from midstream.plans.expressions import (
     compile_rows,
     equality,
 )
-from midstream.plans.schema import Schema
+from midstream.plans.values.schema import Schema
 
 DEFAULT_EQUALITY = 0.1
 """The selectivity of an equality about which nothing is known."""

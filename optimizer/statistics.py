@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from midstream.plans.arguments import require
-from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import Expression, compile_row
-from midstream.plans.observations import Observation
-from midstream.plans.operands import expression_of
-from midstream.plans.plan import Node
-from midstream.plans.schema import Schema
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Payload, Time
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression, compile_row
+from midstream.plans.expressions.operands import expression_of
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
 
 Distribution = Mapping[Any, float]
 """How the values of a column are distributed: the share of each among all rows. Unknown values have none, so
@@ -139,8 +139,8 @@ class Statistics:
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
         """Estimate them from what a running engine saw: `Statistics.from_observations(engine.observe())`.
 
-        >>> from midstream.operators.engine import Engine
-        >>> from midstream.plans.builder import stream
+        >>> from midstream.operators.engine.engine import Engine
+        >>> from midstream.plans.algebra.builder import stream
         >>> engine = Engine(stream("s", x="integer").window(60).plan())
         >>> engine.push("s", [(t, t + 1, (t % 2,)) for t in range(0, 100, 5)])
         >>> (s,) = Statistics.from_observations(engine.observe()).streams.values()

@@ -72,21 +72,11 @@ def shared_data() -> Path:
 
 @functools.cache
 def find_modules() -> tuple[str, ...]:
-    """Name every module of the installed package, importable or not.
+    """Name every module of the installed package, importable or not."""
+    import midstream
 
-    An editable install has no one folder to walk: midstream.plans is found, but midstream.__path__ does not
-    list it. So each package that pyproject.toml names is walked, and what lies below midstream in any case.
-    """
-    listed = tomllib.loads(PYPROJECT.read_text(encoding="utf-8")) if PYPROJECT.is_file() else {}
-    packages = listed.get("tool", {}).get("setuptools", {}).get("packages", [])
-    found = {"midstream", *packages}
-    for package in sorted(found):
-        try:
-            path = importlib.import_module(package).__path__
-        except Exception:
-            continue  # the test of that module imports it again and shows the error
-        found.update(m.name for m in pkgutil.walk_packages(path, f"{package}.", onerror=lambda _: None))
-    return tuple(sorted(name for name in found if not name.endswith(".__main__")))
+    below = pkgutil.walk_packages(midstream.__path__, "midstream.", onerror=lambda _: None)
+    return tuple(sorted({"midstream", *(m.name for m in below if not m.name.endswith(".__main__"))}))
 
 
 @pytest.fixture(scope="session")

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from midstream.migration.machine import Migration
 from midstream.migration.report import report
 from midstream.migration.strategies import find_strategy, migrate_box
-from midstream.operators.box import Box, settled
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import BEGINNING, FOREVER, Element
+from midstream.operators.base.box import Box, settled
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 from midstream.testing import Event, elements, interleavings, is_ordered
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 FILES = [EXAMPLES / "embed_callables.py", EXAMPLES / "embed_asyncio.py", EXAMPLES / "peers/embed_streamz.py"]
-ALLOWED = ("midstream.migration", "midstream.operators.box", "midstream.plans.streams")
+ALLOWED = ("midstream.migration", "midstream.operators.base.box", "midstream.plans.values.streams")
 OF_THE_FACADE = {"BEGINNING", "FOREVER", "Box", "Migration", "equivalent", "report"}
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the examples are not next to the tests")

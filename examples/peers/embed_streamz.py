@@ -11,7 +11,7 @@ from streamz import Stream
 
 import midstream as ms
 from midstream.migration.strategies import find_strategy, migrate_box
-from midstream.operators.box import settled
+from midstream.operators.base.box import settled
 
 Item = tuple[int | None, tuple]  # a port and an element; (None, (time, time, None)) is a heartbeat
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from midstream.operators.accumulator import Accumulator
-from midstream.operators.accumulators import accumulator
-from midstream.operators.order_statistics import Ordered
-from midstream.operators.user_aggregates import PartialResults
-from midstream.plans.aggregates import AggregateCall, UserAggregate
-from midstream.plans.streams import Time
+from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.operators.aggregation.accumulators import accumulator
+from midstream.operators.aggregation.order_statistics import Ordered
+from midstream.operators.aggregation.user_aggregates import PartialResults
+from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
+from midstream.plans.values.streams import Time
 
 
 class Largest(Ordered):
@@ -82,7 +82,7 @@ class MergedBySign(Accumulator):
 def accumulator_by_sign(call: AggregateCall) -> Accumulator:
     """A new accumulator for a call, which does not look at ends. Values enter with FOREVER as theirs.
 
-    >>> from midstream.plans.aggregates import max_, sum_
+    >>> from midstream.plans.expressions.aggregates import max_, sum_
     >>> type(accumulator_by_sign(max_("x"))).__name__, type(accumulator_by_sign(sum_("x"))).__name__
     ('Largest', 'Sum')
     """

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.accumulator import Accumulator
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
+from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, Changes
-from midstream.plans import logical
-from midstream.plans.aggregates import AggregateCall
-from midstream.plans.expressions import Col, Const, compile_rows
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Col, Const, compile_rows
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 
 class _Group:
@@ -45,7 +45,7 @@ class SignedAggregate(Operator):
     Cost     O(log n) per element, O(1) where every function has an inverse.
     Source   thesis, 14.2.4 and Example 14.1
 
-    >>> from midstream.plans.aggregates import sum_
+    >>> from midstream.plans.expressions.aggregates import sum_
     >>> total = SignedAggregate([], [sum_("x")], Schema.of(x="integer"))
     >>> total.push(0, [(1, 1, (2,)), (5, 1, (7,)), (5, -1, (2,))])        # 9 never holds
     [(1, 1, (2,))]

@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import repeat
 from operator import le, lt
 
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Changes = dict[Payload, int]
 """By how much the multiplicity of each payload grows, or shrinks, at an instant; never by 0."""

@@ -7,7 +7,7 @@ from operator import itemgetter
 from sys import getsizeof
 from typing import TypeVar
 
-from midstream.plans.streams import Payload
+from midstream.plans.values.streams import Payload
 
 Bucket = dict[Payload, int]
 """Payloads of one key, each with its multiplicity."""

@@ -8,15 +8,15 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from midstream.operators.expiry import Expiry
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
+from midstream.operators.base.expiry import Expiry
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes
-from midstream.plans.arrangements import Convert
-from midstream.plans.errors import IntervalError
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra.arrangements import Convert
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.values.errors import IntervalError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 
 class IntervalsToSigns(Operator):

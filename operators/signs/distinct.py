@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
-from midstream.plans import logical
-from midstream.plans.streams import FOREVER, Batch, Element, Payload
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra import logical
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload
 
 
 class SignedDistinct(Operator):

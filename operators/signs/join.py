@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.generated import define
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.join import Pairing, pairing
-from midstream.operators.operator import Operator
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.operators.compile.generated import define
+from midstream.operators.joins.join import Pairing, pairing
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Bucket, Buckets, key_function
-from midstream.plans import logical
-from midstream.plans.plan import Node
-from midstream.plans.properties import join_keys
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import join_keys
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Probe = Callable[[Time, Time, Payload, Bucket, Batch], None]
 """Adds the pairs of a payload with those of a bucket to a batch."""

@@ -6,17 +6,17 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes, copies
 from midstream.operators.signs.buckets import Buckets, compact, key_function
-from midstream.plans import logical
-from midstream.plans.expressions import TRUE, Expression, compile_pair
-from midstream.plans.plan import Node
-from midstream.plans.properties import join_keys
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import join_keys
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 
 class _Row:

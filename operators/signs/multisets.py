@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes, copies
-from midstream.plans import logical
-from midstream.plans.streams import FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra import logical
+from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Combine = Callable[[int, int], int]
 """From the multiplicities of a payload in both inputs to the one in the output."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midstream.operators.implementation import Table
+from midstream.operators.base.implementation import Table
 from midstream.operators.signs import (
     aggregate,
     converters,
@@ -13,10 +13,10 @@ from midstream.operators.signs import (
     stateless,
     windows,
 )
-from midstream.plans.builder import Stream, plan_of
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
 
 IMPLEMENTATIONS: Table = {
     **windows.IMPLEMENTATIONS,
@@ -40,8 +40,8 @@ def signed_plan(plan: Plan | Stream) -> Plan:
 
     Source   thesis, 14.1 and 17.3
 
-    >>> from midstream.operators.planner import physical_plan
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.operators.engine.planner import physical_plan
+    >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer", price="integer").window(60)
     >>> print(physical_plan(signed_plan(bids.filter(bids["price"] > 10).select("item").distinct().plan())))
     signs-to-intervals to intervals

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.operator import Operator
-from midstream.operators.stateless import Filter
-from midstream.operators.union import Union
-from midstream.plans import logical
-from midstream.plans.expressions import Expression, evaluate, row_scope
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Batch, Element
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.operators.rows.stateless import Filter
+from midstream.operators.rows.union import Union
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Batch, Element
 
 
 class SignedFilter(Filter):
@@ -22,7 +22,7 @@ class SignedFilter(Filter):
     Cost     O(1) per element, of which there are two for each interval.
     Source   thesis, 14.2.2
 
-    >>> from midstream.plans.operands import col
+    >>> from midstream.plans.expressions.operands import col
     >>> large = SignedFilter((col("x") > 3).expression, Schema.of(x="integer"))
     >>> large.push(0, [(0, 1, (3,)), (1, 1, (4,)), (5, -1, (3,)), (5, -1, (4,))])
     [(1, 1, (4,)), (5, -1, (4,))]
@@ -37,7 +37,7 @@ class SignedMap(Operator):
     Cost     O(1) per element, of which there are two for each interval.
     Source   thesis, 14.2.2
 
-    >>> from midstream.plans.operands import col
+    >>> from midstream.plans.expressions.operands import col
     >>> SignedMap([(col("x") + 1).expression], Schema.of(x="integer")).push(0, [(0, 1, (3,)), (5, -1, (3,))])
     [(0, 1, (4,)), (5, -1, (4,))]
     """

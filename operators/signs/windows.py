@@ -6,18 +6,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from midstream.operators import windows as interval_windows
-from midstream.operators.implementation import Implementation, Table
-from midstream.operators.obstacles import relation_below
-from midstream.operators.operator import Operator
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.obstacles import relation_below
+from midstream.operators.base.operator import Operator
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.plans import windows
-from midstream.plans.errors import TieError
-from midstream.plans.expressions import Col, compile_rows
-from midstream.plans.plan import Node
-from midstream.plans.properties import logical as logical_operator
-from midstream.plans.schema import Schema
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.operators.windows import windows as interval_windows
+from midstream.plans.algebra import windows
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.expressions import Col, compile_rows
+from midstream.plans.values.errors import TieError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 
 class SignedTimeWindow(IntervalsToSigns):

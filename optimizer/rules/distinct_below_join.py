@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.logical import Distinct, Join
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Distinct, Join
+from midstream.plans.algebra.plan import Node
 
 
 def match_below(node: Node) -> Iterable[Node]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.expressions import Expression, conjunction, conjuncts
-from midstream.plans.logical import Filter, Join
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Filter, Join
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
 
 Parts = frozenset[Expression]
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.filter_below_join import filtered
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.expressions import conjuncts
-from midstream.plans.logical import Filter
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Filter]:

@@ -18,9 +18,9 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.linking import Conditions, hides_columns_of
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.expressions import conjuncts
-from midstream.plans.logical import Join
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import conjuncts
 
 Joins = tuple[Join, Join]
 

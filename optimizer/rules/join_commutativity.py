@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.logical import Join
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Join]:

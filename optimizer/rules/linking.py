@@ -12,11 +12,17 @@ from functools import lru_cache
 
 import networkx as nx
 
-from midstream.plans.expressions import Expression, column_equality, conjunction, conjuncts, equality
-from midstream.plans.logical import Join
-from midstream.plans.plan import Node
-from midstream.plans.properties import equal_columns, logical
-from midstream.plans.schema import Type
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import equal_columns, logical
+from midstream.plans.expressions.expressions import (
+    Expression,
+    column_equality,
+    conjunction,
+    conjuncts,
+    equality,
+)
+from midstream.plans.values.schema import Type
 
 
 class Conditions:
@@ -77,7 +83,7 @@ class Conditions:
 def linked(node: Node) -> Node:
     """A subplan with its joins written in the one way, down to its inputs.
 
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
     >>> print(a.join(b).join(c, on=[("a", "c"), ("b", "c")]).plan())
     join (a = c) and (b = c)
@@ -88,7 +94,7 @@ def linked(node: Node) -> Node:
     │     └─ source b
     └─ window 9
        └─ source c
-    >>> from midstream.plans.plan import Plan
+    >>> from midstream.plans.algebra.plan import Plan
     >>> print(Plan(linked(a.join(b).join(c, on=[("a", "c"), ("b", "c")]).node)))
     join a = c
     ├─ join a = b

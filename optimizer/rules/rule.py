@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.errors import MidstreamError, PlanError
-from midstream.plans.plan import Node
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.errors import MidstreamError, PlanError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from midstream.plans.errors import ExpressionError
 from midstream.plans.functions.conditions import CONDITION_FUNCTIONS
 from midstream.plans.functions.dates import DATE_FUNCTIONS
 from midstream.plans.functions.function import Function
 from midstream.plans.functions.numbers import NUMBER_FUNCTIONS
 from midstream.plans.functions.patterns import PATTERN_FUNCTIONS
 from midstream.plans.functions.strings import STRING_FUNCTIONS
-from midstream.plans.schema import suggest
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.schema import suggest
 
 FUNCTIONS: Mapping[str, Function] = {
     **CONDITION_FUNCTIONS,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
-from midstream.plans.finite import finite
-from midstream.plans.schema import Type
+from midstream.plans.values.finite import finite
+from midstream.plans.values.schema import Type
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.finite import within_floats
 from midstream.plans.functions.function import (
     VALUE,
     Argument,
@@ -17,7 +16,8 @@ from midstream.plans.functions.function import (
     guarded,
     may_exceed,
 )
-from midstream.plans.schema import Type
+from midstream.plans.values.finite import within_floats
+from midstream.plans.values.schema import Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from midstream.plans.functions.function import (
     Prepared,
     prepared,
 )
-from midstream.plans.schema import Type, suggest
+from midstream.plans.values.schema import Type, suggest
 
 SECOND = 10**9
 DAY = 24 * 60 * 60 * SECOND

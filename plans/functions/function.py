@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from midstream.plans.errors import ExpressionError
-from midstream.plans.finite import within_floats
-from midstream.plans.schema import PYTHON_TYPES, Type
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.finite import within_floats
+from midstream.plans.values.schema import PYTHON_TYPES, Type
 
 LONGEST = 10_000_000
 """A function that would give a string of more characters gives unknown."""
@@ -88,7 +88,7 @@ class Function:
     (<Type.FLOAT: 'float'>, True)
     >>> FUNCTION.kind([Argument("x", Type.STRING, nullable=True)])
     Traceback (most recent call last):
-    midstream.plans.errors.ExpressionError: double: argument 1, x, is string, expected a number
+    midstream.plans.values.errors.ExpressionError: double: argument 1, x, is string, expected a number
     """
 
     name: str

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from operator import neg, truediv
 from typing import Any
 
-from midstream.plans.finite import defined
 from midstream.plans.functions.function import INTEGER, NUMBER, Argument, Function, Names
-from midstream.plans.schema import Type
+from midstream.plans.values.finite import defined
+from midstream.plans.values.schema import Type
 
 
 def rounded_away(value: float) -> float:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 
 from midstream.plans.functions.function import LONGEST, STRING, Body, Prepared, prepared
-from midstream.plans.schema import Type
+from midstream.plans.values.schema import Type
 
 MANY, ONE = "%", "_"
 

@@ -21,7 +21,7 @@ from midstream.plans.functions.function import (
     Names,
     guarded,
 )
-from midstream.plans.schema import Type
+from midstream.plans.values.schema import Type
 
 SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """What is trimmed: Unicode's separators. A tab and a line end are none."""

@@ -7,7 +7,7 @@ from midstream.plans.sql.declarations import (
     SourceClause,
     StreamDeclaration,
 )
-from midstream.plans.sql.units import TimeUnit
+from midstream.plans.values.units import TimeUnit
 
 __all__ = [
     "Catalog",

@@ -8,9 +8,18 @@ from functools import partial, reduce
 
 from sqlglot import exp
 
-from midstream.plans.expressions import TRUE, Binary, Cast, Col, Const, Expression, conjunction, conjuncts
-from midstream.plans.logical import AntiJoin, Filter, Join, Project, Union
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import AntiJoin, Filter, Join, Project, Union
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import (
+    TRUE,
+    Binary,
+    Cast,
+    Col,
+    Const,
+    Expression,
+    conjunction,
+    conjuncts,
+)
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
 

@@ -9,12 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from midstream.plans.aggregates import UserAggregate
-from midstream.plans.arguments import require, require_callable, require_name
-from midstream.plans.errors import MidstreamError, PlanError
-from midstream.plans.logical import Relation, Source
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
+from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.windows import Ties
+from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
     RelationDeclaration,
@@ -40,10 +38,12 @@ from midstream.plans.sql.syntax import (
 )
 from midstream.plans.sql.translation import Named, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
-from midstream.plans.sql.units import MICROSECONDS, MILLISECONDS, TimeUnit
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.sql.windowless import windowless
-from midstream.plans.windows import Ties
+from midstream.plans.values.arguments import require, require_callable, require_name
+from midstream.plans.values.errors import MidstreamError, PlanError
+from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
+from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit
 
 
 @dataclass(frozen=True)

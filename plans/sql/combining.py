@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Cast, Col, Expression
-from midstream.plans.logical import Project
-from midstream.plans.plan import Node
-from midstream.plans.schema import Column, Type
+from midstream.plans.algebra.logical import Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Cast, Col, Expression
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Column, Type
 
 
 def projected(node: Node, outputs: Sequence[tuple[str, Expression]]) -> Node:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from midstream.plans.schema import Column, Schema, Type
-from midstream.plans.sql.units import TimeUnit
+from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.units import TimeUnit
 
 
 @dataclass(frozen=True)

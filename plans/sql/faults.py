@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from midstream.plans.errors import MidstreamError, SqlError
-from midstream.plans.schema import suggest_in_any_case
+from midstream.plans.values.errors import MidstreamError, SqlError
+from midstream.plans.values.schema import suggest_in_any_case
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from midstream.plans.aggregates import AggregateCall, UserAggregate
-from midstream.plans.errors import MidstreamError
-from midstream.plans.expressions import Col, Const, Expression
-from midstream.plans.logical import Aggregate, Project
-from midstream.plans.plan import Node
+from midstream.plans.algebra.logical import Aggregate, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
+from midstream.plans.expressions.expressions import Col, Const, Expression
 from midstream.plans.sql.faults import Span, span
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scope import reads_outer
+from midstream.plans.values.errors import MidstreamError
 
 AGGREGATES: Mapping[str, str] = {
     "count": "count",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from midstream.plans.aggregates import UserAggregate
-from midstream.plans.expressions import Expression
-from midstream.plans.plan import Node
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.expressions.expressions import Expression
 from midstream.plans.sql.scalars import Answer, Reader, UserFunction
 from midstream.plans.sql.scope import Scope
-from midstream.plans.sql.units import TimeUnit
+from midstream.plans.values.units import TimeUnit
 
 Special = Callable[[exp.Expr], Answer]
 

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from midstream.plans.expressions import (
+from midstream.plans.algebra.logical import AntiJoin, Filter, Join, Project, SemiJoin, Union
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import (
     Binary,
     Cast,
     Col,
@@ -31,14 +33,12 @@ from midstream.plans.expressions import (
     conjuncts,
     ordered,
 )
-from midstream.plans.logical import AntiJoin, Filter, Join, Project, SemiJoin, Union
-from midstream.plans.plan import Node
-from midstream.plans.schema import Column, Schema
 from midstream.plans.sql.faults import span
 from midstream.plans.sql.grouping import fresh
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
+from midstream.plans.values.schema import Column, Schema
 
 OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 """What holds of two known values where the other does not."""

@@ -10,8 +10,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
-from midstream.plans.errors import MidstreamError, SqlError
-from midstream.plans.expressions import (
+from midstream.plans.expressions.expressions import (
     Apply,
     Binary,
     Call,
@@ -28,11 +27,12 @@ from midstream.plans.expressions import (
     walk,
 )
 from midstream.plans.functions import FUNCTIONS
-from midstream.plans.schema import Schema, Type
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
 from midstream.plans.sql.syntax import KNOWN_TYPES
-from midstream.plans.sql.units import TimeUnit, unit_name
+from midstream.plans.values.errors import MidstreamError, SqlError
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.units import TimeUnit, unit_name
 
 OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "==",

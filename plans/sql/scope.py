@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from midstream.plans.expressions import Col, Expression
-from midstream.plans.plan import Node
-from midstream.plans.schema import Column, Schema
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Expression
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.values.schema import Column, Schema
 
 OUTER = "\0outer "
 """Put before the names of columns that belong to the query around this one, until both are put together."""

@@ -24,10 +24,10 @@ from sqlglot.parser import Parser as UsualParser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer as UsualTokenizer
 
-from midstream.plans.errors import SqlError
-from midstream.plans.schema import suggest
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.hints import WINDOW_FUNCTIONS, hint
+from midstream.plans.values.errors import SqlError
+from midstream.plans.values.schema import suggest
 
 DEEPEST = 100
 """Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
@@ -420,7 +420,7 @@ class StreamSql(Dialect):
             return Value(int(digits), unit, Span(token.start, max(token.start, self._prev.end)))
 
         def _is_unit(self) -> bool:
-            from midstream.plans.sql.units import unit_name
+            from midstream.plans.values.units import unit_name
 
             word = self._curr.text
             is_last = self._next.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.COMMA)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midstream.plans.expressions import Binary, Call, Col, Expression, Not
-from midstream.plans.plan import Node
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Binary, Call, Col, Expression, Not
 from midstream.plans.sql.scope import OUTER, reads_outer
 
 

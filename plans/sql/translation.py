@@ -13,10 +13,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from midstream.plans.arrangements import Split
-from midstream.plans.errors import SqlError
-from midstream.plans.expressions import Binary, Col, Expression, conjunction, conjuncts
-from midstream.plans.logical import (
+from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.logical import (
     Difference,
     Distinct,
     Intersection,
@@ -26,7 +24,9 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
-from midstream.plans.plan import Node
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.windows import Dstream, Istream
+from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
 from midstream.plans.sql.blocks import JoinedParts, Part, qualified
 from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
 from midstream.plans.sql.combining import alike, projected
@@ -39,7 +39,7 @@ from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
-from midstream.plans.windows import Dstream, Istream
+from midstream.plans.values.errors import SqlError
 
 CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstream(), "RSTREAM": Split(1)}
 

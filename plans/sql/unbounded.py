@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from midstream.plans.arrangements import Split
-from midstream.plans.logical import Aggregate, Join
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical, reads_stream
+from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.logical import Aggregate, Join
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, reads_stream
+from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 from midstream.plans.sql.faults import Script, Span
-from midstream.plans.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 
 CONSTANT_SPACE = frozenset(
     ("count", "sum", "avg", "min", "max", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "top_k")

@@ -7,12 +7,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from midstream.plans.errors import SqlError
-from midstream.plans.plan import Node
-from midstream.plans.sql.faults import Script, Span, span
-from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
-from midstream.plans.sql.units import TimeUnit, unit_name
-from midstream.plans.windows import (
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.windows import (
     Bounds,
     CountWindow,
     Granularity,
@@ -20,6 +16,10 @@ from midstream.plans.windows import (
     Ties,
     TimeWindow,
 )
+from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
+from midstream.plans.values.errors import SqlError
+from midstream.plans.values.units import TimeUnit, unit_name
 
 
 class Windows:
@@ -128,7 +128,7 @@ class Windows:
         return chronons
 
     def _unit_fault(self, value: Value) -> SqlError:
-        from midstream.plans.sql.units import NANOSECONDS
+        from midstream.plans.values.units import NANOSECONDS
 
         return self._script.unknown(
             "unit of time", str(value.unit), [f"{name}s" for name in NANOSECONDS], value.at

@@ -27,8 +27,8 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
-from midstream.plans.errors import MidstreamError
-from midstream.plans.schema import Schema
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import Schema
 
 PERSON = Schema.of(id="integer", name="string", email="string", city="string", state="string")
 AUCTION = Schema.of(

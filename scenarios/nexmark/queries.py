@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from midstream.plans.aggregates import count, max_
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.schema import Schema
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.nexmark.generator import AUCTION, BID, HOUR, PERSON
 
 

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from midstream.plans.errors import SchemaError, UnknownStreamError
-from midstream.plans.schema import Column, Schema, Type, suggest
-from midstream.plans.streams import FOREVER, Element, Payload
+from midstream.plans.values.errors import SchemaError, UnknownStreamError
+from midstream.plans.values.schema import Column, Schema, Type, suggest
+from midstream.plans.values.streams import FOREVER, Element, Payload
 from midstream.scenarios.nexmark.generator import SCHEMAS, Event, Row
 
 OTHER_NAMES: Mapping[str, Mapping[str, str]] = {

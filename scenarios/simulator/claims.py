@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
 
-from midstream.plans.schema import suggest
+from midstream.plans.values.schema import suggest
 from midstream.scenarios.simulator.results import FIGURES, Checked, Run, Simulation, figure_of
 from midstream.scenarios.simulator.words import shown_number, shown_time
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from midstream.console.progress import progress_bar
+from midstream.io.new_file import checked_folder
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.errors import InputFileError, MissingExtra
-from midstream.plans.schema import suggest
-from midstream.scenarios.bench.options import checked_folder
-from midstream.scenarios.progress import progress_bar
+from midstream.plans.values.errors import InputFileError, MissingExtra
+from midstream.plans.values.schema import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,9 +95,9 @@ def simulate(
 
     from rich.console import Console
 
-    from midstream.scenarios.connectors.apart import require_apart
-    from midstream.scenarios.connectors.new_file import nothing_written, write_file
-    from midstream.scenarios.connectors.output import STDOUT
+    from midstream.io.apart import require_apart
+    from midstream.io.new_file import nothing_written, write_file
+    from midstream.io.output import STDOUT
     from midstream.scenarios.simulator.report import chart_files
     from midstream.scenarios.simulator.simulating import simulate as run_all
     from midstream.scenarios.simulator.table import show

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from midstream.plans.schema import suggest
+from midstream.plans.values.schema import suggest
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from random import Random
 
-from midstream.plans.streams import Element
-from midstream.scenarios.readers import Row
+from midstream.io.readers import Row
+from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.events import Arrival
 from midstream.scenarios.simulator.stream_spec import Idle, StreamSpec, number_at
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from midstream.plans.streams import Element
+from midstream.plans.values.streams import Element
 
 if TYPE_CHECKING:
     from midstream.scenarios.simulator.stream_spec import StreamSpec

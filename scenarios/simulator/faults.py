@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.schema import suggest
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import suggest
 from midstream.scenarios.simulator.yaml_file import Document, Path
 
 SHOWN = 10

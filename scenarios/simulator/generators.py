@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from random import Random
 
-from midstream.scenarios.readers import Row
+from midstream.io.readers import Row
 from midstream.scenarios.simulator.delivery import delivered
 from midstream.scenarios.simulator.distributions import Draw, drawing
 from midstream.scenarios.simulator.events import Arrival

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 
-from midstream.plans.streams import Batch
+from midstream.plans.values.streams import Batch
 from midstream.scenarios.simulator.events import Arrival, Kind
 from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.scenario import Scenario

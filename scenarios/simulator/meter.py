@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 from midstream.migration.transition import Transition
-from midstream.operators.box import state_size
-from midstream.operators.engine import Engine
-from midstream.operators.operator import Operator
-from midstream.plans.streams import Element
+from midstream.operators.base.box import state_size
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import Engine
+from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
 from midstream.scenarios.simulator.migrations import operators, sizes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
-from midstream.operators.engine import Engine
-from midstream.operators.guest import Guest
-from midstream.operators.operator import Operator
-from midstream.operators.plan_box import PlanBox
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.plan_box import PlanBox
 
 _UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 

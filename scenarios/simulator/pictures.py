@@ -13,7 +13,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from midstream.plans.errors import MissingExtra
+from midstream.plans.values.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from midstream.plans.errors import InputFileError, PlanError
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema, Type, suggest
-from midstream.plans.serialise import plan_from_json
+from midstream.io.plan_files import read_plan
+from midstream.io.whole_file import read_whole
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import plan_from_json
 from midstream.plans.sql import Catalog
-from midstream.scenarios.plan_files import read_plan
-from midstream.scenarios.whole_file import read_whole
+from midstream.plans.values.errors import InputFileError, PlanError
+from midstream.plans.values.schema import Schema, Type, suggest
 
 
 def plan_of(

@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from midstream.plans.errors import InputFileError
-from midstream.scenarios.connectors.new_file import write_file
+from midstream.io.new_file import write_file
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator.pictures import (
     inline_svg,
     page_colors,

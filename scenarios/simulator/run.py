@@ -12,12 +12,12 @@ from time import perf_counter, process_time
 
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.operators.engine import Engine
+from midstream.operators.engine.engine import Engine
 from midstream.optimizer import Statistics, optimize
-from midstream.plans.errors import EnumerationLimit, MigrationRefused, StatisticsError
-from midstream.plans.plan import Plan
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time, chronon_end
-from midstream.scenarios.scripts.explaining import LIMIT
+from midstream.optimizer.enumeration import AT_ONCE
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.meter import Meter, Span, longest_pause
@@ -262,7 +262,7 @@ class _Run:
         try:
             if step.to == OPTIMIZER:
                 seen = Statistics.from_observations(self._engine.observe())
-                plan = optimize(self._engine.query().plan, seen, limit=LIMIT).plan
+                plan = optimize(self._engine.query().plan, seen, limit=AT_ONCE).plan
             else:
                 plan = self._plans[step.to]
             migration = self._way.begin(self._engine, plan)

@@ -26,15 +26,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from midstream.io.whole_file import exists, read_whole
 from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
-from midstream.operators.relations import constant
-from midstream.plans.comparison import equivalent
-from midstream.plans.errors import InputFileError, MidstreamError, MigrationRefused, SchemaError
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql import Catalog, TimeUnit
-from midstream.plans.streams import Element
+from midstream.plans.values.errors import InputFileError, MidstreamError, MigrationRefused, SchemaError
+from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
+from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
@@ -44,7 +45,6 @@ from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec,
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
 from midstream.scenarios.simulator.ways import Way
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
-from midstream.scenarios.whole_file import exists, read_whole
 
 OPTIMIZER = "optimizer"
 """Where a migration goes to what the optimizer finds best by then."""

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from operator import le
 from statistics import median
 
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import NormalForm, compare, normal_form
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.input import Input, input_of
 from midstream.scenarios.simulator.results import (

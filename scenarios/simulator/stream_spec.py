@@ -30,7 +30,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from midstream.plans.sql.units import NANOSECONDS, TimeUnit, unit_name
+from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
 class Strict(BaseModel):

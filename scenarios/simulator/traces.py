@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.instants import iso_format
-from midstream.plans.schema import Type
+from midstream.io import open_source
+from midstream.io.readers import Row
+from midstream.io.sources.rows import number_of
+from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
-from midstream.plans.sql.units import TimeUnit
-from midstream.scenarios.connectors import open_source
-from midstream.scenarios.connectors.rows import number_of
-from midstream.scenarios.connectors.timestamps import Timestamps
-from midstream.scenarios.readers import Row
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.instants import iso_format
+from midstream.plans.values.schema import Type
+from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.simulator.stream_spec import Recorded, Trace
 
 SECOND = 10**9

@@ -10,8 +10,8 @@ from midstream.migration.parallel_track import Tracks
 from midstream.migration.strategies import STRATEGIES, prepare
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
-from midstream.operators.engine import Engine
-from midstream.plans.plan import Plan
+from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.plan import Plan
 
 UNORDERED: Mapping[str, Strategy] = {
     "parallel-track": replace(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from midstream.plans.plan import Plan
+from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.simulator.meter import longest_pause
 from midstream.scenarios.simulator.results import Totals
 from midstream.scenarios.simulator.run import Outcome, processing, speed

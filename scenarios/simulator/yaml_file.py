@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from midstream.plans.errors import InputFileError
+from midstream.plans.values.errors import InputFileError
 
 Path = tuple[str | int, ...]
 """Keys and positions, from the top of the file."""

@@ -15,10 +15,10 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from midstream.scenarios.pictures import write_picture
+from midstream.io.pictures import write_picture
+from midstream.io.time_units import Clock
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.pricing import TIE, show_cost
-from midstream.scenarios.studies.time_units import Clock
 from midstream.scenarios.studies.what_if import OrderTotal, Stretch
 
 COLORS = [colormaps["tab10"](i) for i in (0, 1, 2, 3, 4, 5, 6, 9)]

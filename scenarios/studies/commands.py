@@ -13,17 +13,17 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from midstream.console.help import examples
+from midstream.io.apart import Use, require_apart
+from midstream.io.new_file import nothing_written
+from midstream.io.plan_files import read_plan
+from midstream.io.requirements import require_libraries, require_spark
 from midstream.optimizer.enumeration import LIMIT, enumerate_plans
-from midstream.plans.errors import InputFileError, MidstreamError, PlanError
-from midstream.plans.plan import Plan
-from midstream.plans.properties import logical_plan
-from midstream.scenarios.connectors.apart import Use, require_apart
-from midstream.scenarios.connectors.new_file import nothing_written
-from midstream.scenarios.help import examples
-from midstream.scenarios.plan_files import read_plan
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.requirements import require_libraries, require_spark
 
 app = typer.Typer(
     help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False

@@ -33,14 +33,14 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import InputFileError, SchemaError
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema, Type, parse_column, suggest
+from midstream.io.time_units import NANOSECONDS, Clock
+from midstream.io.whole_file import exists, read_whole
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import InputFileError, SchemaError
+from midstream.plans.values.schema import Schema, Type, parse_column, suggest
 from midstream.scenarios.studies.query import build_query
-from midstream.scenarios.studies.time_units import NANOSECONDS, Clock
 from midstream.scenarios.studies.toml_table import TomlTable
-from midstream.scenarios.whole_file import exists, read_whole
 
 Constant = str | int | float | bool
 

@@ -11,12 +11,12 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.plans.expressions import Col, compile_row, compile_rows
-from midstream.plans.logical import Filter, Project, Source
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
-from midstream.plans.schema import Schema, Type
-from midstream.plans.serialise import dumps, loads
+from midstream.plans.algebra.logical import Filter, Project, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.expressions.expressions import Col, compile_row, compile_rows
+from midstream.plans.values.schema import Schema, Type
 from midstream.scenarios.studies.inputs import PlanInput, Question
 from midstream.scenarios.studies.pricing import InputFacts
 from midstream.scenarios.studies.raw_files import SPARK_TYPES

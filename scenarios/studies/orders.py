@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midstream.plans.expressions import TRUE
-from midstream.plans.logical import (
+from midstream.plans.algebra.logical import (
     Aggregate,
     Distinct,
     Filter,
@@ -16,9 +15,10 @@ from midstream.plans.logical import (
     Source,
     Union,
 )
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
-from midstream.plans.windows import TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.expressions import TRUE
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def group_by_order(plans: Sequence[Plan]) -> tuple[Order, ...]:
     """The orders among some plans, by first occurrence.
 
     >>> from midstream.optimizer import enumerate_plans
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
     >>> plans = enumerate_plans(a.join(b, on=[("a", "b")]).join(c, on=[("b", "c")]).plan())
     >>> [(order.label, len(order.plans)) for order in group_by_order(plans)]

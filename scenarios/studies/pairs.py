@@ -24,7 +24,7 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.plans.schema import Type
+from midstream.plans.values.schema import Type
 from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
 

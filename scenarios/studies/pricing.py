@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.optimizer import CostModel, PlanCost, Sample, Statistics, StreamStatistics
-from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import Payload
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.streams import Payload
 
 TIE = 1e-9
 """Costs that differ by no more than this share of the lower one are equal: what differs is rounding."""
@@ -59,7 +59,7 @@ def bucket_statistics(
 
     d is the bucket's length by the elements that start in it, so that a silent input has an infinite one.
 
-    >>> from midstream.plans.builder import stream
+    >>> from midstream.plans.algebra.builder import stream
     >>> node = stream("s", x="integer").window(60).node
     >>> known = bucket_statistics({node: InputFacts(4, {"x": {7: 3}})}, {node: 60}, {node: 1}, 100)
     >>> known.stream(node).d, known.stream(node).l, known.distributions

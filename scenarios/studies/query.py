@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from midstream.plans.aggregates import MEANING, AggregateCall, count
-from midstream.plans.builder import Stream
-from midstream.plans.errors import InputFileError, MidstreamError
-from midstream.plans.expressions import Col
-from midstream.plans.plan import Plan
-from midstream.plans.schema import suggest
+from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import MEANING, AggregateCall, count
+from midstream.plans.expressions.expressions import Col
+from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.schema import suggest
 from midstream.scenarios.studies.toml_table import TomlTable
 
 Equality = tuple[str, str]

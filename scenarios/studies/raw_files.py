@@ -31,9 +31,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.schema import Column, Type, suggest
-from midstream.scenarios.readers import UNKNOWN
+from midstream.io.readers import UNKNOWN
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import Column, Type, suggest
 
 SPARK_TYPES: Mapping[Type, DataType] = {
     Type.INTEGER: LongType(),

@@ -14,8 +14,8 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.schema import Column, Type
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import Column, Type
 from midstream.scenarios.studies.declaration import RecordedStream, Study, constant_type
 from midstream.scenarios.studies.raw_files import RawFile, open_raw, reason
 

@@ -13,10 +13,10 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.plans.expressions import column_equality, conjuncts
-from midstream.plans.logical import Filter, Join
-from midstream.plans.plan import Plan
-from midstream.plans.properties import logical
+from midstream.plans.algebra.logical import Filter, Join
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.expressions.expressions import column_equality, conjuncts
 from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.pairs import Pair, count_pairs
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.schema import suggest
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class TomlTable:
 
     >>> TomlTable("s.toml", "EWR", {"window": -5}).positive("window")
     Traceback (most recent call last):
-    midstream.plans.errors.InputFileError: s.toml, key EWR.window: found -5, expected a positive integer
+    midstream.plans.values.errors.InputFileError: s.toml, key EWR.window: found -5, expected a positive ...
     """
 
     file: str

@@ -17,9 +17,9 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import input_nodes
-from midstream.plans.serialise import dumps, loads
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.plans.algebra.serialise import dumps, loads
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather, read_facts
 from midstream.scenarios.studies.inputs import plan_inputs, questions

@@ -11,8 +11,8 @@ from secrets import token_hex
 
 from pyspark.sql import DataFrame
 
-from midstream.plans.serialise import dumps
-from midstream.scenarios.connectors.new_file import UNFINISHED, write_file
+from midstream.io.new_file import UNFINISHED, write_file
+from midstream.plans.algebra.serialise import dumps
 from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.stream_profile import Profile
 from midstream.scenarios.studies.what_if import WhatIf

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from migration_law import carried_out, pairs
 from rephrasing import MOST_NODES, SHOWN, STATEFUL, STATELESS, Rewrite, arranged, rephrased, windows
 
-from midstream.operators.obstacles import is_relation
-from midstream.operators.relations import constant
-from midstream.plans.aggregates import count, max_
-from midstream.plans.builder import Stream, stream
-from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical, logical_plan, reads_stream
-from midstream.plans.schema import Type
-from midstream.plans.streams import FOREVER, Batch, Element, Time
+from midstream.operators.base.obstacles import is_relation
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan, reads_stream
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.values.schema import Type
+from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing import WHOLE, condition, elements, plans, rows
 
 LATEST = 30

@@ -11,12 +11,12 @@ from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
-from midstream.plans.algebra import specified
-from midstream.plans.arrangements import Split
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import Element, Time
+from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import Element, Time
 from midstream.testing import Event, Workload, drive, verdict
 
 A, B, C = (stream(name, u="integer", intervals=True) for name in "abc")

@@ -38,15 +38,15 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
-from midstream.operators.planner import form
-from midstream.operators.queries import Query, carried_out
-from midstream.plans.algebra import specified
-from midstream.plans.errors import MidstreamError, MigrationRefused, PlanError
-from midstream.plans.physical import Boxed
-from midstream.plans.plan import Plan
-from midstream.plans.properties import input_nodes, logical_plan, reads_stream
-from midstream.plans.snapshots import NormalForm, compare, normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.operators.engine.planner import form
+from midstream.operators.engine.queries import Query, carried_out
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes, logical_plan, reads_stream
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.errors import MidstreamError, MigrationRefused, PlanError
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 from midstream.testing import is_ordered, rows
 
 REASONS = (

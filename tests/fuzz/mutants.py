@@ -33,14 +33,14 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
-from midstream.operators.exchangeable import ExchangeableGraph
-from midstream.operators.planner import physical_plan
-from midstream.operators.query_graph import QueryGraph
-from midstream.plans.arrangements import Arrangement
-from midstream.plans.equivalence import Meanings
-from midstream.plans.physical import Boxed, Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import BEGINNING, Batch, Element, Payload, Time
+from midstream.operators.engine.exchangeable import ExchangeableGraph
+from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.physical import Boxed, Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.equivalence.prover import Meanings
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Payload, Time
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import midstream as ms
-from midstream.plans.properties import input_nodes
+from midstream.plans.algebra.properties import input_nodes
 
 S = ms.stream("s", x="integer", y="float")
 T = ms.stream("t", z="integer")

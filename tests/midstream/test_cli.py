@@ -17,12 +17,12 @@ import typer
 from typer.testing import CliRunner
 
 from midstream.cli import app, build
-from midstream.plans.errors import MissingExtra
-from midstream.plans.logical import Filter
-from midstream.plans.operands import col
-from midstream.plans.plan import Node
-from midstream.plans.serialise import dumps, plan_from_json
-from midstream.plans.windows import TimeWindow
+from midstream.plans.algebra.logical import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.serialise import dumps, plan_from_json
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MissingExtra
 
 
 def invoke(*arguments: object, of: typer.Typer = app) -> Any:

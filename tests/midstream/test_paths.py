@@ -36,13 +36,14 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
+from midstream.benchmarks import arrival_races, files, memory, queries, races
+from midstream.benchmarks.arrivals import ARRIVALS
+from midstream.benchmarks.item import workload
+from midstream.benchmarks.items import ITEMS
 from midstream.cli import app
-from midstream.scenarios import demo, pictures
-from midstream.scenarios.bench import arrival_races, files, memory, queries, races
-from midstream.scenarios.bench.arrivals import ARRIVALS
-from midstream.scenarios.bench.item import workload
-from midstream.scenarios.bench.items import ITEMS
-from midstream.scenarios.process import as_process
+from midstream.console.process import as_process
+from midstream.io import pictures
+from midstream.scenarios.demonstration import demo
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
 from midstream.scenarios.studies.declaration import load_study
@@ -739,7 +740,7 @@ sys.meta_path.insert(0, Interrupting())
 
 @pytest.mark.parametrize(
     ("module", "number"),
-    [("midstream", "SIGINT"), ("typer", "SIGTERM"), ("midstream.scenarios.scripts.running", "SIGINT")],
+    [("midstream", "SIGINT"), ("typer", "SIGTERM"), ("midstream.commands.running", "SIGINT")],
 )
 def test_an_interruption_while_modules_are_imported(module: str, number: str, once: Path) -> None:
     before = IMPORTING.format(module=module, number=number)

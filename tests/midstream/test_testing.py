@@ -6,16 +6,16 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine
-from midstream.operators.planner import IMPLEMENTATIONS, physical_plan
-from midstream.plans.aggregates import FUNCTIONS
-from midstream.plans.arrangements import Arrangement, Convert
-from midstream.plans.logical import Aggregate, Filter, Join, Logical, Project, Relation, Source, Union
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical, logical_plan
-from midstream.plans.streams import BEGINNING, FOREVER
-from midstream.plans.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
+from midstream.plans.algebra.arrangements import Arrangement, Convert
+from midstream.plans.algebra.logical import Aggregate, Filter, Join, Logical, Project, Relation, Source, Union
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.plans.expressions.aggregates import FUNCTIONS
+from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.testing import WHOLE, Workload, drive, implemented, plans, streams_for, verdict, workloads
 
 KINDS = [*sorted(set(IMPLEMENTATIONS) - {Convert}, key=lambda kind: kind.__name__), Source, Relation]

@@ -12,15 +12,15 @@ from midstream.migration.fuse import Fuse
 from midstream.migration.machine import AT_ONCE, Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box
-from midstream.operators.box import settled
-from midstream.operators.engine import run
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.operators.base.box import settled
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 from midstream.testing import equivalent, is_ordered
 
 A = stream("a", x="integer", intervals=True)

@@ -13,11 +13,11 @@ from midstream.migration.machine import Migration
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate, prepare
 from midstream.migration.swap import Swap
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.observations import Observation
-from midstream.plans.operands import col
-from midstream.plans.streams import BEGINNING, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.streams import BEGINNING, chronons
 
 
 @given(scenarios("auto"))

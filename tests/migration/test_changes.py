@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from midstream.migration.changes import Change, Changes, around, find_changes
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, stream
-from midstream.plans.equivalence import same_meaning
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.equivalence.prover import same_meaning
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
 
 A, B, C, D = (stream(name, {x: "integer"}).window(10) for name, x in zip("abcd", "xyzw", strict=True))
 PAIRS = A.join(B, on=[("x", "y")])

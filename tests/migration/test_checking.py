@@ -9,7 +9,7 @@ from wrong_changes import WRONG
 
 import midstream as ms
 from midstream.migration.machine import Phase
-from midstream.plans.streams import chronons
+from midstream.plans.values.streams import chronons
 
 S = ms.stream("s", x="integer").window(9)
 x = ms.col("x")
@@ -183,7 +183,7 @@ def test_what_cannot_be_done_is_said_first() -> None:
 
 def test_pushes_are_held_up_by_one_input_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Elements go on between two inputs of the search."""
-    from midstream.plans import refutation
+    from midstream.plans.equivalence import refutation
 
     tried: list[object] = []
     draw = refutation.SmallInputs.draw

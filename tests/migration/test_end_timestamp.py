@@ -11,12 +11,12 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.split_time import last_instant
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.streams import BEGINNING, FOREVER, Element, chronons
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, chronons
 
 NAME = "genmig-end-timestamp"
 

@@ -14,16 +14,16 @@ from midstream.migration.machine import Migration, Phase, under_way
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box
 from midstream.migration.strategy import Strategy
-from midstream.operators.box import Box, max_end, state_size
-from midstream.operators.engine import run
-from midstream.operators.plan_box import PlanBox
+from midstream.operators.base.box import Box, max_end, state_size
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count, max_, sum_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import stream
-from midstream.plans.operands import col
-from midstream.plans.snapshots import equivalent, normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count, max_, sum_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.snapshots import equivalent, normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import is_ordered, verdict
 
 FORKING = [name for name in STRATEGIES if name not in ("swap", "moving-states")]
@@ -296,7 +296,7 @@ def test_heartbeats_that_go_back_are_ignored() -> None:
 
 def test_an_output_that_is_drained_goes_on_while_another_drains() -> None:
     """Progress is reported output by output."""
-    from midstream.plans.plan import Plan
+    from midstream.plans.algebra.plan import Plan
 
     s = stream("s", x="integer", intervals=True)
     kept = s.filter(col("x") > 0)
@@ -388,7 +388,7 @@ def test_boxes_of_another_engine_migrate_by_the_contract_alone(strategy: Strateg
 
 
 def test_several_outputs_are_fused_one_by_one() -> None:
-    from midstream.plans.plan import Plan
+    from midstream.plans.algebra.plan import Plan
 
     def outputs(filtered_first: bool) -> Plan:
         pairs = SILENT_TOO if filtered_first else SILENT

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.migration.fork import everything, fork
-from midstream.plans.snapshots import snapshot
-from midstream.plans.streams import FOREVER, Element, just_before
+from midstream.plans.values.snapshots import snapshot
+from midstream.plans.values.streams import FOREVER, Element, just_before
 from midstream.testing import elements, is_ordered
 
 SPLITS = st.integers(-1, 40).map(just_before)

@@ -8,15 +8,15 @@ from vouching import vouched
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
-from midstream.operators.relations import constant
-from midstream.plans.arrangements import Split
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.logical import Difference, Distinct, Union
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.logical import Difference, Distinct, Union
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import equivalent
 
 A = stream("a", x="integer", intervals=True)

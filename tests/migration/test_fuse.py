@@ -12,7 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from midstream.migration.fuse import Fuse, Joiner, Origins, ReferencePoint
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, just_before
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, just_before
 from midstream.testing import elements, equivalent, is_ordered
 
 SPLITS = st.integers(0, 40).map(just_before)

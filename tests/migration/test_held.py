@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.plan import Plan
-from midstream.plans.streams import Element, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import Element, chronons
 from midstream.testing import is_ordered, verdict
 
 F = stream("f", k="integer").window(5)

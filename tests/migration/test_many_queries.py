@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
-from midstream.operators import ways
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import compare, normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.operators.engine import ways
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import compare, normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 from midstream.testing import is_ordered
 
 A, B, C = (stream(name, {f"{name}k": "integer", f"{name}v": "integer"}) for name in "abc")

@@ -27,9 +27,9 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
-from midstream.plans.builder import stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.streams import FOREVER
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import FOREVER
 from midstream.testing import (
     drive,
 )

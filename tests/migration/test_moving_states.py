@@ -13,17 +13,17 @@ from midstream.engine import Engine
 from midstream.migration.auto import Prediction
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box, prepare
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import IMPLEMENTATIONS
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.operators.signs import signed_plan
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused, PlanError
-from midstream.plans.logical import Join
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused, PlanError
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, chronons
 from midstream.testing import verdict, workloads
 
 

@@ -26,20 +26,20 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
-from midstream.operators.engine import run
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import physical_plan
-from midstream.operators.relations import constant
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import above, input_nodes
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import above, input_nodes
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import (
     Workload,
     drive,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from midstream.engine import Engine
-from midstream.operators.relations import constant
+from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import FOREVER, chronons
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import FOREVER, chronons
 from midstream.testing import verdict
 
 

@@ -14,17 +14,17 @@ from midstream.engine import Engine
 from midstream.migration import machine
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
-from midstream.operators.engine import interleave
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import form, physical_plan
+from midstream.operators.engine.engine import interleave
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import form, physical_plan
 from midstream.operators.signs import signed_plan
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import chronons
 from midstream.testing import Workload, implemented, plans, verdict, workloads
 
 

@@ -13,18 +13,18 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.operators.engine import interleave, run
-from midstream.operators.operator import Operator
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
-from midstream.plans.snapshots import snapshot
-from midstream.plans.streams import FOREVER, Element, chronons
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import interleave, run
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import snapshot
+from midstream.plans.values.streams import FOREVER, Element, chronons
 from midstream.testing import is_ordered, verdict
 
 A, B, C = (stream(name, {x: "integer"}).window(10) for name, x in zip("abc", "xyz", strict=True))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.migration.split_time import split_time
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.streams import BEGINNING, FOREVER
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import BEGINNING, FOREVER
 
 TIMES = st.one_of(st.integers(), st.integers(2**50, 2**54), st.integers(-(2**54), -(2**50)))
 

@@ -15,16 +15,16 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.swap import Swap
-from midstream.operators.plan_box import PlanBox
+from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import Element, chronons
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import Element, chronons
 from midstream.testing import is_ordered, plans, verdict, workloads
 
 ODD, LARGE, MORE = (col("u") % 2).eq(1), col("u") > 0, col("u") + 1

@@ -15,9 +15,9 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import SELDOM, Migration
 from midstream.migration.trace import SAMPLES, Entry, Sampling, write_jsonl
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.builder import stream
-from midstream.plans.streams import BEGINNING, Time, just_before
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.streams import BEGINNING, Time, just_before
 
 LEFT, RIGHT = (stream(name, x="integer", intervals=True) for name in "lr")
 PLAN = LEFT.join(RIGHT.rename({"x": "y"}), on=[("x", "y")]).plan()

@@ -14,10 +14,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.operators.accumulators import ACCUMULATORS, Maximum, Mean, Minimum, Sum, accumulator
-from midstream.operators.exact import ExactSum
-from midstream.operators.user_aggregates import PartialResults
-from midstream.plans.aggregates import (
+from midstream.operators.aggregation.accumulators import (
+    ACCUMULATORS,
+    Maximum,
+    Mean,
+    Minimum,
+    Sum,
+    accumulator,
+)
+from midstream.operators.aggregation.exact import ExactSum
+from midstream.operators.aggregation.user_aggregates import PartialResults
+from midstream.plans.expressions.aggregates import (
     MEANING,
     AggregateCall,
     UserAggregate,
@@ -35,9 +42,9 @@ from midstream.plans.aggregates import (
     var_pop,
     var_samp,
 )
-from midstream.plans.expressions import Col
-from midstream.plans.finite import LARGEST
-from midstream.plans.streams import FOREVER, Time
+from midstream.plans.expressions.expressions import Col
+from midstream.plans.values.finite import LARGEST
+from midstream.plans.values.streams import FOREVER, Time
 
 FLOATS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.granularity import Granularity
-from midstream.operators.time_window import TimeWindow
-from midstream.plans.errors import PlanError
-from midstream.plans.snapshots import snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
+from midstream.operators.windows.granularity import Granularity
+from midstream.operators.windows.time_window import TimeWindow
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.snapshots import snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import elements, is_ordered
 
 SIZES = st.sampled_from((None, 1, 2, 5, 9))

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine import run
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import Element, chronons
+from midstream.operators.engine.engine import run
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import Element, chronons
 from midstream.testing import elements, rows
 
 BIDS = stream("bids", item="integer", price="integer")

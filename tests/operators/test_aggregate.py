@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from midstream.operators.aggregate import Aggregate
-from midstream.operators.segments import Segments
-from midstream.plans.aggregates import (
+from midstream.operators.aggregation.aggregate import Aggregate
+from midstream.operators.aggregation.segments import Segments
+from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,
     count,
@@ -21,10 +21,10 @@ from midstream.plans.aggregates import (
     top_k,
     user_aggregate,
 )
-from midstream.plans.errors import ExpressionError
-from midstream.plans.operands import col
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Element
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Element
 
 SCHEMA = Schema.of(k="integer", v="float?")
 LARGEST = user_aggregate("largest", lambda x: x, max, lambda a: a)

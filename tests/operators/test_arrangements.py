@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators import arrangements
-from midstream.operators.arrangements import Coalesce, Split
-from midstream.operators.engine import run
-from midstream.operators.operator import Operator
-from midstream.plans.builder import stream
-from midstream.plans.errors import IntervalError
-from midstream.plans.snapshots import equivalent, normal_form
-from midstream.plans.streams import FOREVER, Element, just_before
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import run
+from midstream.operators.windows import arrangements
+from midstream.operators.windows.arrangements import Coalesce, Split
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.errors import IntervalError
+from midstream.plans.values.snapshots import equivalent, normal_form
+from midstream.plans.values.streams import FOREVER, Element, just_before
 from midstream.testing import elements, is_ordered
 
 S = stream("s", x="integer", y="integer", intervals=True)

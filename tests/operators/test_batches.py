@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, interleave, run
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.algebra import specified
-from midstream.plans.builder import stream
-from midstream.plans.logical import Distinct
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import equivalent, normal_form
-from midstream.plans.streams import Element
+from midstream.operators.engine.engine import Engine, interleave, run
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.logical import Distinct
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.snapshots import equivalent, normal_form
+from midstream.plans.values.streams import Element
 from midstream.testing import Event, Workload, drive, interleavings, plans, workloads
 
 EXAMPLES = settings(max_examples=max(25, settings.default.max_examples // 4))

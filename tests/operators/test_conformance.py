@@ -23,11 +23,11 @@ from hypothesis.stateful import (
 )
 from operator_cases import Case
 
-from midstream.operators.planner import IMPLEMENTATIONS
-from midstream.plans import arrangements, logical, windows
-from midstream.plans.errors import EndedError, StreamOrderError
-from midstream.plans.snapshots import compare, normal_form, snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.operators.engine.planner import IMPLEMENTATIONS
+from midstream.plans.algebra import arrangements, logical, windows
+from midstream.plans.values.errors import EndedError, StreamOrderError
+from midstream.plans.values.snapshots import compare, normal_form, snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 COVERED = {
     "aggregate",

@@ -17,19 +17,19 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.accumulators import ACCUMULATORS, Maximum, Minimum
-from midstream.operators.expiry import Expiry, FifoExpiry
-from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
-from midstream.operators.operator import Operator
-from midstream.operators.ordered_sweeparea import OrderedSweepArea
-from midstream.operators.planner import running_operator
-from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea
-from midstream.plans.aggregates import avg, count, max_, min_, sum_
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node
-from midstream.plans.streams import Element
+from midstream.operators.aggregation.accumulators import ACCUMULATORS, Maximum, Minimum
+from midstream.operators.base.expiry import Expiry, FifoExpiry
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.planner import running_operator
+from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
+from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
+from midstream.operators.joins.sweepareas import FifoHashSweepArea, HashSweepArea
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import avg, count, max_, min_, sum_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import Element
 
 SMALL, MEDIUM, LARGE = 1_000, 20_000, 100_000
 EARLY = 4_000

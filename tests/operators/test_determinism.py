@@ -15,16 +15,16 @@ import textwrap
 
 SCRIPT = """
     import pickle, sys
-    from midstream.operators.engine import run
-    from midstream.operators.planner import physical_plan
-    from midstream.plans.aggregates import avg, count, max_
-    from midstream.plans.builder import stream
-    from midstream.plans.operands import col
-    from midstream.plans.plan import Plan
-    from midstream.plans.properties import equal_columns, input_nodes
-    from midstream.plans.serialise import dumps
-    from midstream.plans.snapshots import equivalent
-    from midstream.plans.streams import chronons
+    from midstream.operators.engine.engine import run
+    from midstream.operators.engine.planner import physical_plan
+    from midstream.plans.expressions.aggregates import avg, count, max_
+    from midstream.plans.algebra.builder import stream
+    from midstream.plans.expressions.operands import col
+    from midstream.plans.algebra.plan import Plan
+    from midstream.plans.algebra.properties import equal_columns, input_nodes
+    from midstream.plans.algebra.serialise import dumps
+    from midstream.plans.values.snapshots import equivalent
+    from midstream.plans.values.streams import chronons
 
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
     left = stream("left", word="string", letter="string", price="float?").alias("l").window(7)
@@ -64,9 +64,9 @@ SCRIPT = """
 
 PICKLE = """
     import pickle, sys
-    from midstream.plans.aggregates import count
-    from midstream.plans.builder import stream
-    from midstream.plans.operands import col
+    from midstream.plans.expressions.aggregates import count
+    from midstream.plans.algebra.builder import stream
+    from midstream.plans.expressions.operands import col
     s = stream("s", word="string", x="integer").window(5)
     plan = s.filter(col("word").eq("a") & (col("x") > 1)).group_by("word").aggregate(n=count()).plan()
 """

@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators import query_graph
-from midstream.operators.engine import RECENT, Engine, interleave, run
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.errors import (
+from midstream.operators.engine import query_graph
+from midstream.operators.engine.engine import RECENT, Engine, interleave, run
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.values.errors import (
     EndedError,
     IntervalError,
     SchemaError,
     StreamOrderError,
     UnknownStreamError,
 )
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import BEGINNING, FOREVER, Element, chronons
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, chronons
 from midstream.testing import (
     WHOLE,
     Workload,

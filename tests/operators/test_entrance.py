@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, run
-from midstream.operators.input_manager import DeadLetter
-from midstream.plans.builder import stream
-from midstream.plans.errors import IntervalError, LateElementError, MidstreamError, StreamOrderError
-from midstream.plans.snapshots import equivalent
-from midstream.plans.streams import BEGINNING, FOREVER, Element, chronons
+from midstream.operators.engine.engine import Engine, run
+from midstream.operators.engine.input_manager import DeadLetter
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.errors import IntervalError, LateElementError, MidstreamError, StreamOrderError
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, chronons
 from midstream.testing import elements, is_ordered, rows
 
 BIDS = stream("bids", item="integer", price="float?")

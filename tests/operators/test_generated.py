@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midstream.operators.generated import define
+from midstream.operators.compile.generated import define
 
 SOURCE = "def add(x):\n    return x + more"
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
-from midstream.plans.errors import (
+from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.plans.values.errors import (
     EndedError,
     IntervalError,
     LateElementError,
@@ -20,8 +20,8 @@ from midstream.plans.errors import (
     SchemaError,
     StreamOrderError,
 )
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import elements, is_ordered
 
 SLACKS = st.one_of(st.none(), st.integers(0, 12), st.just(FOREVER))

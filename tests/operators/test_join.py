@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.engine import run
-from midstream.operators.join import IMPLEMENTATIONS
-from midstream.operators.planner import physical_plan, running_operator
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Expression
-from midstream.plans.logical import Join
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.snapshots import normal_form
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.operators.joins.join import IMPLEMENTATIONS
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.snapshots import normal_form
 
 NAMES = [implementation.name for implementation in IMPLEMENTATIONS[Join]]
 

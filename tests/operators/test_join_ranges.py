@@ -9,17 +9,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from midstream.operators.band_join import BandJoin
-from midstream.operators.join import NestedLoopsJoin, pairing
-from midstream.operators.planner import physical_plan
-from midstream.operators.ranges import at_least, at_most, find_range, why_no_range
-from midstream.plans.builder import stream
-from midstream.plans.errors import PlanError
-from midstream.plans.expressions import TRUE, Expression
-from midstream.plans.operands import Operand, col, expression_of, opaque
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema
+from midstream.operators.engine.planner import physical_plan
+from midstream.operators.joins.band_join import BandJoin
+from midstream.operators.joins.join import NestedLoopsJoin, pairing
+from midstream.operators.joins.ranges import at_least, at_most, find_range, why_no_range
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.expressions import TRUE, Expression
+from midstream.plans.expressions.operands import Operand, col, expression_of, opaque
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
 
 LEFT = Schema.of(x="integer", f="float", n="integer?", s="string", b="boolean", a="any")
 RIGHT = Schema.of(y="integer", g="float", m="integer?", t="string", c="boolean", d="any")

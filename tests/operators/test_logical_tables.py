@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from midstream.operators.engine import run
-from midstream.plans.aggregates import count, sum_
-from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col, opaque
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import NormalForm, normal_form
-from midstream.plans.streams import Element, Payload, chronons
+from midstream.operators.engine.engine import run
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import snapshots, specified
+from midstream.plans.expressions.aggregates import count, sum_
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.snapshots import NormalForm, normal_form
+from midstream.plans.values.streams import Element, Payload, chronons
 
 Table = Mapping[int, str]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from midstream.operators.engine import Engine
-from midstream.operators.metadata import Metadata
-from midstream.plans.builder import stream
-from midstream.plans.errors import UnknownStreamError
-from midstream.plans.operands import col
-from midstream.plans.streams import chronons
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.metadata import Metadata
+from midstream.plans.algebra.builder import stream
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import UnknownStreamError
+from midstream.plans.values.streams import chronons
 from midstream.testing import Workload, drive, workloads
 
 BIDS = stream("bids", item="integer", price="integer")

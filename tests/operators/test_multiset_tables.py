@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from midstream.operators.arrivals import Arrivals
-from midstream.operators.covers import KeyCovers
-from midstream.operators.engine import run
-from midstream.operators.matching import AntiJoin, SemiJoin
-from midstream.operators.multisets import FEW, Multisets, alone, surplus
-from midstream.operators.operator import Operator
-from midstream.operators.planner import IMPLEMENTATIONS, running_operator
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.snapshots import NormalForm, normal_form
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
+from midstream.operators.base.arrivals import Arrivals
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import IMPLEMENTATIONS, running_operator
+from midstream.operators.joins.covers import KeyCovers
+from midstream.operators.joins.matching import AntiJoin, SemiJoin
+from midstream.operators.rows.multisets import FEW, Multisets, alone, surplus
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.snapshots import NormalForm, normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 
 Table = Mapping[int, str]
 

@@ -14,17 +14,17 @@ from operator import itemgetter
 
 import pytest
 
-from midstream.operators.engine import run
-from midstream.operators.operator import Operator
-from midstream.operators.planner import physical_plan, running_operator
-from midstream.plans.aggregates import count, sum_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col, opaque
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import Element
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count, sum_
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import Element
 
 Rows = Sequence[tuple[str, int, int]]
 """Tuple, start, end: a row of a table."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.operators.engine import Engine
-from midstream.operators.query_graph import PIECE
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.errors import SchemaError
-from midstream.plans.streams import Batch
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.query_graph import PIECE
+from midstream.plans.algebra.builder import stream
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.values.errors import SchemaError
+from midstream.plans.values.streams import Batch
 
 BIDS = stream("bids", item="integer").window(10)
 ROWS: Batch = [(t, t + 1, (t % 3,)) for t in range(3 * PIECE)]

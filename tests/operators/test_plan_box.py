@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from midstream.operators.box import Box
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.errors import EndedError, PlanError
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import BEGINNING, FOREVER
+from midstream.operators.base.box import Box
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import EndedError, PlanError
+from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.testing import Workload, workloads
 
 S = stream("s", x="integer", intervals=True)

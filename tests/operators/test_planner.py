@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
-from midstream.operators.obstacles import is_relation
-from midstream.operators.planner import IMPLEMENTATIONS, physical_plan, running_operator
-from midstream.plans.algebra import specified
-from midstream.plans.arrangements import Split
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import PlanError, TieError
-from midstream.plans.logical import Source
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical_plan
-from midstream.plans.snapshots import compare, normal_form
+from midstream.operators.base.obstacles import is_relation
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan, running_operator
+from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.logical import Source
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import PlanError, TieError
+from midstream.plans.values.snapshots import compare, normal_form
 from midstream.testing import elements, plans, rows
 
 L, R = stream("l", x="integer", y="integer"), stream("r", z="integer")

@@ -12,11 +12,11 @@ from functools import partial
 
 import pytest
 
+from midstream.benchmarks.queries import query
 from midstream.engine import Engine
-from midstream.operators import ways
-from midstream.plans.plan import Node
-from midstream.plans.streams import BEGINNING, Element
-from midstream.scenarios.bench.queries import query
+from midstream.operators.engine import ways
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.streams import BEGINNING, Element
 
 FEW, MANY = 20, 240
 

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators import ways
-from midstream.operators.engine import run
-from midstream.operators.planner import form
+from midstream.operators.engine import ways
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import form
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError, UnknownStreamError
-from midstream.plans.plan import Plan
-from midstream.plans.properties import logical_plan
-from midstream.plans.snapshots import equivalent, snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.algebra.specification import snapshots, specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.values.errors import PlanError, UnknownStreamError
+from midstream.plans.values.snapshots import equivalent, snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, chronons
 from midstream.testing import (
     Event,
     drive,

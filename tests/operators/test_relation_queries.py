@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.relations import constant
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import (
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import (
     IntervalError,
     PlanError,
     SchemaError,
     StreamOrderError,
     UnknownStreamError,
 )
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import BEGINNING, FOREVER, chronons
+from midstream.plans.values.streams import BEGINNING, FOREVER, chronons
 from midstream.testing import drive, elements, interleavings, is_ordered, rows, verdict
 
 BIDS = stream("bids", item="integer", price="integer")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.plans.algebra import specified
-from midstream.plans.snapshots import NormalForm, normal_form
-from midstream.plans.streams import Element, Time, chronons
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.snapshots import NormalForm, normal_form
+from midstream.plans.values.streams import Element, Time, chronons
 from midstream.testing import drive, interleavings, is_ordered, streams_for
 
 S = ms.stream("s", x="integer", y="integer")

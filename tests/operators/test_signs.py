@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import IMPLEMENTATIONS, physical_plan
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.operators.signs.accumulators import Largest, MergedBySign, accumulator_by_sign
 from midstream.operators.signs.buckets import Buckets
@@ -26,19 +26,19 @@ from midstream.operators.signs.join import SignedJoin
 from midstream.operators.signs.plans import IMPLEMENTATIONS as SIGNED
 from midstream.operators.signs.stateless import SignedMap
 from midstream.operators.signs.windows import SignedCountWindow, SignedPartitionedWindow
-from midstream.operators.windows import CountWindow
-from midstream.plans import aggregates
-from midstream.plans.arrangements import Convert
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import IntervalError, PlanError, TieError
-from midstream.plans.logical import Logical, Source
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical, logical_plan
-from midstream.plans.schema import Schema, Type
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import FOREVER, Batch, Element, chronons
+from midstream.operators.windows.windows import CountWindow
+from midstream.plans.algebra.arrangements import Convert
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Logical, Source
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.expressions import aggregates
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import IntervalError, PlanError, TieError
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import FOREVER, Batch, Element, chronons
 from midstream.testing import Event, Workload, condition, drive, is_ordered, plans, verdict, workloads
 
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 import pytest
 
 from midstream.engine import Engine
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.planner import physical_plan
 from midstream.operators.signs import signed_plan
-from midstream.plans.aggregates import count, max_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema
-from midstream.plans.snapshots import NormalForm, compare, normal_form
-from midstream.plans.streams import Element, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
+from midstream.plans.values.streams import Element, chronons
 from midstream.scenarios.nexmark.generator import (
     AUCTION,
     BID,

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.box import element_bytes, max_end, state_size
-from midstream.operators.output import OrderedOutput
-from midstream.operators.plan_box import PlanBox
-from midstream.plans.builder import stream
-from midstream.plans.streams import BEGINNING, FOREVER, Element
+from midstream.operators.base.box import element_bytes, max_end, state_size
+from midstream.operators.base.output import OrderedOutput
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 
 
 @given(

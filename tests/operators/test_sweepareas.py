@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from midstream.operators.expiry import Expiring, Expiry, FifoExpiry
-from midstream.operators.list_sweepareas import FifoListSweepArea, ListSweepArea
-from midstream.operators.ordered_sweeparea import OrderedSweepArea
-from midstream.operators.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
-from midstream.plans.streams import FOREVER, Element, Time
+from midstream.operators.base.expiry import Expiring, Expiry, FifoExpiry
+from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
+from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
+from midstream.operators.joins.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
+from midstream.plans.values.streams import FOREVER, Element, Time
 
 LENGTHS = st.one_of(st.integers(1, 20), st.just(FOREVER))
 KEYS = st.one_of(st.none(), st.integers(0, 3))

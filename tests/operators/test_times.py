@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, run
-from midstream.plans.algebra import snapshots, specified
-from midstream.plans.builder import stream
-from midstream.plans.snapshots import NormalForm, normal_form
-from midstream.plans.streams import FOREVER, Element, Time, chronons
+from midstream.operators.engine.engine import Engine, run
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.specification import snapshots, specified
+from midstream.plans.values.snapshots import NormalForm, normal_form
+from midstream.plans.values.streams import FOREVER, Element, Time, chronons
 from midstream.testing import Event, Workload, drive, interleavings, is_ordered, workloads
 
 SHIFTS = (-(2**70), -1000, -3, 2**53 - 5, 2**60 + 1, 10**400)
@@ -121,7 +121,7 @@ def test_what_never_ends_is_valid_at_every_later_instant() -> None:
 
 def test_an_aggregate_over_what_never_ends_leaves_at_the_end_of_the_stream() -> None:
     """Its last value holds for ever, which nobody can know before the stream has ended."""
-    from midstream.plans.aggregates import count
+    from midstream.plans.expressions.aggregates import count
 
     out: list[Element] = []
     engine = Engine(stream("s", x="integer").window(None).aggregate(n=count()).plan(), out.extend)
@@ -151,7 +151,7 @@ def test_time_may_begin_before_zero() -> None:
 
 def test_a_chronon_has_an_integer_for_its_end() -> None:
     """5.0 equals 5, but results must not depend on which of them came first."""
-    from midstream.plans.errors import IntervalError
+    from midstream.plans.values.errors import IntervalError
 
     with pytest.raises(IntervalError, match="expected a chronon"):
         Engine(stream("s", x="integer").plan()).push("s", [(4, 5.0, (7,))])

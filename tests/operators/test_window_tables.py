@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
-from midstream.operators.engine import run
-from midstream.operators.operator import Operator
-from midstream.operators.planner import physical_plan, running_operator
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import opaque
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import NormalForm, normal_form, snapshot
-from midstream.plans.streams import FOREVER, Element, Time, chronons
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import opaque
+from midstream.plans.values.snapshots import NormalForm, normal_form, snapshot
+from midstream.plans.values.streams import FOREVER, Element, Time, chronons
 
 Rows = Sequence[tuple[str, Time, Time]]
 """Tuple, start, end: a row of a physical table."""

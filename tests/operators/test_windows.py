@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
-from midstream.operators.operator import Operator
-from midstream.operators.windows import CountWindow, PartitionedWindow
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import TieError
-from midstream.plans.operands import col
-from midstream.plans.schema import Schema
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import FOREVER, Batch, Element, chronons
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.engine import run
+from midstream.operators.windows.windows import CountWindow, PartitionedWindow
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import TieError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import FOREVER, Batch, Element, chronons
 from midstream.testing import elements
 
 ROWS = stream("s", x="integer", y="integer")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import (
     CostModel,
     Sample,
@@ -22,13 +22,13 @@ from midstream.optimizer import (
     price,
 )
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import equality
-from midstream.plans.logical import Join
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.expressions import equality
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.streams import chronons
 from midstream.testing import plans
 
 

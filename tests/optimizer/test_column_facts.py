@@ -9,7 +9,7 @@ import pytest
 
 from midstream.optimizer import Sample
 from midstream.optimizer.column_facts import Facts, combinations, equated, input_facts, kept, paired
-from midstream.plans.schema import Schema
+from midstream.plans.values.schema import Schema
 
 LEFT = Schema.of(a="integer", b="integer")
 RIGHT = Schema.of(c="integer", d="integer")

@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics, price
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import StatisticsError
-from midstream.plans.expressions import equality
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import equality
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import StatisticsError
 
 S = stream("s", x="integer", y="integer").window(60)
 T = stream("t", z="integer", w="integer").window(60)

@@ -11,23 +11,23 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.engine import run
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer.enumeration import enumerate_plans, explore, neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES
 from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import EnumerationLimit
-from midstream.plans.expressions import Const, conjunction
-from midstream.plans.logical import Join
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.properties import input_nodes
-from midstream.plans.snapshots import compare, normal_form
-from midstream.plans.windows import TimeWindow
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.plans.algebra.specification import specified
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import Const, conjunction
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import EnumerationLimit
+from midstream.plans.values.snapshots import compare, normal_form
 from midstream.testing import plans, streams_for
 
 FEWER = settings(max_examples=max(10, settings().max_examples // 3))
@@ -246,8 +246,8 @@ def test_a_physical_plan_is_enumerated_as_what_it_computes() -> None:
 
 PRINT_PLANS = """
 from midstream.optimizer import enumerate_plans
-from midstream.plans.builder import stream
-from midstream.plans.operands import col
+from midstream.plans.algebra.builder import stream
+from midstream.plans.expressions.operands import col
 
 a, b, c = (stream(n, **{n + m: "integer" for m in "xyz"}).window(9) for n in "abc")
 query = a.join(b, on=[("ax", "by"), ("az", "by")]).join(c, on=[("by", "cx"), ("ay", "cz")])

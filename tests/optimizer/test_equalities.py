@@ -9,7 +9,7 @@ import pytest
 from midstream.optimizer import Sample
 from midstream.optimizer.column_facts import Facts, equated, input_facts, paired
 from midstream.optimizer.equalities import least_equalities
-from midstream.plans.schema import Schema
+from midstream.plans.values.schema import Schema
 
 
 def facts_of(*names: str) -> Facts:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.planner import physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import Estimate, PlanCost, Sample, Statistics, StreamStatistics, UnitCosts, price
-from midstream.plans.aggregates import count, sum_
-from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import equality
-from midstream.plans.logical import Join
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.aggregates import count, sum_
+from midstream.plans.expressions.expressions import equality
 from midstream.testing import plans
 
 S = stream("s", intervals=True, x="integer", y="integer")

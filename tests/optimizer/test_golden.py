@@ -21,11 +21,11 @@ from pathlib import Path
 import pytest
 
 from midstream.optimizer.rules import RULES, apply
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const
-from midstream.plans.operands import col, opaque
-from midstream.plans.plan import Plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import Const
+from midstream.plans.expressions.operands import col, opaque
 
 FOLDER = Path(__file__).parent / "golden"
 CASE = re.compile(r"^(?P<kind>expect(?:-not)?) +(?P<reason>\S.*)\n(?P<body>(?: {4}.*\n|\n)+)", re.MULTILINE)

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
+from midstream.operators.engine.engine import run
 from midstream.optimizer.enumeration import with_linked_joins
 from midstream.optimizer.rules.linking import linked
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const, Expression, conjunction
-from midstream.plans.logical import Join
-from midstream.plans.operands import col, lit
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import compare, normal_form
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.expressions import Const, Expression, conjunction
+from midstream.plans.expressions.operands import col, lit
+from midstream.plans.values.snapshots import compare, normal_form
 from midstream.testing import plans, streams_for
 
 

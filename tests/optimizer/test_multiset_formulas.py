@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine, interleave
+from midstream.operators.engine.engine import Engine, interleave
 from midstream.optimizer import Statistics, price
 from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.multiset_formulas import ENOUGH, compared, in_common, matched
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.builder import Stream, stream
-from midstream.plans.logical import (
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import (
     AntiJoin,
     Difference,
     Intersection,
@@ -27,9 +27,9 @@ from midstream.plans.logical import (
     SemiJoin,
     StrictDifference,
 )
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.streams import Element
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import Element
 
 UNTIL, WARM = 9_000, 2_000
 """Streams end, and windows are full, by then."""

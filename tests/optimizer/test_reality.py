@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from midstream.operators.engine import Engine, interleave
-from midstream.operators.plan_box import PlanBox
+from midstream.operators.engine.engine import Engine, interleave
+from midstream.operators.engine.plan_box import PlanBox
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
-from midstream.plans.aggregates import count, max_, sum_
-from midstream.plans.builder import Stream, stream
-from midstream.plans.logical import Join
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import meant
-from midstream.plans.streams import Element
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import meant
+from midstream.plans.expressions.aggregates import count, max_, sum_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import Element
 
 UNTIL = 12_000
 WARM = 2_000

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
+from midstream.operators.engine.engine import run
 from midstream.optimizer.rules import RULES, Rule, apply
-from midstream.plans.aggregates import count
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError
-from midstream.plans.expressions import Binary, Col, Const, Expression, conjunction, equality
-from midstream.plans.logical import Distinct
-from midstream.plans.operands import col, opaque
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Type
-from midstream.plans.snapshots import compare, normal_form
-from midstream.plans.streams import Element
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import Distinct
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import Binary, Col, Const, Expression, conjunction, equality
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Type
+from midstream.plans.values.snapshots import compare, normal_form
+from midstream.plans.values.streams import Element
 from midstream.testing import condition, elements, plans
 
 WRITTEN_RULES = [

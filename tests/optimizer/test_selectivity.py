@@ -12,10 +12,10 @@ from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics,
 from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.selectivity import DEFAULT_EQUALITY, DEFAULT_OTHER
-from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import Const, Expression, conjunction, equality
-from midstream.plans.operands import col, opaque
-from midstream.plans.plan import Plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.expressions import Const, Expression, conjunction, equality
+from midstream.plans.expressions.operands import col, opaque
 
 A = stream("a", intervals=True, x="integer", y="integer?")
 B = stream("b", intervals=True, z="integer", w="integer?")

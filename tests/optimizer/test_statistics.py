@@ -7,15 +7,15 @@ import random
 
 import pytest
 
-from midstream.operators.engine import RECENT, Engine, interleave
+from midstream.operators.engine.engine import RECENT, Engine, interleave
 from midstream.optimizer import Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import ENOUGH, stream_statistics
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import StatisticsError
-from midstream.plans.observations import Observation
-from midstream.plans.operands import col
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER, Element, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Element, chronons
 
 S = stream("s", x="integer").window(60)
 T = stream("t", y="integer").window(30)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.plans.aggregates import (
+from midstream.plans.expressions.aggregates import (
     FUNCTIONS,
     MEANING,
     AggregateCall,
@@ -38,12 +38,12 @@ from midstream.plans.aggregates import (
     var_samp,
     variance,
 )
-from midstream.plans.errors import ExpressionError, PlanFormatError
-from midstream.plans.exact import exact_mean, exact_sum, exact_variance, rounded_root
-from midstream.plans.expressions import Col
-from midstream.plans.finite import LARGEST
-from midstream.plans.operands import col, opaque
-from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.expressions.expressions import Col
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.errors import ExpressionError, PlanFormatError
+from midstream.plans.values.exact import exact_mean, exact_sum, exact_variance, rounded_root
+from midstream.plans.values.finite import LARGEST
+from midstream.plans.values.schema import Column, Schema, Type
 
 FINITE = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 NUMBERS = st.one_of(FINITE, st.sampled_from([LARGEST, -LARGEST, 10**400]))

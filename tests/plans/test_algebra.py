@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.planner import physical_plan
-from midstream.plans.aggregates import avg, count, max_, min_, sum_
-from midstream.plans.algebra import meaning, snapshots, specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import normal_form, snapshot
-from midstream.plans.streams import FOREVER, Element
+from midstream.operators.engine.planner import physical_plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import meaning, snapshots, specified
+from midstream.plans.expressions.aggregates import avg, count, max_, min_, sum_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.snapshots import normal_form, snapshot
+from midstream.plans.values.streams import FOREVER, Element
 from midstream.testing import Workload, elements, rows, workloads
 
 S = stream("s", x="integer", y="integer", intervals=True)

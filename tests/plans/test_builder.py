@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.errors import ExpressionError, PlanError, SchemaError
-from midstream.plans.expressions import Col
-from midstream.plans.logical import Aggregate, Filter, Join, Project
-from midstream.plans.operands import col
-from midstream.plans.schema import Column, Schema, Type
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.logical import Aggregate, Filter, Join, Project
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import Col
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
+from midstream.plans.values.schema import Column, Schema, Type
 
 S = stream("s", x="integer", y="float?")
 T = stream("t", z="integer", w="string")

@@ -11,14 +11,14 @@ import pytest
 from legitimate_changes import PROVED, UNKNOWN
 from wrong_changes import WRONG
 
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream
-from midstream.plans.equivalence import same_meaning
-from midstream.plans.errors import TieError
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema, Type
-from midstream.plans.snapshots import compare
-from midstream.plans.streams import BEGINNING, FOREVER, Element
+from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.equivalence.prover import same_meaning
+from midstream.plans.values.errors import TieError
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.snapshots import compare
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 
 MOST_SECONDS = 0.005
 """How long a proof may take."""

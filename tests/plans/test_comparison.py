@@ -11,11 +11,11 @@ from wrong_changes import WRONG
 
 import midstream as ms
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
-from midstream.plans.algebra import specified
-from midstream.plans.plan import Plan
-from midstream.plans.properties import logical_plan
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import BEGINNING, FOREVER
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.testing import plans
 
 S = ms.stream("s", x="integer").window(9)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.planner import IMPLEMENTATIONS, physical_plan
-from midstream.plans.aggregates import count, max_
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.diagrams import LINE, SYMBOLS, arranged, dot, heading, parameters, svg
-from midstream.plans.layout import Box
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Column, Schema, Type
+from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.operands import col
+from midstream.plans.pictures.diagrams import LINE, SYMBOLS, arranged, dot, heading, parameters, svg
+from midstream.plans.pictures.layout import Box
+from midstream.plans.values.schema import Column, Schema, Type
 from midstream.testing import WHOLE, plans
 
 SVG = "{http://www.w3.org/2000/svg}"

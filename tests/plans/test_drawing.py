@@ -7,12 +7,12 @@ import textwrap
 
 from hypothesis import given
 
-from midstream.operators.planner import physical_plan
-from midstream.plans.aggregates import count
-from midstream.plans.builder import stream
-from midstream.plans.drawing import tree
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
+from midstream.operators.engine.planner import physical_plan
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.drawing import tree
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
 from midstream.testing import plans
 
 S, T = stream("s", x="integer"), stream("t", y="integer")

@@ -15,13 +15,8 @@ from rewritten_conditions import rewritten
 
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
-from midstream.plans.aggregates import count, max_, sum_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.equivalence import same_meaning
-from midstream.plans.errors import MidstreamError
-from midstream.plans.expressions import Col, Const, Expression, conjunction, conjuncts, equality
-from midstream.plans.logical import (
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.logical import (
     Aggregate,
     AntiJoin,
     Difference,
@@ -38,12 +33,17 @@ from midstream.plans.logical import (
     StrictDifference,
     Union,
 )
-from midstream.plans.operands import col, lit, opaque
-from midstream.plans.physical import Boxed
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema, Type, parse_column
-from midstream.plans.snapshots import compare
-from midstream.plans.windows import Dstream, Granularity, Istream, TimeWindow
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.algebra.windows import Dstream, Granularity, Istream, TimeWindow
+from midstream.plans.equivalence.prover import same_meaning
+from midstream.plans.expressions.aggregates import count, max_, sum_
+from midstream.plans.expressions.expressions import Col, Const, Expression, conjunction, conjuncts, equality
+from midstream.plans.expressions.operands import col, lit, opaque
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import Schema, Type, parse_column
+from midstream.plans.values.snapshots import compare
 from midstream.testing import WHOLE, condition, implemented, plans, streams_for
 
 A = stream("a", a="integer", x="integer").window(9)

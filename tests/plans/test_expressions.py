@@ -16,9 +16,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from midstream.plans.builder import stream
-from midstream.plans.errors import ExpressionError, PlanFormatError, SchemaError
-from midstream.plans.expressions import (
+from midstream.plans.algebra.builder import stream
+from midstream.plans.expressions.expressions import (
     TRUE,
     Apply,
     Binary,
@@ -41,8 +40,19 @@ from midstream.plans.expressions import (
     expression_from_json,
     walk,
 )
-from midstream.plans.operands import Operand, call, case, col, expression_of, greatest, least, lit, opaque
-from midstream.plans.schema import PYTHON_TYPES, Schema, Type
+from midstream.plans.expressions.operands import (
+    Operand,
+    call,
+    case,
+    col,
+    expression_of,
+    greatest,
+    least,
+    lit,
+    opaque,
+)
+from midstream.plans.values.errors import ExpressionError, PlanFormatError, SchemaError
+from midstream.plans.values.schema import PYTHON_TYPES, Schema, Type
 
 LEFT = Schema.of(i="integer", n="integer?", s="string", a="any?")
 RIGHT = Schema.of(f="float", g="float?", b="boolean", c="boolean?", t="string?")

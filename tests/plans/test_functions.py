@@ -18,8 +18,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from midstream.plans.errors import ExpressionError
-from midstream.plans.expressions import (
+from midstream.plans.expressions.expressions import (
     Call,
     Case,
     Cast,
@@ -29,13 +28,14 @@ from midstream.plans.expressions import (
     compile_row,
     expression_from_json,
 )
-from midstream.plans.finite import LARGEST
+from midstream.plans.expressions.operands import Operand, call, case, col, expression_of, lit
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.functions.casts import CASTS
 from midstream.plans.functions.dates import CALENDAR, CYCLES, FIRST_DAYS, LENGTHS
 from midstream.plans.functions.function import LONGEST
-from midstream.plans.operands import Operand, call, case, col, expression_of, lit
-from midstream.plans.schema import PYTHON_TYPES, Column, Schema, Type
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.finite import LARGEST
+from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type
 
 MORE = settings(max_examples=4 * settings.default.max_examples)
 
@@ -579,7 +579,7 @@ def test_what_is_unknown_is_said_by_the_kind(name: str) -> None:
 
 def test_without_unknown_arguments_no_guard_is_generated() -> None:
     """What is certain to be known is computed in line, by Python's own operators."""
-    from midstream.plans.expressions import row_scope
+    from midstream.plans.expressions.expressions import row_scope
 
     schema = Schema.of(s="string", i="integer")
     sources = {

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 
 from midstream import testing
-from midstream.operators.engine import Engine
-from midstream.operators.planner import physical_plan
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MidstreamError, PlanError, PlanFormatError, SqlError
-from midstream.plans.plan import Plan
-from midstream.plans.serialise import plan_from_json, plan_to_json
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.planner import physical_plan
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
+from midstream.plans.algebra.windows import Granularity, TimeWindow
 from midstream.plans.sql import Catalog
-from midstream.plans.streams import chronons
-from midstream.plans.windows import Granularity, TimeWindow
+from midstream.plans.values.errors import MidstreamError, PlanError, PlanFormatError, SqlError
+from midstream.plans.values.streams import chronons
 
 S, T = stream("s", x="integer"), stream("t", x="integer")
 COARSE = S.window(20).granularity(10)

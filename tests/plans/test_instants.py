@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.plans.instants import DAY, SECOND, iso_format, nanoseconds, of_datetime
-from midstream.plans.sql.units import NANOSECONDS
+from midstream.plans.values.instants import DAY, SECOND, iso_format, nanoseconds, of_datetime
+from midstream.plans.values.units import NANOSECONDS
 
 FIRST, LAST = nanoseconds("0001-01-01") // SECOND, nanoseconds("9999-12-31T23:59:59") // SECOND
 INSTANTS = st.integers() | st.integers(FIRST * SECOND, LAST * SECOND) | st.integers(-(2**63), 2**63)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.aggregates import count, max_
-from midstream.plans.algebra import snapshots
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import MOST_KEYS, keys
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import MOST_KEYS, keys
+from midstream.plans.algebra.specification import snapshots
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.operands import col
 from midstream.testing import WHOLE, Workload, plans, workloads
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.layout import APART, BETWEEN, MARGIN, Box, Edge, Layout, Size, layered, spaced
+from midstream.plans.pictures.layout import APART, BETWEEN, MARGIN, Box, Edge, Layout, Size, layered, spaced
 
 SIDE = st.integers(1, 300).map(float)
 SIZE = st.builds(Size, SIDE, SIDE)
@@ -109,7 +109,7 @@ def crossings(layout: Layout[str]) -> int:
 
 
 def test_a_tree_has_no_crossings_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("midstream.plans.layout.SWEEPS", 0)
+    monkeypatch.setattr("midstream.plans.pictures.layout.SWEEPS", 0)
     sizes = dict.fromkeys(["x1", "x2", "x3", "y1", "y2", "y3"], Size(40, 20))
     ladder = [Edge("x1", "y3"), Edge("x2", "y2"), Edge("x3", "y1")]
     assert crossings(layered(sizes, ladder)) == 0
@@ -122,7 +122,7 @@ def test_crossings_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = dict.fromkeys(["x1", "x2", "y1", "y2", "y3"], Size(40, 20))
     edges = [Edge("x1", "y1"), Edge("x2", "y2"), Edge("x1", "y3")]
     assert crossings(layered(sizes, edges)) == 0
-    monkeypatch.setattr("midstream.plans.layout.SWEEPS", 0)
+    monkeypatch.setattr("midstream.plans.pictures.layout.SWEEPS", 0)
     assert crossings(layered(sizes, edges)) == 1
 
 

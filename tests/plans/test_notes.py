@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import given
 
-from midstream.plans import properties
-from midstream.plans.aggregates import count
-from midstream.plans.builder import Stream, stream
-from midstream.plans.notes import notes
-from midstream.plans.plan import Plan
+from midstream.plans.algebra import properties
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.pictures.notes import notes
 from midstream.testing import WHOLE, plans
 
 S = stream("s", x="integer", y="float?")

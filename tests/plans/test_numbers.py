@@ -13,9 +13,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import Engine
+from midstream.operators.engine.engine import Engine
 from midstream.operators.signs.plans import signed_plan
-from midstream.plans.aggregates import (
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,
     count,
@@ -29,16 +32,13 @@ from midstream.plans.aggregates import (
     user_aggregate,
     var_pop,
 )
-from midstream.plans.algebra import specified
-from midstream.plans.builder import stream
-from midstream.plans.errors import ExpressionError, SchemaError
-from midstream.plans.expressions import Binary, Const
-from midstream.plans.finite import LARGEST
-from midstream.plans.operands import Operand, call, case, col, greatest, least, lit, opaque
-from midstream.plans.plan import Plan
-from midstream.plans.snapshots import normal_form
+from midstream.plans.expressions.expressions import Binary, Const
+from midstream.plans.expressions.operands import Operand, call, case, col, greatest, least, lit, opaque
 from midstream.plans.sql import Catalog
-from midstream.plans.streams import Batch, Element, chronons
+from midstream.plans.values.errors import ExpressionError, SchemaError
+from midstream.plans.values.finite import LARGEST
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import Batch, Element, chronons
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "algebra.md"
 TABLE = re.compile(r"^\| `(.+?)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)

@@ -12,14 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
+from midstream.operators.engine.engine import run
 from midstream.optimizer import Statistics
-from midstream.plans.builder import stream
-from midstream.plans.errors import ExpressionError, MidstreamError, PlanError
-from midstream.plans.expressions import Binary, Col, Const, Expression, compile_row
-from midstream.plans.functions import FUNCTIONS
-from midstream.plans.logical import Filter
-from midstream.plans.operands import (
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.logical import Filter
+from midstream.plans.expressions.expressions import Binary, Col, Const, Expression, compile_row
+from midstream.plans.expressions.operands import (
     Instant,
     Operand,
     Text,
@@ -33,8 +31,10 @@ from midstream.plans.operands import (
     lit,
     opaque,
 )
-from midstream.plans.schema import Schema, Type
+from midstream.plans.functions import FUNCTIONS
 from midstream.plans.sql import Catalog
+from midstream.plans.values.errors import ExpressionError, MidstreamError, PlanError
+from midstream.plans.values.schema import Schema, Type
 
 COLUMNS = {"x": "integer?", "y": "integer?", "f": "float?", "s": "string?", "p": "string?", "b": "boolean?"}
 SCHEMA = Schema.of(**COLUMNS)

@@ -12,12 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.plans.aggregates import count, max_, sum_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError, SchemaError
-from midstream.plans.expressions import TRUE, Col
-from midstream.plans.logical import (
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.logical import (
     Aggregate,
     Distinct,
     Filter,
@@ -27,12 +23,16 @@ from midstream.plans.logical import (
     Source,
     Union,
 )
-from midstream.plans.operands import col
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema
-from midstream.plans.serialise import dumps, loads
-from midstream.plans.windows import TimeWindow
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.algebra.specification import specified
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.aggregates import count, max_, sum_
+from midstream.plans.expressions.expressions import TRUE, Col
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import PlanError, SchemaError
+from midstream.plans.values.schema import Schema
 from midstream.testing import plans
 
 S = stream("s", x="integer", y="integer")

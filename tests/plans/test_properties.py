@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine import run
-from midstream.plans.aggregates import count, max_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.expressions import TRUE, Expression, compile_row, conjunction
-from midstream.plans.operands import col, expression_of
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import (
+from midstream.operators.engine.engine import run
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import (
     above,
     equal_columns,
     has_ordered_ends,
@@ -24,7 +20,11 @@ from midstream.plans.properties import (
     join_keys,
     logical,
 )
-from midstream.plans.schema import Schema
+from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, conjunction
+from midstream.plans.expressions.operands import col, expression_of
+from midstream.plans.values.schema import Schema
 from midstream.testing import Workload, plans, workloads
 
 S = stream("s", x="integer", y="integer")

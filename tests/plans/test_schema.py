@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.errors import MidstreamError, SchemaError
-from midstream.plans.schema import Column, Schema, Type, parse_column, suggest
+from midstream.plans.values.errors import MidstreamError, SchemaError
+from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 
 BIDS = Schema.of(item="integer", price="float?", note="string", open="boolean", tag="any")
 

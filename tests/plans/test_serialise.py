@@ -12,14 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.planner import physical_plan
-from midstream.plans.aggregates import avg, count, max_
-from midstream.plans.builder import stream
-from midstream.plans.errors import PlanFormatError
-from midstream.plans.operands import col, greatest, opaque
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema
-from midstream.plans.serialise import (
+from midstream.operators.engine.planner import physical_plan
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import (
     dumps,
     loads,
     plan_from_json,
@@ -27,6 +23,10 @@ from midstream.plans.serialise import (
     schema_from_json,
     schema_to_json,
 )
+from midstream.plans.expressions.aggregates import avg, count, max_
+from midstream.plans.expressions.operands import col, greatest, opaque
+from midstream.plans.values.errors import PlanFormatError
+from midstream.plans.values.schema import Schema
 from midstream.testing import WHOLE, implemented, plans
 
 S = stream("s", x="integer", y="float?", z="string")

@@ -10,15 +10,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.snapshots import (
+from midstream.plans.values.snapshots import (
     compare,
     equivalent,
     from_snapshots,
     normal_form,
     snapshot,
 )
-from midstream.plans.streams import FOREVER, Element
-from midstream.plans.verdicts import Difference, Equivalence
+from midstream.plans.values.streams import FOREVER, Element
+from midstream.plans.values.verdicts import Difference, Equivalence
 from midstream.testing import elements
 
 PAYLOADS = st.sampled_from("ab")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.aggregates import count, sum_
-from midstream.plans.algebra import specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import TieError
-from midstream.plans.plan import Plan
-from midstream.plans.step_functions import StepFunctions, TooLongError
-from midstream.plans.streams import FOREVER, chronons
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.equivalence.step_functions import StepFunctions, TooLongError
+from midstream.plans.expressions.aggregates import count, sum_
+from midstream.plans.values.errors import TieError
+from midstream.plans.values.streams import FOREVER, chronons
 from midstream.testing import WHOLE, plans, streams_for
 
 HOUR = 3_600_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.plans.streams import BEGINNING, FOREVER, chronon_end, chronons, just_before
+from midstream.plans.values.streams import BEGINNING, FOREVER, chronon_end, chronons, just_before
 
 SIZES = [2**51, 2**53, 2**60, 2**63, 2**64, 10**30, 10**400]
 NEAR = st.builds(

@@ -11,7 +11,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from rewritten_conditions import FALSE, rewritten
 
-from midstream.plans.expressions import (
+from midstream.plans.equivalence.terms import MOST_CLAUSES, Terms
+from midstream.plans.expressions.expressions import (
     ARITHMETIC,
     COMPARISONS,
     TRUE,
@@ -28,8 +29,7 @@ from midstream.plans.expressions import (
     Not,
     compile_row,
 )
-from midstream.plans.schema import Schema, Type
-from midstream.plans.terms import MOST_CLAUSES, Terms
+from midstream.plans.values.schema import Schema, Type
 
 SCHEMA = Schema.of(i="integer?", j="integer", f="float?", b="boolean?", c="boolean", s="string", v="any?")
 DOMAIN: dict[str, tuple[Any, ...]] = {

@@ -7,24 +7,20 @@ from typing import Any
 
 import pytest
 
-from midstream.plans.algebra import snapshots, specified
-from midstream.plans.arrangements import Coalesce, Convert, Split
-from midstream.plans.builder import Stream, relation, stream
-from midstream.plans.errors import PlanError, PlanFormatError, SchemaError, TieError
-from midstream.plans.logical import Logical
-from midstream.plans.operands import col
-from midstream.plans.plan import Node
-from midstream.plans.properties import (
+from midstream.plans.algebra.arrangements import Coalesce, Convert, Split
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.logical import Logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import (
     has_arrival_order,
     has_ordered_ends,
     input_nodes,
     is_chronon_stream,
     logical_plan,
 )
-from midstream.plans.serialise import dumps, loads, plan_from_json, plan_to_json
-from midstream.plans.snapshots import normal_form
-from midstream.plans.streams import FOREVER, chronons
-from midstream.plans.windows import (
+from midstream.plans.algebra.serialise import dumps, loads, plan_from_json, plan_to_json
+from midstream.plans.algebra.specification import snapshots, specified
+from midstream.plans.algebra.windows import (
     CountWindow,
     Dstream,
     Granularity,
@@ -32,6 +28,10 @@ from midstream.plans.windows import (
     PartitionedWindow,
     TimeWindow,
 )
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import PlanError, PlanFormatError, SchemaError, TieError
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import FOREVER, chronons
 
 S = stream("s", x="integer", y="integer")
 I = stream("i", x="integer", y="integer", intervals=True)  # noqa: E741

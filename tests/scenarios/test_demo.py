@@ -13,17 +13,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from midstream.io.plan_files import read_plan
 from midstream.migration.report import MigrationReport
-from midstream.operators.engine import Engine, interleave, run
-from midstream.plans.errors import InputFileError, MigrationRefused
-from midstream.plans.logical import Filter, Source
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.serialise import dumps, plan_from_json
-from midstream.plans.snapshots import equivalent
-from midstream.plans.verdicts import Equivalence
-from midstream.plans.windows import TimeWindow
-from midstream.scenarios.demo import (
+from midstream.operators.engine.engine import Engine, interleave, run
+from midstream.plans.algebra.logical import Filter, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.serialise import dumps, plan_from_json
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import InputFileError, MigrationRefused
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.verdicts import Equivalence
+from midstream.scenarios.demonstration.demo import (
     Demonstration,
     Intermediate,
     Phases,
@@ -32,8 +33,7 @@ from midstream.scenarios.demo import (
     demonstrate,
     flights,
 )
-from midstream.scenarios.demo_text import show
-from midstream.scenarios.plan_files import read_plan
+from midstream.scenarios.demonstration.demo_text import show
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from midstream.operators.engine import run
-from midstream.plans.builder import stream
-from midstream.plans.streams import chronons
-from midstream.scenarios.departures import HOUR, common_destinations, departures
+from midstream.operators.engine.engine import run
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.streams import chronons
+from midstream.scenarios.demonstration.departures import HOUR, common_destinations, departures
 
 
 def test_triples_by_hand(tmp_path: Path) -> None:

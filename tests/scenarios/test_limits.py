@@ -12,14 +12,14 @@ from typer.testing import CliRunner, Result
 
 import midstream as ms
 from midstream.cli import app
-from midstream.plans import serialise
-from midstream.plans.errors import InputFileError, PlanFormatError
-from midstream.scenarios import readers
-from midstream.scenarios.connectors import arrivals
-from midstream.scenarios.readers import CsvStream
+from midstream.io import readers
+from midstream.io.readers import CsvStream
+from midstream.io.sources import arrivals
+from midstream.io.whole_file import MOST_BYTES
+from midstream.plans.algebra import serialise
+from midstream.plans.values.errors import InputFileError, PlanFormatError
 from midstream.scenarios.simulator.yaml_file import DEEPEST, MOST_PARTS, read_yaml
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.whole_file import MOST_BYTES
 
 SCRIPT = (
     "SET time_unit = 'milliseconds';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"

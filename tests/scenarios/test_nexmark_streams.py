@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.errors import SchemaError, UnknownStreamError
-from midstream.plans.schema import Schema
-from midstream.plans.streams import FOREVER
+from midstream.plans.values.errors import SchemaError, UnknownStreamError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER
 from midstream.scenarios.nexmark.generator import SCHEMAS, AuctionWorkload, by_stream, generate, take
 from midstream.scenarios.nexmark.streams import OTHER_NAMES, batches, lasting, rows
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.engine import Engine
-from midstream.plans.aggregates import UserAggregate
-from midstream.plans.errors import MidstreamError, PlanError, SqlError
-from midstream.plans.plan import Node, Plan
-from midstream.plans.schema import Schema, Type
-from midstream.plans.serialise import dumps, loads
-from midstream.plans.snapshots import equivalent
+from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.algebra.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql import Catalog, SourceClause
-from midstream.plans.streams import FOREVER, Element
-from midstream.plans.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.values.errors import MidstreamError, PlanError, SqlError
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import FOREVER, Element
 
 STREAMS = """
 CREATE STREAM s(ts TIMESTAMP, x INT, y VARCHAR) ORDERED BY ts;

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sql_grammar import DECLARATIONS
 
-from midstream.plans.errors import SqlError
 from midstream.plans.sql import Catalog
+from midstream.plans.values.errors import SqlError
 
 MISTAKES = [
     entry.split("\n")

@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sql_grammar import DECLARATIONS, Grammar, mutations, statements
 
-from midstream.operators.engine import Engine
-from midstream.operators.relations import constant
-from midstream.plans.aggregates import UserAggregate
-from midstream.plans.errors import MidstreamError, PlanFormatError, SqlError
-from midstream.plans.logical import Relation, Source
-from midstream.plans.plan import Plan
-from midstream.plans.schema import Schema, Type
-from midstream.plans.serialise import dumps, loads
+from midstream.commands.explaining import explain
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql import Catalog
-from midstream.scenarios.scripts.explaining import explain
+from midstream.plans.values.errors import MidstreamError, PlanFormatError, SqlError
+from midstream.plans.values.schema import Schema, Type
 
 ROWS = 5
 OUR_OWN = re.compile(r"sqlglot|<class|Traceback|TokenType|object at 0x")

@@ -9,11 +9,11 @@ import pytest
 from auction_answers import FIVE_ITEMS, HOUR, Streams, answers, instants
 from sql_oracle.checking import compare, snapshots
 
-from midstream.operators.engine import Engine
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
+from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
 from midstream.plans.sql import Catalog
-from midstream.plans.streams import FOREVER, Element
+from midstream.plans.values.streams import FOREVER, Element
 from midstream.scenarios.nexmark.generator import AuctionWorkload, Event, by_stream, generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS
 from midstream.scenarios.nexmark.streams import batches, dol_to_euro, lasting

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.plans.errors import SqlError
-from midstream.plans.expressions import Binary, Col, Const, compile_row
-from midstream.plans.schema import Schema
+from midstream.plans.expressions.expressions import Binary, Col, Const, compile_row
 from midstream.plans.sql import Catalog
+from midstream.plans.values.errors import SqlError
+from midstream.plans.values.schema import Schema
 
 DECLARATION = "CREATE STREAM s(a INT, b REAL, c TEXT, d BOOLEAN, t TIMESTAMP) ORDERED BY t"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.plans.errors import SqlError
+from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.sql import Catalog
-from midstream.plans.windows import TimeWindow
+from midstream.plans.values.errors import SqlError
 
 ISO = "CREATE STREAM {}(at TIMESTAMP, x INT) ORDERED BY at;"
 IN = "CREATE STREAM {}(at TIMESTAMP, x INT) ORDERED BY at TIME_UNIT '{}';"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import midstream as ms
-from midstream.plans.operands import call
+from midstream.plans.expressions.operands import call
 
 A = ms.stream("a", k="integer", x="integer")
 A2 = ms.stream("a2", k="integer", x="integer")

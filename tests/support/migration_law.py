@@ -19,18 +19,18 @@ from midstream.migration.preconditions import require_bounded, require_start_pre
 from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
-from midstream.operators.box import Box, event_of
-from midstream.operators.engine import interleave
-from midstream.operators.plan_box import PlanBox
-from midstream.operators.queries import Sink
-from midstream.plans.aggregates import count, median, top_k
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import MigrationRefused
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.properties import above, input_nodes, logical_plan
-from midstream.plans.schema import Type
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.operators.base.box import Box, event_of
+from midstream.operators.engine.engine import interleave
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import Sink
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import above, input_nodes, logical_plan
+from midstream.plans.expressions.aggregates import count, median, top_k
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.schema import Type
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.testing import (
     WHOLE,
     Event,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from midstream.scenarios.bench.item import Workload
-from midstream.scenarios.bench.measuring import ItemResult, Race
+from midstream.benchmarks.item import Workload
+from midstream.benchmarks.measuring import ItemResult, Race
 
 
 def raced(

@@ -11,21 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from midstream.operators.obstacles import gives_constants, is_relation
-from midstream.operators.planner import physical_plan
+from midstream.operators.base.obstacles import gives_constants, is_relation
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
-from midstream.plans.arrangements import Coalesce, Split
-from midstream.plans.errors import PlanError
-from midstream.plans.expressions import (
-    Col,
-    Expression,
-    IsNull,
-    Not,
-    conjunction,
-    conjuncts,
-    disjunction,
-)
-from midstream.plans.logical import (
+from midstream.plans.algebra.arrangements import Coalesce, Split
+from midstream.plans.algebra.logical import (
     AntiJoin,
     Difference,
     Distinct,
@@ -36,8 +26,8 @@ from midstream.plans.logical import (
     SemiJoin,
     Union,
 )
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import (
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import (
     above,
     input_nodes,
     is_chronon_stream,
@@ -45,7 +35,17 @@ from midstream.plans.properties import (
     logical_plan,
     reads_stream,
 )
-from midstream.plans.windows import TimeWindow
+from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.expressions.expressions import (
+    Col,
+    Expression,
+    IsNull,
+    Not,
+    conjunction,
+    conjuncts,
+    disjunction,
+)
+from midstream.plans.values.errors import PlanError
 
 Rewrite = Callable[[Node], Iterator[Node]]
 """Subplans that mean the same as one."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from midstream.plans.errors import ExpressionError
-from midstream.plans.expressions import (
+from midstream.plans.expressions.expressions import (
     ARITHMETIC,
     COMPARISONS,
     TRUE,
@@ -18,7 +17,8 @@ from midstream.plans.expressions import (
     Logic,
     Not,
 )
-from midstream.plans.schema import Schema, Type
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.schema import Schema, Type
 
 FALSE = Const(False)
 ORDER = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import midstream as ms
-from midstream.plans.aggregates import AggregateCall
-from midstream.plans.expressions import Binary, Const
-from midstream.plans.operands import call
-from midstream.plans.schema import Type
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Binary, Const
+from midstream.plans.expressions.operands import call
+from midstream.plans.values.schema import Type
 
 A = ms.stream("a", k="integer", x="integer")
 B = ms.stream("b", j="integer", y="integer")

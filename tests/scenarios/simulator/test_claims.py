@@ -9,8 +9,8 @@ from simulated import VOUCHED, joined, other_meaning, scenario
 
 from midstream.migration.fuse import Fuse
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.errors import InputFileError
-from midstream.plans.streams import Batch, Time
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.streams import Batch, Time
 from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.results import BASELINE, Checked, Simulation
 from midstream.scenarios.simulator.simulating import simulate

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.plans.errors import InputFileError
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator import stream_spec
 from midstream.scenarios.simulator.conditions import MEASURES
 from midstream.scenarios.simulator.scenario import parse_scenario

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.plans.errors import InputFileError
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
 from midstream.scenarios.simulator.scenario import load_scenario, packaged
 from midstream.scenarios.simulator.simulating import simulate

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from simulated import scenario
 
-from midstream.plans.errors import MissingExtra
-from midstream.scenarios.connectors import ConnectorError
+from midstream.io import ConnectorError
+from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.simulator import pictures
 from midstream.scenarios.simulator.report import report_html, write_report
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from simulated import described, joined, scenario, stream
 
-from midstream.plans.errors import InputFileError
-from midstream.plans.serialise import dumps, plan_to_json
+from midstream.plans.algebra.serialise import dumps, plan_to_json
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
 
 GOOD = """\

@@ -13,7 +13,7 @@ import pytest
 from simulated import VOUCHED, joined, other_meaning, scenario, stream
 
 from midstream.migration.machine import Migration
-from midstream.plans.errors import EnumerationLimit, InputFileError
+from midstream.plans.values.errors import EnumerationLimit, InputFileError
 from midstream.scenarios.simulator import run as run_module
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of

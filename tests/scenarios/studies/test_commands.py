@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from midstream.optimizer import enumerate_plans
-from midstream.plans.serialise import loads
+from midstream.plans.algebra.serialise import loads
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.orders import group_by_order

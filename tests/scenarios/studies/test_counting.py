@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.plans.schema import Schema
+from midstream.io.time_units import Clock
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.time_units import Clock
 
 pytestmark = pytest.mark.spark
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from midstream.plans.builder import stream
-from midstream.plans.errors import InputFileError, MidstreamError
-from midstream.plans.schema import Schema
+from midstream.plans.algebra.builder import stream
+from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies import declaration
 from midstream.scenarios.studies.declaration import load_study, packaged
 

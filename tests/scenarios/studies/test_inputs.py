@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.plans.builder import Stream, stream
-from midstream.plans.errors import PlanError
-from midstream.plans.operands import col
-from midstream.plans.schema import Schema
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import RecordedStream
 from midstream.scenarios.studies.inputs import plan_inputs, questions
 

@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 
 from midstream.optimizer import PlanCost, enumerate_plans
-from midstream.plans.builder import stream
-from midstream.plans.plan import Plan
-from midstream.plans.properties import input_nodes
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import (
     BucketCost,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from midstream.plans.errors import InputFileError
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.declaration import Study, load_study
 
 pytestmark = pytest.mark.spark

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from midstream.plans.errors import MissingExtra
-from midstream.scenarios.studies import requirements
+from midstream.io import requirements
+from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.studies.commands import app
 
 COMMANDS = [["profile", "nycflights13"], ["what-if", "nycflights13"]]

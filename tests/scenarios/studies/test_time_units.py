@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from midstream.scenarios.studies.time_units import Clock
+from midstream.io.time_units import Clock
 
 
 @pytest.mark.parametrize(

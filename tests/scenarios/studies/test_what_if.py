@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from midstream.optimizer import Sample, Statistics, StreamStatistics, enumerate_plans, price
-from midstream.plans.builder import stream
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.properties import input_nodes
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.plans.expressions.operands import col
 from midstream.scenarios.studies.declaration import Study, load_study
 
 from .conftest import rows, write_study

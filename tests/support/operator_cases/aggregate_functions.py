@@ -8,7 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.plans.aggregates import (
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,
     count,
@@ -24,9 +26,7 @@ from midstream.plans.aggregates import (
     var_pop,
     var_samp,
 )
-from midstream.plans.builder import Stream, stream
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
+from midstream.plans.expressions.operands import col
 
 SMALL = st.integers(0, 2)
 FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, 1.7e308, -1.7e308])

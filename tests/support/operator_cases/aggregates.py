@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.plans.aggregates import avg, count, max_, min_, sum_
-from midstream.plans.operands import col
-from midstream.plans.streams import BEGINNING, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.expressions.aggregates import avg, count, max_, min_, sum_
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import BEGINNING, Element, Time
 from operator_cases.aggregate_functions import aggregate_cases
 from operator_cases.base import PLAIN, SMALL, UNKNOWN, Case, Histories, source, valid
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.plans.streams import FOREVER, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.values.streams import FOREVER, Element, Time
 from midstream.testing import elements
 from operator_cases.base import PLAIN, Case, Histories, source
 

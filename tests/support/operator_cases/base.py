@@ -9,15 +9,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.operators.planner import implementation_of, running_operator
-from midstream.plans.algebra import meaning, snapshots, specified
-from midstream.plans.builder import Stream, stream
-from midstream.plans.physical import Physical
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import logical
-from midstream.plans.snapshots import NormalForm, snapshot
-from midstream.plans.streams import FOREVER, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.planner import implementation_of, running_operator
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.specification import meaning, snapshots, specified
+from midstream.plans.values.snapshots import NormalForm, snapshot
+from midstream.plans.values.streams import FOREVER, Element, Time
 from midstream.testing import elements
 
 SMALL = st.integers(0, 2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.operators.operator import Operator
-from midstream.plans.streams import FOREVER, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.values.streams import FOREVER, Element, Time
 from operator_cases.base import PLAIN, Case, Histories, source
 
 

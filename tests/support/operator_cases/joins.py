@@ -8,15 +8,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.operators.planner import running_operator
-from midstream.plans.builder import stream
-from midstream.plans.expressions import compile_pair, compile_row
-from midstream.plans.operands import Operand, col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import join_keys
-from midstream.plans.schema import Schema
-from midstream.plans.streams import Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.planner import running_operator
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import join_keys
+from midstream.plans.expressions.expressions import compile_pair, compile_row
+from midstream.plans.expressions.operands import Operand, col
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Element, Time
 from midstream.testing import elements
 from operator_cases.base import PLAIN, SMALL, UNKNOWN, Case, Histories, source, valid
 

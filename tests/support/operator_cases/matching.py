@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from midstream.operators.operator import Operator
-from midstream.plans.expressions import TRUE, Expression, compile_pair
-from midstream.plans.operands import col
-from midstream.plans.plan import Plan
-from midstream.plans.properties import join_keys
-from midstream.plans.schema import Schema
-from midstream.plans.streams import Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import join_keys
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Element, Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.plans.snapshots import snapshot
-from midstream.plans.streams import BEGINNING, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.values.snapshots import snapshot
+from midstream.plans.values.streams import BEGINNING, Element, Time
 from operator_cases.base import UNKNOWN, Case, Histories, source, valid
 
 FEW = st.tuples(st.integers(0, 1), st.just(0))

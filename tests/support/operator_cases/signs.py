@@ -14,19 +14,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.operators.planner import implementation_of, running_operator
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.planner import implementation_of, running_operator
 from midstream.operators.signs.accumulators import keeps_values
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.plans import aggregates as functions
-from midstream.plans.algebra import snapshots
-from midstream.plans.arrangements import Convert
-from midstream.plans.expressions import TRUE
-from midstream.plans.operands import col
-from midstream.plans.plan import Node, Plan
-from midstream.plans.properties import join_keys, logical
-from midstream.plans.snapshots import snapshot
-from midstream.plans.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.algebra.arrangements import Convert
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import join_keys, logical
+from midstream.plans.algebra.specification import snapshots
+from midstream.plans.expressions import aggregates as functions
+from midstream.plans.expressions.expressions import TRUE
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.snapshots import snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 from operator_cases import aggregates, joins, simple, windows
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from midstream.operators.distinct import FifoDistinct
-from midstream.operators.operator import Operator
-from midstream.plans.operands import col
-from midstream.plans.streams import Time
+from midstream.operators.base.operator import Operator
+from midstream.operators.rows.distinct import FifoDistinct
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.streams import Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source, valid
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.operator import Operator
-from midstream.plans.builder import Stream, stream
-from midstream.plans.streams import BEGINNING, FOREVER, Element, Time
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from operator_cases.base import PLAIN, UNKNOWN, Case, Histories, source
 
 APART = st.sampled_from((1, 1, 2, 4))

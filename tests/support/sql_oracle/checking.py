@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from midstream.operators.engine import Engine
-from midstream.operators.relations import constant
+from midstream.commands.explaining import plan_to_run
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.relations import constant
 from midstream.plans.sql import Catalog
-from midstream.plans.streams import FOREVER, Element
-from midstream.scenarios.scripts.explaining import plan_to_run
+from midstream.plans.values.streams import FOREVER, Element
 from sql_oracle.data import World
 from sql_oracle.duck import Oracle
 from sql_oracle.queries import Query

@@ -1,0 +1,197 @@
+"""Aggregation over sliding windows, written by hand: a result for every stretch in which nothing changes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from midstream.benchmarks.item import Chunk, Emit, Tagged
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+
+
+def max_avg_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
+    """Maximum and mean of all valid values.
+
+    `tops` holds the values that no later one reaches: the first is the maximum.
+    """
+    kept: deque[tuple[Time, int]] = deque()
+    tops: deque[tuple[Time, int]] = deque()
+    total = 0
+    since: Time = BEGINNING
+    for (batch,) in chunks:
+        out: Batch = []
+        for start, _, (value,) in batch:
+            while kept and kept[0][0] <= start:
+                end, old = kept[0]
+                if since < end:
+                    out.append((since, end, (tops[0][1], total / len(kept))))
+                    since = end
+                kept.popleft()
+                total -= old
+                if tops and tops[0][0] <= end:
+                    tops.popleft()
+            if kept and since < start:
+                out.append((since, start, (tops[0][1], total / len(kept))))
+            since = start
+            end = start + window
+            kept.append((end, value))
+            total += value
+            while tops and tops[-1][1] <= value:
+                tops.pop()
+            tops.append((end, value))
+        emit(out)
+    rest: Batch = []
+    _run_out(kept, tops, total, since, rest.append)
+    emit(rest)
+
+
+def max_avg_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
+    """The same, one element at a time."""
+    kept: deque[tuple[Time, int]] = deque()
+    tops: deque[tuple[Time, int]] = deque()
+    total = 0
+    since: Time = BEGINNING
+    for _, (start, _, (value,)) in feed:
+        while kept and kept[0][0] <= start:
+            end, old = kept[0]
+            if since < end:
+                emit((since, end, (tops[0][1], total / len(kept))))
+                since = end
+            kept.popleft()
+            total -= old
+            if tops and tops[0][0] <= end:
+                tops.popleft()
+        if kept and since < start:
+            emit((since, start, (tops[0][1], total / len(kept))))
+        since = start
+        end = start + window
+        kept.append((end, value))
+        total += value
+        while tops and tops[-1][1] <= value:
+            tops.pop()
+        tops.append((end, value))
+    _run_out(kept, tops, total, since, emit)
+
+
+def _run_out(
+    kept: deque[tuple[Time, int]], tops: deque[tuple[Time, int]], total: int, since: Time, emit: Emit
+) -> None:
+    """What is left when no element will come any more."""
+    while kept:
+        end, old = kept[0]
+        if since < end:
+            emit((since, end, (tops[0][1], total / len(kept))))
+            since = end
+        kept.popleft()
+        total -= old
+        if tops and tops[0][0] <= end:
+            tops.popleft()
+
+
+Group = list[Any]
+"""The valid elements of a key: `[how many, since when, the place of its result]`."""
+
+
+def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
+    """How many valid elements each key has.
+
+    A result gets its place in `places` when its stretch begins, which is in order of time, and leaves when
+    it is finished and all before it are. `gone` places have been taken away from the front.
+    """
+    kept: deque[tuple[Time, Any]] = deque()
+    groups: dict[Any, Group] = {}
+    places: list[Any] = []
+    gone = 0
+    for (batch,) in chunks:
+        for start, _, (key, _) in batch:
+            while kept and kept[0][0] <= start:
+                end, old = kept.popleft()
+                group = groups[old]
+                count, since, place = group
+                if count == 1:
+                    del groups[old]
+                    places[place - gone] = (since, end, (old, 1)) if since < end else ()
+                elif since < end:
+                    places[place - gone] = (since, end, (old, count))
+                    group[:] = count - 1, end, gone + len(places)
+                    places.append(None)
+                else:
+                    group[0] = count - 1
+            kept.append((start + window, key))
+            if key not in groups:
+                groups[key] = [1, start, gone + len(places)]
+                places.append(None)
+                continue
+            group = groups[key]
+            count, since, place = group
+            if since < start:
+                places[place - gone] = (since, start, (key, count))
+                group[:] = count + 1, start, gone + len(places)
+                places.append(None)
+            else:
+                group[0] = count + 1
+        finished = places.index(None)  # the last element's result is not
+        emit([result for result in places[:finished] if result])
+        del places[:finished]
+        gone += finished
+    emit(list(_run_out_groups(kept, groups, places, gone)))
+
+
+def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
+    """The same, one element at a time; the first `head` places are taken away now and then."""
+    kept: deque[tuple[Time, Any]] = deque()
+    groups: dict[Any, Group] = {}
+    places: list[Any] = []
+    gone = head = 0
+    for _, (start, _, (key, _)) in feed:
+        while kept and kept[0][0] <= start:
+            end, old = kept.popleft()
+            group = groups[old]
+            count, since, place = group
+            if count == 1:
+                del groups[old]
+                places[place - gone] = (since, end, (old, 1)) if since < end else ()
+            elif since < end:
+                places[place - gone] = (since, end, (old, count))
+                group[:] = count - 1, end, gone + len(places)
+                places.append(None)
+            else:
+                group[0] = count - 1
+        kept.append((start + window, key))
+        if key not in groups:
+            groups[key] = [1, start, gone + len(places)]
+            places.append(None)
+        else:
+            group = groups[key]
+            count, since, place = group
+            if since < start:
+                places[place - gone] = (since, start, (key, count))
+                group[:] = count + 1, start, gone + len(places)
+                places.append(None)
+            else:
+                group[0] = count + 1
+        while (result := places[head]) is not None:  # the last element's result is not finished
+            if result:
+                emit(result)
+            head += 1
+        if head > 1000:
+            del places[:head]
+            gone += head
+            head = 0
+    for result in _run_out_groups(kept, groups, places[head:], gone + head):
+        emit(result)
+
+
+def _run_out_groups(
+    kept: deque[tuple[Time, Any]], groups: dict[Any, Group], places: list[Any], gone: int
+) -> Iterator[Element]:
+    """What is left when no element will come any more."""
+    for end, key in kept:
+        count, since, place = groups[key]
+        if since < end:
+            places[place - gone] = (since, end, (key, count))
+            place = gone + len(places)
+            places.append(())
+        groups[key] = [count - 1, end, place]
+    return (result for result in places if result)

@@ -1,0 +1,257 @@
+"""Races of what a user would write, each run in a process of its own, whose peak of memory is its own."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, at_arrivals, chunked, draw, pushes
+from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM
+from midstream.benchmarks.item import Emit, Tagged
+from midstream.benchmarks.measuring import Spread
+from midstream.benchmarks.options import BenchmarkError
+from midstream.benchmarks.report import empty_table, show_spread
+from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.engine import Engine
+
+BYTEWAX = "bytewax"
+
+COLLECTORS = ("on", "off", "streaming")
+"""Python's collector of cyclic garbage: as it is, turned off, or within streaming_gc()."""
+
+CHECKED = 20_000
+"""On so many elements all results are compared first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one run took: seconds, and the most memory of its process, in bytes, None where unknown; `given`
+    before it began."""
+
+    seconds: float
+    results: int
+    given: int | None
+    peak: int | None
+
+
+@dataclass(slots=True)
+class Row:
+    """The runs of an item with one setting of the collector, by contender, in the order of repetitions."""
+
+    item: ArrivalItem
+    collector: str
+    runs: dict[str, list[Figures]] = field(default_factory=dict)
+
+    def rate(self, name: str, elements: int) -> Spread:
+        """Elements a second."""
+        return Spread.of([elements / one.seconds for one in self.runs[name]])
+
+    def ratio(self, other: str) -> Spread:
+        """Our speed by that of another, repetition by repetition."""
+        pairs = zip(self.runs[other], self.runs[MIDSTREAM], strict=True)
+        return Spread.of([theirs.seconds / ours.seconds for theirs, ours in pairs])
+
+    def peak(self, name: str) -> float | None:
+        """The median of the peaks, in bytes."""
+        peaks = [one.peak for one in self.runs[name] if one.peak is not None]
+        return median(peaks) if peaks else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalsRun:
+    """Everything that was measured, and what is wrong with results, by item."""
+
+    elements: int
+    batch_size: int
+    seed: int
+    rows: tuple[Row, ...]
+    problems: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "equal": not self.problems,
+            "problems": self.problems,
+            "elements": self.elements,
+            "batch_size": self.batch_size,
+            "seed": self.seed,
+            "items": [
+                {
+                    "item": row.item.name,
+                    "collector": row.collector,
+                    "contender": name,
+                    "seconds": [one.seconds for one in runs],
+                    "results": runs[0].results,
+                    "peak_bytes": row.peak(name),
+                    "given_bytes": runs[0].given,
+                    "elements_per_second": row.rate(name, self.elements).as_dict(),
+                    "midstream_of_it": row.ratio(name).as_dict(),
+                }
+                for row in self.rows
+                for name, runs in row.runs.items()
+            ],
+        }
+
+
+def race(
+    items: Sequence[ArrivalItem],
+    elements: int,
+    repetitions: int,
+    batch_size: int,
+    collectors: Sequence[str],
+    peers: Collection[str],
+    seed: int,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> ArrivalsRun:
+    """Compare the results of all contenders, then run them in turn, again and again.
+
+    Raises   BenchmarkError where a process ends before its time.
+    """
+    names = (BY_HAND, *([BYTEWAX] if BYTEWAX in peers else []), MIDSTREAM)
+    problems = {
+        item.name: problem for item in items if (problem := _difference(item, names, batch_size, seed))
+    }
+    rows = [Row(item, collector, {name: [] for name in names}) for item in items for collector in collectors]
+    done, total = 0, repetitions * len(rows) * len(names)
+    for row in rows:
+        for _ in range(repetitions):
+            for name in names:
+                figures = _alone(row.item.name, name, elements, batch_size, row.collector, seed)
+                row.runs[name].append(figures)
+                done += 1
+                progress(done, total)
+    return ArrivalsRun(elements, batch_size, seed, tuple(rows), problems)
+
+
+def _difference(item: ArrivalItem, names: Sequence[str], batch_size: int, seed: int) -> str | None:
+    """What is wrong with the results of a contender. Ours of aggregates tell of more than arrivals."""
+    tagged = draw(len(item.streams), CHECKED, seed)
+    found: dict[str, list[Any]] = {}
+    for name in names:
+        results: list[Any] = []
+        _work(item, name, tagged, batch_size, results.extend)()
+        found[name] = results
+    expected = sorted(found[BY_HAND])
+    for name, results in found.items():
+        if name == MIDSTREAM and not isinstance(expected[0][-1], tuple):
+            if not set(at_arrivals(results)) >= set(expected):
+                return f"{name}: a result by hand is missing"
+        elif sorted(results) != expected:
+            return f"{name}: the results are not those by hand"
+    return None
+
+
+def _alone(name: str, contender: str, elements: int, batch_size: int, collector: str, seed: int) -> Figures:
+    """One run in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            return pool.submit(measure, name, contender, elements, batch_size, collector, seed).result()
+        except BrokenProcessPool as error:
+            raise BenchmarkError(
+                f"{name}: the process of {contender} ended before its time: {error}", found=name
+            ) from error
+
+
+def measure(name: str, contender: str, elements: int, batch_size: int, collector: str, seed: int) -> Figures:
+    """Run a contender in this process; results are counted and not kept.
+
+    >>> measure("filter-map", "midstream", 2000, 100, "on", seed=1).results > 900
+    True
+    """
+    item = next(item for item in ARRIVALS if item.name == name)
+    results = 0
+
+    def emit(batch: Sequence[Any]) -> None:
+        nonlocal results
+        results += len(batch)
+
+    work = _work(item, contender, draw(len(item.streams), elements, seed), batch_size, emit)
+    gc.collect()
+    given, was_on = peak_bytes(), gc.isenabled()
+    with ExitStack() as stack:
+        if collector == "streaming":
+            stack.enter_context(streaming_gc())
+        elif collector == "off":
+            gc.disable()
+            stack.callback(gc.enable if was_on else gc.disable)
+        started = perf_counter()
+        work()
+        seconds = perf_counter() - started
+    return Figures(seconds, results, given, peak_bytes())
+
+
+def _work(
+    item: ArrivalItem, contender: str, tagged: Sequence[Tagged], batch_size: int, emit: Emit
+) -> Callable[[], object]:
+    """What a contender does, with its inputs at hand."""
+    size = batch_size * len(item.streams)
+    if contender == BY_HAND:
+        chunks = chunked(tagged, size)
+        return lambda: item.by_hand(chunks, item.span, emit)
+    if contender == BYTEWAX:
+        from midstream.benchmarks.bytewax_peer import EmittingSink, run_dataflow
+
+        def without_keys(batch: list[Any]) -> None:
+            emit(batch if item.key is None else [result for _, result in batch])
+
+        sink = EmittingSink(without_keys)
+        return lambda: run_dataflow(tagged, size, item.key, lambda: item.state(item.span), sink)
+    arriving = pushes(tagged, item.streams, batch_size)
+    engine = Engine(item.plan(item.span), emit)
+
+    def run() -> None:
+        for stream, batch in arriving:
+            engine.push(stream, batch)
+        engine.close()
+
+    return run
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process has ever used; None where that is not told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def show_arrivals(run: ArrivalsRun, console: Console) -> None:
+    """Print a table with a line for each item and setting of the collector."""
+    others = [name for name in run.rows[0].runs if name != MIDSTREAM]
+    rates = [f"{name}\n1,000/s" for name in run.rows[0].runs]
+    peaks = [f"{name}\nMiB" for name in run.rows[0].runs]
+    table = empty_table("item", "collector", *rates, *(f"of {name}" for name in others), *peaks)
+    for row in run.rows:
+        table.add_row(
+            row.item.name,
+            row.collector,
+            *(f"{row.rate(name, run.elements).median / 1000:,.0f}" for name in row.runs),
+            *(show_spread(row.ratio(name)) for name in others),
+            *(f"{peak / 2**20:,.0f}" if (peak := row.peak(name)) else "–" for name in row.runs),
+        )
+    console.print(
+        Text(
+            f"{run.elements:,} elements, keys by Zipf's law, batches of {run.batch_size:,}, a result an "
+            "arrival. Speed of Midstream relative to the others: median (least–most).\n"
+        )
+    )
+    console.print(table)
+    if run.problems:
+        lines = [f"{name}: {problem}" for name, problem in run.problems.items()]
+        console.print(Text("Results are WRONG:\n" + "\n".join(lines), style="bold red"))
+    else:
+        console.print(Text("Verified: the results are the same.", style="bold green"))

@@ -1,0 +1,248 @@
+"""What a user would write instead: items with a result for each arrival, over streams of skewed keys.
+
+The loops by hand and the states for Bytewax know nothing of results that end: an aggregate is told when an
+element arrives, and not when one expires. They forget what has expired when they meet it. All results are
+told with their start.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Protocol
+
+from midstream.benchmarks.item import Emit, Tagged
+from midstream.benchmarks.items import filter_map, four_way, group_count, two_way
+from midstream.benchmarks.joins import Bucket, combinations
+from midstream.benchmarks.keyed import FourWayState, JoinState, StatelessState
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import avg, max_
+from midstream.plans.values.streams import Batch, Payload, Time
+
+KEYS, EXPONENT = 10_000, 1.1
+"""The k-th key comes in proportion to k ** -EXPONENT (Zipf)."""
+
+PERIOD = 100
+"""Chronons between two elements of all streams, on average."""
+
+
+class State(Protocol):
+    """The work for one key."""
+
+    def push(self, arrived: Sequence[Tagged]) -> list[Any]:
+        """Take elements in order of time; give the results."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalItem:
+    """A piece of work; `window` is in elements of all streams. `key` tells what belongs together."""
+
+    name: str
+    title: str
+    streams: tuple[str, ...]
+    window: int
+    plan: Callable[[int], Plan]
+    by_hand: Callable[[Iterable[Sequence[Tagged]], int, Emit], None]
+    key: Callable[[Payload], Hashable] | None
+    state: Callable[[int], State]
+
+    @property
+    def span(self) -> int:
+        """The window in chronons."""
+        return self.window * PERIOD
+
+
+def draw(ports: int, elements: int, seed: int) -> list[Tagged]:
+    """The elements of so many streams in order of time, no two at the same instant.
+
+    >>> [(port, start, end - start, len(row)) for port, (start, end, row) in draw(1, 2, seed=1)]
+    [(0, 152, 1, 2), (0, 203, 1, 2)]
+    """
+    chance = random.Random(seed)
+    weights = list(accumulate((k + 1) ** -EXPONENT for k in range(KEYS)))
+    keys = chance.choices(range(KEYS), cum_weights=weights, k=elements)
+    times = accumulate(chance.choices(range(1, 2 * PERIOD), k=elements))
+    values = chance.choices(range(1_000_000), k=elements)
+    numbers = chance.choices(range(ports), k=elements)
+    columns = zip(numbers, times, keys, values, strict=True)
+    return [(port, (time, time + 1, (key, value))) for port, time, key, value in columns]
+
+
+def pushes(tagged: Sequence[Tagged], names: Sequence[str], batch_size: int) -> list[tuple[str, Batch]]:
+    """What the engine is given: of each chunk a batch a stream."""
+    found: list[tuple[str, Batch]] = []
+    for chunk in chunked(tagged, batch_size * len(names)):
+        batches: list[Batch] = [[] for _ in names]
+        for port, element in chunk:
+            batches[port].append(element)
+        found += [(name, batch) for name, batch in zip(names, batches, strict=True) if batch]
+    return found
+
+
+def chunked(tagged: Sequence[Tagged], size: int) -> list[Sequence[Tagged]]:
+    """Consecutive elements, so many at once."""
+    return [tagged[at : at + size] for at in range(0, len(tagged), size)]
+
+
+def _join(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
+    sides: tuple[dict[Any, deque[Any]], ...] = (defaultdict(deque), defaultdict(deque))
+    for chunk in chunks:
+        out: Batch = []
+        for port, (start, _, row) in chunk:
+            key = row[0]
+            other = sides[1 - port].get(key)
+            if other:
+                while other and other[0][0] <= start:
+                    other.popleft()
+                if port:
+                    for end, theirs in other:
+                        out.append((start, end, theirs + row))
+                else:
+                    for end, theirs in other:
+                        out.append((start, end, row + theirs))
+            sides[port][key].append((start + window, row))
+        emit(out)
+
+
+def _four_way(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
+    """All four streams in one step, without results in between."""
+    sides: list[dict[Any, Bucket]] = [defaultdict(list) for _ in range(4)]
+    for chunk in chunks:
+        out: Batch = []
+        for port, (start, _, row) in chunk:
+            key = row[0]
+            one, two, three = (side[key] for i, side in enumerate(sides) if i != port)
+            if one and two and three:
+                for bucket in (one, two, three):
+                    while bucket and bucket[0][0] <= start:
+                        del bucket[0]
+                out += combinations(start, port, row, one, two, three)
+            mine = sides[port][key]
+            while mine and mine[0][0] <= start:
+                del mine[0]
+            mine.append((start + window, row))
+        emit(out)
+
+
+class MaxAvg:
+    """The maximum and the mean of the valid values at each arrival."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._kept: deque[tuple[Time, int]] = deque()
+        self._tops: deque[tuple[Time, int]] = deque()
+        self._total = 0
+
+    def push(self, arrived: Sequence[Tagged]) -> list[Any]:
+        """A result for each."""
+        window, kept, tops, total = self._window, self._kept, self._tops, self._total
+        out: list[Any] = []
+        for _, (start, _, (_, value)) in arrived:
+            while kept and kept[0][0] <= start:
+                total -= kept.popleft()[1]
+            while tops and tops[0][0] <= start:
+                tops.popleft()
+            while tops and tops[-1][1] <= value:
+                tops.pop()
+            entry = (start + window, value)
+            kept.append(entry)
+            tops.append(entry)
+            total += value
+            out.append((start, tops[0][1], total / len(kept)))
+        self._total = total
+        return out
+
+
+def _max_avg(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
+    work = MaxAvg(window).push
+    for chunk in chunks:
+        emit(work(chunk))
+
+
+def _count(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
+    kept: deque[tuple[Time, Any]] = deque()
+    counts: dict[Any, int] = {}
+    for chunk in chunks:
+        out: list[Any] = []
+        for _, (start, _, (key, _)) in chunk:
+            while kept and kept[0][0] <= start:
+                counts[kept.popleft()[1]] -= 1
+            kept.append((start + window, key))
+            counts[key] = rows = counts.get(key, 0) + 1
+            out.append((start, key, rows))
+        emit(out)
+
+
+class Count:
+    """How many elements of a key are valid at each arrival."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._ends: deque[Time] = deque()
+
+    def push(self, arrived: Sequence[Tagged]) -> list[Any]:
+        """A result for each."""
+        window, ends = self._window, self._ends
+        out: list[Any] = []
+        for _, (start, _, (key, _)) in arrived:
+            while ends and ends[0] <= start:
+                ends.popleft()
+            ends.append(start + window)
+            out.append((start, key, len(ends)))
+        return out
+
+
+def _filter_map(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
+    for chunk in chunks:
+        emit([(start, end, (key, value * 2)) for _, (start, end, (key, value)) in chunk if value % 2 == 0])
+
+
+def _max_avg_plan(window: int) -> Plan:
+    values = stream("s", key="integer", value="integer").window(window)
+    return values.aggregate(top=max_("value"), mean=avg("value")).plan()
+
+
+def _by_key(row: Payload) -> Hashable:
+    return row[0]  # type: ignore[no-any-return]
+
+
+def _all(row: Payload) -> Hashable:
+    return "all"
+
+
+ARRIVALS = (
+    ArrivalItem("join", "half a result an element", ("l", "r"), 30, two_way, _join, _by_key, JoinState),
+    ArrivalItem(
+        "expansive-join", "five results an element", ("l", "r"), 300, two_way, _join, _by_key, JoinState
+    ),
+    ArrivalItem(
+        "four-way-join",
+        "four streams on one key, half a result an element",
+        tuple("abcd"),
+        40,
+        four_way,
+        _four_way,
+        _by_key,
+        FourWayState,
+    ),
+    ArrivalItem("max-avg", "sliding MAX and AVG", ("s",), 36_000, _max_avg_plan, _max_avg, _all, MaxAvg),
+    ArrivalItem("group-count", "sliding COUNT by key", ("s",), 36_000, group_count, _count, _by_key, Count),
+    ArrivalItem(
+        "filter-map", "keep half, compute a column", ("s",), 1, filter_map, _filter_map, None, StatelessState
+    ),
+)
+"""Windows of joins are short, as with skewed keys the results of long ones are many."""
+
+
+def at_arrivals(results: Iterable[Any]) -> Iterable[Any]:
+    """Our results as those by hand are told: starts and values.
+
+    >>> list(at_arrivals([(1, 9, ("a", 3))]))
+    [(1, 'a', 3)]
+    """
+    return ((start, *payload) for start, _, payload in results)

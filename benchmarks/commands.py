@@ -1,0 +1,299 @@
+"""`midstream bench`: how fast operators are beside hand-written loops and other libraries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from midstream.benchmarks.item import Item
+from midstream.benchmarks.items import ITEMS
+from midstream.benchmarks.options import (
+    BenchmarkError,
+    checked_picture,
+    chosen_items,
+    chosen_words,
+    numbers,
+    positive,
+)
+from midstream.benchmarks.peers import INSTALL, PEERS, installed
+from midstream.console.help import examples
+from midstream.console.progress import progress_bar
+from midstream.io.apart import require_apart
+from midstream.io.new_file import checked_folder, nothing_written, write_file
+from midstream.io.output import STDOUT
+
+app = typer.Typer(
+    help="How fast operators are, beside hand-written loops and other libraries.",
+    epilog=examples(
+        "midstream bench --quick --no-peers",
+        "midstream bench --items join,max-avg --chart bench.png --output bench.json",
+    ),
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+)
+
+ELEMENTS, REPETITIONS = 100_000, 3
+QUICK_ELEMENTS, QUICK_REPETITIONS = 20_000, 2
+
+WINDOWS_LONG = 3
+"""When windows are given, streams are so many times as long as the longest, so that it also slides."""
+
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, beside what is printed.")]
+CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
+SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
+
+
+@app.callback()
+def bench(
+    context: typer.Context,
+    items: Annotated[
+        str | None,
+        typer.Option(help=f"What to measure, by default all: {', '.join(item.name for item in ITEMS)}."),
+    ] = None,
+    batch_sizes: Annotated[
+        str, typer.Option(help="How many elements of a stream arrive at once.")
+    ] = "1,64,1024",
+    elements: Annotated[
+        int | None, typer.Option(help=f"How many elements an item's streams have in all. [{ELEMENTS}]")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help=f"How often everything is measured. [{REPETITIONS}]")
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            help="Windows, in elements of a stream, to compare instead of each item's own: 1000,100000."
+        ),
+    ] = None,
+    seed: SEED = 1,
+    peers: Annotated[
+        bool, typer.Option("--peers/--no-peers", help="Measure Bytewax and streamz too.")
+    ] = True,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few elements and repetitions: a first look.")
+    ] = False,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+    chart: CHART = None,
+) -> None:
+    """Measure operators beside a hand-written Python loop for the same work, and beside Bytewax and streamz.
+
+    All results are compared. Exit status: 0 if they are the same, 1 if not, 2 for bad input.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_options_before(context)
+        return
+    chosen = chosen_items(items, ITEMS)
+    sizes = numbers("--batch-sizes", batch_sizes)
+    windows = (None,) if window is None else numbers("--window", window)
+    count = None if elements is None else positive("--elements", elements)
+    times = QUICK_REPETITIONS if quick else REPETITIONS
+    times = times if repetitions is None else positive("--repetitions", repetitions)
+    _check_files(output, chart)
+    versions = installed() if peers else dict.fromkeys(PEERS)
+    taking_part = [name for name, version in versions.items() if version is not None]
+
+    from midstream.benchmarks.measuring import ItemResult, runs
+    from midstream.benchmarks.races import measure
+    from midstream.benchmarks.report import Benchmark, show
+
+    # Without windows of its own, an item is measured once.
+    plan = [(item, windows if item.window else (None,)) for item in chosen]
+    total, done = sum(len(own) for _, own in plan) * runs(sizes, taking_part, times), 0
+    results: list[ItemResult] = []
+    with progress_bar("runs") as advance, nothing_written():
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            advance(done, total)
+
+        for item, own in plan:
+            length = count or _default_elements(item, own, quick)
+            results += measure(item, own, length, seed, sizes, taking_part, times, step)
+    reasons = _left_out(versions, peers, sizes)
+    benchmark = Benchmark(seed, times, versions, reasons, tuple(results))
+    if chart is not None:
+        from midstream.benchmarks.chart import draw
+
+        draw(benchmark, chart)
+    if not _write(benchmark.as_dict(), as_json, output):
+        show(benchmark, Console())
+    if not benchmark.is_equal:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=examples("midstream bench memory --elements 1000000 --chart memory.svg"))
+def memory(
+    elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
+    seed: SEED = 1,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+    chart: CHART = None,
+) -> None:
+    """Watch memory during a long run with fixed windows.
+
+    Exit status: 0 if the second half needs no more than the first, 1 if it does, 2 for bad input.
+    """
+    from midstream.benchmarks.memory import SHORTEST, show_memory, watch
+
+    if elements < SHORTEST:
+        raise BenchmarkError(
+            f"--elements: found {elements}, expected {SHORTEST} or more, so that windows slide in each half",
+            found=elements,
+        )
+    _check_files(output, chart)
+    with progress_bar("elements") as advance, nothing_written():
+        run = watch(elements, seed, advance)
+    if chart is not None:
+        from midstream.benchmarks.chart import draw_memory
+
+        draw_memory(run, chart)
+    if not _write(run.as_dict(), as_json, output):
+        show_memory(run, Console())
+    if not run.is_flat:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=examples("midstream bench arrivals --items join,group-count --collector on,off"))
+def arrivals(
+    items: Annotated[str | None, typer.Option(help="What to measure, by default all.")] = None,
+    elements: Annotated[
+        int, typer.Option(help="How many elements an item's streams have in all.")
+    ] = 1_000_000,
+    repetitions: Annotated[int, typer.Option(help="How often everything is measured.")] = 5,
+    batch_size: Annotated[int, typer.Option(help="How many elements of a stream arrive at once.")] = 1000,
+    collector: Annotated[
+        str, typer.Option(help="Python's garbage collection: some of on, off, streaming.")
+    ] = "on,off,streaming",
+    seed: SEED = 1,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure Bytewax too.")] = True,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+) -> None:
+    """Measure what a user would write instead: a result an arrival, skewed keys, peak memory.
+
+    Exit status: 0 if the results are the same, 1 if not, 2 for bad input.
+    """
+    from midstream.benchmarks.arrival_races import BYTEWAX, COLLECTORS, race, show_arrivals
+    from midstream.benchmarks.arrivals import ARRIVALS
+
+    chosen = chosen_items(items, ARRIVALS)
+    settings = chosen_words("--collector", collector, COLLECTORS)
+    for option, number in (
+        ("--elements", elements),
+        ("--repetitions", repetitions),
+        ("--batch-size", batch_size),
+    ):
+        positive(option, number)
+    _check_files(output, None)
+    taking_part = [BYTEWAX] if peers and installed()[BYTEWAX] is not None else []
+    with progress_bar("runs") as advance:
+        run = race(chosen, elements, repetitions, batch_size, settings, taking_part, seed, advance)
+    _write(run.as_dict(), as_json, output)
+    if not as_json:
+        show_arrivals(run, Console())
+        if not taking_part:
+            Console().print(f"bytewax: {INSTALL if peers else 'not asked for'}.", markup=False)
+    if run.problems:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=examples("midstream bench files --rows 100000 --json"))
+def files(
+    rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,
+    repetitions: Annotated[int, typer.Option(help="How often both are measured.")] = REPETITIONS,
+    seed: SEED = 1,
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+) -> None:
+    """Filter a CSV file to another one, as a query and by hand with Python's csv module.
+
+    Exit status: 0 if the results are the same, a third of the loop's rate is reached and memory stays flat; 1
+    if not; 2 for bad input.
+    """
+    from midstream.benchmarks.files import measure_files, show_files
+
+    positive("--rows", rows)
+    positive("--repetitions", repetitions)
+    _check_files(output, None)
+    with progress_bar("repetitions") as advance, nothing_written():
+        run = measure_files(rows, repetitions, seed, advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_files(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=examples("midstream bench queries --sizes 100,1000"))
+def queries(
+    sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
+    as_json: AS_JSON = False,
+    output: OUTPUT = None,
+) -> None:
+    """Add, migrate and remove queries among many, and send an element that concerns one of them.
+
+    Exit status: 0 if among the most queries an element takes at most twice as long as with one, a query costs
+    at most twice what it costs among the fewest, and migrations change no result; 1 if not; 2 for bad input.
+    """
+    from midstream.benchmarks.queries import measure_queries, show_queries
+
+    counts = numbers("--sizes", sizes)
+    _check_files(output, None)
+    with progress_bar("measurements") as advance, nothing_written():
+        run = measure_queries(counts, advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_queries(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
+def _refuse_options_before(context: typer.Context) -> None:
+    """Options that stand before `memory` would have no effect."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise BenchmarkError(
+                f"found an option ({name.replace('_', '-')}) before {context.invoked_subcommand}, "
+                f"expected its options behind it",
+                found=name,
+            )
+
+
+def _left_out(
+    versions: Mapping[str, str | None], are_wanted: bool, batch_sizes: tuple[int, ...]
+) -> dict[str, str]:
+    """Why peers are not measured, or not at every batch size."""
+    absent = INSTALL if are_wanted else "not asked for"
+    reasons = {name: absent for name, version in versions.items() if version is None}
+    if "streamz" not in reasons and batch_sizes != (1,):
+        reasons["streamz"] = "passes single elements on, so it is measured at batch size 1 only"
+    return reasons
+
+
+def _default_elements(item: Item, windows: tuple[int | None, ...], quick: bool) -> int:
+    count = QUICK_ELEMENTS if quick else ELEMENTS
+    return max(count, WINDOWS_LONG * len(item.streams) * max(window or 0 for window in windows))
+
+
+def _check_files(output: Path | None, chart: Path | None) -> None:
+    if output is not None:
+        checked_folder(output)
+    if chart is not None:
+        checked_picture(chart)
+    require_apart((), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path])
+
+
+def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> bool:
+    """Write what was measured as JSON; whether standard output has it."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    targets = dict.fromkeys([STDOUT] * as_json + ([] if output is None else [str(output)]))
+    for target in targets:
+        write_file(target, text)
+    return STDOUT in targets

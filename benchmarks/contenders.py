@@ -1,0 +1,112 @@
+"""Who does the work of a workload, and with how many elements at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.benchmarks.item import Chunk, Tagged, Workload, chunks, feed
+from midstream.operators.engine.engine import Engine
+from midstream.plans.values.streams import Batch, Element
+
+BY_HAND = "by hand"
+MIDSTREAM = "midstream"
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One way to do the work. `run` is measured; what it returns becomes elements by `convert`, unmeasured.
+
+    `keeps_order` tells whether its results must come in order of time.
+    """
+
+    name: str
+    batch_size: int
+    run: Callable[[], Any]
+    convert: Callable[[Any], list[Element]] = list
+    keeps_order: bool = True
+
+
+def contenders(workload: Workload, batch_sizes: Sequence[int], peers: Collection[str]) -> list[Contender]:
+    """All contenders for a workload, by batch size; the hand-written loop is the first of each size.
+
+    streamz passes single elements on, so it takes part at batch size 1 only.
+    """
+    tagged = feed(workload.streams)
+    found: list[Contender] = []
+    for size in batch_sizes:
+        cut = chunks(tagged, len(workload.streams), size)
+        pushes = _pushes(workload, tagged, cut, size)
+        by_hand = _elements(workload, tagged) if size == 1 else _batches(workload, cut)
+        found.append(Contender(BY_HAND, size, by_hand))
+        found.append(Contender(MIDSTREAM, size, _engine(workload, pushes)))
+        if "bytewax" in peers:
+            found.append(_bytewax(workload, tagged, size))
+        if "streamz" in peers and size == 1:
+            found.append(_streamz(workload, tagged))
+    return found
+
+
+def reference(workload: Workload) -> list[Element]:
+    """What the hand-written loop over single elements gives."""
+    return _elements(workload, feed(workload.streams))()
+
+
+def _elements(workload: Workload, tagged: Sequence[Tagged]) -> Callable[[], list[Element]]:
+    def run() -> list[Element]:
+        results: list[Element] = []
+        workload.item.element_loop(tagged, workload.span, results.append)
+        return results
+
+    return run
+
+
+def _batches(workload: Workload, cut: Sequence[Chunk]) -> Callable[[], list[Element]]:
+    def run() -> list[Element]:
+        results: list[Element] = []
+        workload.item.batch_loop(cut, workload.span, results.extend)
+        return results
+
+    return run
+
+
+def _pushes(
+    workload: Workload, tagged: Sequence[Tagged], cut: Sequence[Chunk], size: int
+) -> list[tuple[str, Batch]]:
+    """What the engine is given: at size 1 single elements in order of time, else each chunk's batches."""
+    names = tuple(workload.streams)
+    if size == 1:
+        return [(names[port], [element]) for port, element in tagged]
+    return [(name, batch) for chunk in cut for name, batch in zip(names, chunk, strict=True) if batch]
+
+
+def _engine(workload: Workload, pushes: Sequence[tuple[str, Batch]]) -> Callable[[], list[Element]]:
+    def run() -> list[Element]:
+        results: list[Element] = []
+        engine = Engine(workload.item.plan(workload.span), results.extend)
+        push = engine.push
+        for name, batch in pushes:
+            push(name, batch)
+        engine.close()
+        return results
+
+    return run
+
+
+def _bytewax(workload: Workload, tagged: Sequence[Tagged], size: int) -> Contender:
+    from midstream.benchmarks.bytewax_peer import as_elements, run_bytewax
+
+    return Contender(
+        "bytewax",
+        size,
+        lambda: run_bytewax(workload, tagged, size),
+        lambda results: as_elements(workload, results),
+        keeps_order=False,
+    )
+
+
+def _streamz(workload: Workload, tagged: Sequence[Tagged]) -> Contender:
+    from midstream.benchmarks.streamz_peer import run_streamz
+
+    return Contender("streamz", 1, lambda: run_streamz(workload, tagged), keeps_order=False)

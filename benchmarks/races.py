@@ -1,0 +1,103 @@
+"""Races, each in a process of its own.
+
+What is allocated after another workload lies in the gaps that it left in memory, and is slower to reach. And
+no machine is equally fast all the time. So each window of an item has its own process, and they take turns.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from functools import cache, partial
+from multiprocessing import get_context
+
+from midstream.benchmarks.item import Item, workload
+from midstream.benchmarks.items import ITEMS
+from midstream.benchmarks.measuring import ItemResult, Measured, Race
+from midstream.benchmarks.options import BenchmarkError
+
+Progress = Callable[[], object]
+"""Told after each run."""
+
+
+def measure(
+    item: Item,
+    windows: Sequence[int | None],
+    elements: int,
+    seed: int,
+    batch_sizes: Sequence[int],
+    peers: Collection[str],
+    repetitions: int,
+    progress: Progress = lambda: None,
+) -> tuple[ItemResult, ...]:
+    """Run all contenders for an item with each window (None for its own) in turn, again and again.
+
+    Cost     `runs` of each window; the streams of all windows are in memory at once.
+    Raises   BenchmarkError where a process ends before its time.
+    """
+    races = [
+        partial(_race, item.name, window, elements, seed, tuple(batch_sizes), tuple(peers))
+        for window in windows
+    ]
+    try:
+        with ExitStack() as stack:
+            turns = [
+                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), race)
+                for race in races
+            ]
+            counts = [pool.submit(_count, race) for pool, race in turns]
+            for run in (_warm_up, *[_repeat] * repetitions):
+                for number in range(counts[0].result()):
+                    for pool, race in turns:
+                        pool.submit(run, race, number).result()
+                        progress()
+            results = [pool.submit(_result, race) for pool, race in turns]
+            return tuple(ItemResult(item, *result.result()) for result in results)
+    except BrokenProcessPool as error:
+        raise BenchmarkError(
+            f"{item.name}: a process that measured it with {elements:,} elements was ended from outside, for "
+            f"want of memory perhaps; try fewer --elements",
+            found=item.name,
+        ) from error
+
+
+@cache
+def _race(
+    name: str,
+    window: int | None,
+    elements: int,
+    seed: int,
+    batch_sizes: tuple[int, ...],
+    peers: tuple[str, ...],
+) -> Race:
+    """The race of this process, made at the first call."""
+    item = next(item for item in ITEMS if item.name == name)
+    race = Race(workload(item, elements, seed, window), seed, batch_sizes, peers)
+    # Garbage collection would else go through the inputs and the expected results in the middle of each run.
+    gc.collect()
+    gc.freeze()
+    return race
+
+
+_Made = Callable[[], Race]
+
+
+def _count(race: _Made) -> int:
+    return len(race())
+
+
+def _warm_up(race: _Made, number: int) -> None:
+    race().warm_up(number)
+
+
+def _repeat(race: _Made, number: int) -> None:
+    race().repeat(number)
+
+
+def _result(race: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
+    """What an ItemResult has besides the item, which cannot be sent."""
+    result = race().result()
+    return result.window, result.elements, result.measured

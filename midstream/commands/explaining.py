@@ -1,0 +1,280 @@
+"""Explain a query: its plan as written, how the optimizer's rules rewrite it, and how it runs."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.operators.engine.planner import form, physical_plan
+from midstream.optimizer.choice import Choice, optimize
+from midstream.optimizer.cost import CostModel
+from midstream.optimizer.enumeration import AT_ONCE, neighbours, with_linked_joins
+from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.statistics import Statistics, StreamStatistics
+from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.drawing import tree
+from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
+from midstream.plans.pictures.diagrams import dot, svg
+from midstream.plans.pictures.notes import notes
+
+ASSUMED_ROWS = 1_000
+"""Where no statistics are given, so many rows of every stream start within the longest window of a plan."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A plan on its way from the query to what runs.
+
+    cost      microseconds of processing per chronon above the windows, where it was priced
+    placed    the nodes that the planner has put between operators: splits and converters
+    """
+
+    name: str
+    reason: str
+    plan: Plan
+    cost: float | None = None
+    placed: frozenset[Node] = frozenset()
+
+    def notes(self, node: Node) -> tuple[str, ...]:
+        """What is known of a node, in lines."""
+        own = ["placed by the planner"] if node in self.placed else []
+        if isinstance(node.operator, Physical) and form(node) == "signs":
+            own.append("gives signed elements")
+        return (*own, *notes(node).lines())
+
+    def text(self, with_notes: bool = True) -> str:
+        """The stage's name, why the plan is as it is, and the plan as a tree."""
+        head = f"{self.name}: {self.reason}" if self.reason else self.name
+        cost = "" if self.cost is None else f"\n   cost {self.cost:.4g} µs per chronon"
+        drawing = tree(self.plan, below=self.notes) if with_notes else tree(self.plan)
+        return "\n".join([head + cost, *(f"   {line}" for line in drawing.splitlines())])
+
+    def dot(self, with_notes: bool = True) -> str:
+        """The plan with its notes, for Graphviz."""
+        return dot(self.plan, self.notes if with_notes else _no_notes)
+
+    def svg(self, with_notes: bool = True) -> str:
+        """The plan with its notes, drawn."""
+        return svg(self.plan, self.notes if with_notes else _no_notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON. Nodes are numbered, inputs before consumers."""
+        numbers = {node: i for i, node in enumerate(self.plan.nodes)}
+        return {
+            "name": self.name,
+            "reason": self.reason,
+            "cost": self.cost,
+            "outputs": {name: numbers[root] for name, root in self.plan.outputs.items()},
+            "nodes": [
+                {
+                    "id": i,
+                    "operator": logical(node).name,
+                    "implementation": node.operator.name if isinstance(node.operator, Physical) else None,
+                    "text": str(node.operator),
+                    "inputs": [numbers[child] for child in node.inputs],
+                    "form": form(node) if isinstance(node.operator, Physical) else "intervals",
+                    "placed": node in self.placed,
+                    **notes(node).as_dict(),
+                }
+                for node, i in numbers.items()
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The stages of a plan, the logical plan as given first, the physical plan last.
+
+    `choice` is what the optimizer found; the statistics that it went by were given or, where `is_assumed`,
+    assumed. It is None for a plan that says how results are cut, or names implementations: that runs as it
+    is.
+    """
+
+    stages: tuple[Stage, ...]
+    choice: Choice | None
+    is_assumed: bool
+
+    @property
+    def logical(self) -> Stage:
+        """The plan as given."""
+        return self.stages[0]
+
+    @property
+    def physical(self) -> Stage:
+        """The plan as it runs."""
+        return self.stages[-1]
+
+    def text(self, with_notes: bool = True) -> str:
+        """All stages, one below the other."""
+        return "\n\n".join([*(stage.text(with_notes) for stage in self.stages), self._summary()])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "stages": [stage.as_dict() for stage in self.stages],
+            "statistics": "assumed" if self.is_assumed else "given",
+            "plans_considered": self.choice.considered if self.choice else 0,
+            "all_plans_considered": self.choice.is_complete if self.choice else False,
+        }
+
+    def _summary(self) -> str:
+        if self.choice is None:
+            return "the plan says how results are cut, or names implementations: it runs as it is"
+        plans = "1 plan" if self.choice.considered == 1 else f"{self.choice.considered} plans"
+        there = "all there are" if self.choice.is_complete else "there are more"
+        by = (
+            f"no statistics were given: {ASSUMED_ROWS} rows of every stream assumed within the longest window"
+            if self.is_assumed
+            else "by the statistics given"
+        )
+        return f"{plans} considered, {there}; {by}"
+
+
+def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = AT_ONCE) -> Explanation:
+    """Explain a plan: the plan itself, the steps by which rules make of it the cheapest equivalent one, and
+    the physical plan of that.
+
+    Without statistics, streams of equal rates are assumed. `explanation.physical.plan` is the plan to run if
+    the run is to be as explained.
+
+    Cost     O(plans × operators × rules), of at most `limit` plans.
+    Raises   StatisticsError where statistics are given and an input has none; PlanError where nothing runs an
+             operator.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> a, b = (stream(name, **{name: "integer"}).window(60) for name in "ab")
+    >>> explanation = explain(a.join(b, on=[("a", "b")]).filter(a["a"] > 7).plan())
+    >>> [stage.name for stage in explanation.stages]
+    ['logical plan', 'filter-below-left', 'physical plan']
+    """
+    given = _as_given(plan)
+    known = assumed_statistics(given) if statistics is None else statistics
+    model = CostModel(known)
+    choice = _choice(plan, given, known, limit)
+    stages = [Stage("logical plan", "as the query says it", given, model.price(given).total)]
+    if choice is not None and choice.is_better:
+        for name, reason, step in _steps(given, choice.plan):
+            stages.append(Stage(name, reason, step, model.price(step).total))
+    chosen = stages[-1].plan
+    physical = physical_plan(plan if choice is None else chosen)
+    placed = _placed(physical, chosen)
+    stages.append(Stage("physical plan", _placing(placed), physical, placed=placed))
+    return Explanation(tuple(stages), choice, statistics is None)
+
+
+def plan_to_run(plan: Plan) -> Plan:
+    """The physical plan that `explain` comes to without statistics, without the way to it."""
+    given = _as_given(plan)
+    choice = _choice(plan, given, assumed_statistics(given), AT_ONCE)
+    return physical_plan(choice.plan if choice is not None and choice.is_better else plan)
+
+
+def _as_given(plan: Plan) -> Plan:
+    return plan.map(lambda node: Node(logical(node), node.inputs))
+
+
+def _choice(plan: Plan, given: Plan, known: Statistics, limit: int) -> Choice | None:
+    """What the optimizer makes of a plan; None where that is to run as it is."""
+    # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
+    is_free = given == plan and logical_plan(given) == given
+    return optimize(given, known, limit=limit) if is_free else None
+
+
+def assumed_statistics(plan: Plan) -> Statistics:
+    """Statistics for a plan of whose streams nothing is known: all have the same rate, windows are as long as
+    they are, relations have as many rows as a window, and nothing is said of values.
+
+    What never ends is taken for ten times as long as the longest window.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> window = stream("s", x="integer").window(60_000)
+    >>> assumed_statistics(window.plan()).stream(window.node)
+    StreamStatistics(d=60.0, l=60000.0, g=1, sample=None, always=0.0)
+    """
+    nodes = logical_plan(plan).nodes
+    sizes = [op.size for node in nodes if isinstance(op := node.operator, TimeWindow) and op.size is not None]
+    longest = max(sizes, default=1)
+    d = longest / ASSUMED_ROWS
+    lengths: dict[Node, float] = {}
+    for node in nodes:
+        below = max((lengths[child] for child in node.inputs), default=1.0)
+        match node.operator:
+            case Source(intervals=intervals):
+                lengths[node] = float(longest) if intervals else 1.0
+            case TimeWindow(size, slide):
+                lengths[node] = 10.0 * longest if size is None else float(size + slide - 1)
+            case CountWindow(rows) | PartitionedWindow(_, rows):
+                lengths[node] = 10.0 * longest if rows is None else rows * d
+            case _:
+                lengths[node] = below
+    return Statistics(
+        {
+            node: StreamStatistics(float("inf"), float("inf"), always=float(ASSUMED_ROWS))
+            if isinstance(node.operator, Relation)
+            else StreamStatistics(d, lengths[node])
+            for node in nodes
+        }
+    )
+
+
+def _no_notes(node: Node) -> tuple[str, ...]:
+    return ()
+
+
+def _steps(given: Plan, goal: Plan) -> Iterator[tuple[str, str, Plan]]:
+    """The shortest way of rules from one plan to an equivalent one, without the first: the name of each step,
+    why it is right, and its plan."""
+    start = with_linked_joins(given)
+    if start != given:
+        yield "linked joins", "each join checks what it is the first to be able to check", start
+    # In the optimizer's order, so that no more plans are met than it has priced.
+    before: dict[Plan, Plan] = {}
+    queue = deque([start])
+    while queue and goal != start and goal not in before:
+        current = queue.popleft()
+        for found in neighbours(current):
+            if found != start and found not in before:
+                before[found] = current
+                queue.append(found)
+    way = [goal]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    for current, found in zip(way[:0:-1], way[-2::-1], strict=True):
+        rule = _rule(current, found)
+        yield rule.name, rule.equation, found
+
+
+def _rule(current: Plan, found: Plan, rules: Sequence[Rule] = RULES) -> Rule:
+    """The first rule that leads from a plan to a neighbour of it."""
+    return next(rule for rule in rules if any(one == found for one in neighbours(current, [rule])))
+
+
+def _placed(physical: Plan, chosen: Plan) -> frozenset[Node]:
+    """The nodes of a physical plan that stand for none of the logical plan that it carries out."""
+    found: set[Node] = set()
+    seen: set[tuple[Node, Node]] = set()
+    stack = [(physical.outputs[name], root) for name, root in chosen.outputs.items()]
+    while stack:
+        node, meant = stack.pop()
+        if (node, meant) in seen:
+            continue
+        seen.add((node, meant))
+        if logical(node) == logical(meant):
+            stack.extend(zip(node.inputs, meant.inputs, strict=True))
+        else:
+            assert isinstance(logical(node), Arrangement)
+            found.add(node)
+            stack.append((node.inputs[0], meant))
+    return frozenset(found)
+
+
+def _placing(placed: frozenset[Node]) -> str:
+    names = Counter(str(logical(node)) for node in placed)
+    shown = ", ".join(f"{name}{'' if n == 1 else f' ({n} times)'}" for name, n in sorted(names.items()))
+    return f"an implementation for each operator; placed between them: {shown or 'nothing'}"

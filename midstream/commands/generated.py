@@ -1,0 +1,81 @@
+"""Streams and relations of the generated auction workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from midstream.io import ConnectorError, Source
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql import RelationDeclaration, SourceClause, StreamDeclaration, TimeUnit
+from midstream.plans.values.streams import Batch, Element, chronons
+from midstream.scenarios.nexmark.generator import AuctionWorkload, Event, generate
+from midstream.scenarios.nexmark.streams import lasting, rows
+
+KIND = "nexmark"
+BATCH = 1024
+"""How many generated elements are taken at once."""
+
+
+class _Wanted(NamedTuple):
+    stream: str
+    seed: int
+    second: int
+    """In chronons."""
+
+
+def generated_stream(
+    declared: StreamDeclaration, unit: TimeUnit, clause: SourceClause, count: int | None
+) -> Source:
+    """A generated stream; `count` events are generated in all, of which these are some; without, no end.
+
+    Raises   ConnectorError for other arguments than nexmark('stream', seed), and for a unit that seconds are
+             not made of; what `rows` raises.
+    """
+    wanted = _wanted(declared.name, unit, clause)
+    made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
+    timestamps = Timestamps(unit, declared.unit)
+    return Source(f"{KIND} {wanted.stream}", _chunks(made), timestamps=timestamps)
+
+
+def generated_relation(
+    declared: RelationDeclaration, unit: TimeUnit, clause: SourceClause, count: int | None
+) -> list[Element]:
+    """A generated stream as a temporal relation: its rows are valid from their timestamps on, for ever.
+
+    Raises   As `generated_stream`; ConnectorError where there is no count, or the relation is constant.
+    """
+    if count is None or declared.valid_from is None:
+        raise ConnectorError(
+            f"relation {declared.name}: {clause} needs VALID FROM … TO …, and --rows, as it has no end"
+        )
+    wanted = _wanted(declared.name, unit, clause)
+    return lasting(wanted.stream, declared.schema, _events(wanted, count), wanted.second)
+
+
+def _wanted(name: str, unit: TimeUnit, clause: SourceClause) -> _Wanted:
+    match clause.arguments:
+        case ():
+            stream, seed = name.lower(), 1
+        case (str() as stream,):
+            seed = 1
+        case (str() as stream, int() as seed):
+            pass
+        case _:
+            raise ConnectorError(f"source {clause}: expected nexmark('stream') or nexmark('stream', seed)")
+    second, rest = divmod(TimeUnit.of("seconds").nanoseconds, unit.nanoseconds)
+    if rest or not second:
+        raise ConnectorError(
+            f"source {clause}: found time in {unit.name}, expected seconds, or a unit that they are made of"
+        )
+    return _Wanted(stream, seed, second)
+
+
+def _events(wanted: _Wanted, count: int | None) -> Iterator[Event]:
+    return islice(generate(AuctionWorkload(seed=wanted.seed)), count)
+
+
+def _chunks(elements: Iterator[Element]) -> Iterator[Batch]:
+    while chunk := list(islice(elements, BATCH)):
+        yield chunk

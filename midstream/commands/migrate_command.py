@@ -1,0 +1,188 @@
+"""`midstream migrate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midstream.commands.options import (
+    DeadLetters,
+    Format,
+    Functions,
+    Header,
+    Output,
+    Rows,
+    Script,
+    Slack,
+    Sources,
+    Times,
+    Unit,
+    also_read,
+    read,
+    silent,
+    slack_of,
+    sources_of,
+    tell,
+)
+from midstream.console.progress import progress_bar
+from midstream.migration.strategies import STRATEGIES
+from midstream.plans.values.errors import MidstreamError
+
+if TYPE_CHECKING:
+    from midstream.plans.algebra.plan import Plan
+    from midstream.plans.sql import Catalog, Query
+
+AUTO = "auto"
+
+
+def migrate(
+    script: Script,
+    at: Annotated[
+        str,
+        typer.Option(help="The application time to migrate at: an integer in units of time, or a date."),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="The new plan: a file with a query in SQL, or with a plan in JSON (.json); auto: what the "
+            "optimizer chooses by what was measured until then."
+        ),
+    ] = AUTO,
+    strategy: Annotated[str, typer.Option(help=f"How to migrate: {', '.join(STRATEGIES)}.")] = "genmig",
+    accept_unproved: Annotated[
+        bool,
+        typer.Option(
+            "--accept-unproved",
+            help="Migrate also where it is unknown whether both plans mean the same: you vouch for it.",
+        ),
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Also run the query without migration, and compare all results."),
+    ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file for the migration's trace, as JSON Lines: phases, times in chronons, state, results."
+        ),
+    ] = None,
+    source: Sources = None,
+    output: Output = "-",
+    form: Format = None,
+    rows: Rows = None,
+    dead_letters: DeadLetters = None,
+    slack: Slack = None,
+    header: Header = True,
+    times: Times = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="The summary as one JSON object; on standard output, unless the results are there."
+        ),
+    ] = False,
+    unit: Unit = None,
+    functions: Functions = None,
+) -> None:
+    """Run a query, and change its plan when application time reaches --at: no result is lost, doubled or
+    delayed.
+
+    Both plans must mean the same. That is checked first: a plan that does not is refused, with a small input
+    that shows it. The query begins with its plan as written. Results are as those of run; a file for them is
+    there only once all went well. A file for --to has a script of its own, or a query over the declarations
+    of the first one.
+
+    Exit status: 0 done, 1 if the results turned out not to mean the same as without migration, 2 if the
+    migration is refused, --at is not reached, or the input is bad.
+    """
+    from midstream.commands.migrating import Move, migrate_query
+    from midstream.commands.running import Wishes
+
+    catalog, queries = read(script, unit, functions)
+    query = _only(queries, script)
+    move = Move(
+        _instant(at, catalog),
+        _target(to, catalog, query, unit, functions),
+        strategy,
+        "accept" if accept_unproved else "refuse",
+        is_verified=verify,
+        trace=trace,
+    )
+    wishes = Wishes(
+        sources_of(catalog, source or []),
+        output,
+        form,
+        rows,
+        dead_letters,
+        slack_of(slack, catalog),
+        header,
+        also_read(script, functions, None if to == AUTO else to),
+        times,
+    )
+    with progress_bar("elements") as advance:
+        outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
+    if as_json:
+        typer.echo(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
+    else:
+        typer.echo(str(outcome), err=True)
+    tell(outcome.notes)
+    if outcome.is_interrupted:
+        raise typer.Exit(130)
+    if outcome.is_verified is False:
+        raise typer.Exit(1)
+
+
+def _only(queries: list[Query], script: str) -> Query:
+    if len(queries) != 1:
+        name = "standard input" if script == "-" else script
+        raise MidstreamError(f"{name}: found {len(queries)} queries, expected one to migrate")
+    return queries[0]
+
+
+def _instant(text: str, catalog: Catalog) -> int:
+    """An instant as rows have it: in units of time, or as a date."""
+    from midstream.io.sources.converter import INSTANT
+    from midstream.io.sources.texts import text_converter
+    from midstream.io.timestamps import Timestamps, UndeclaredUnit
+    from midstream.plans.sql.declarations import ColumnDeclaration
+    from midstream.plans.values.schema import Type
+
+    column = ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True)
+    try:
+        return int(text_converter(column, False, Timestamps(catalog.unit, catalog.number_unit)).one(text))
+    except UndeclaredUnit as error:
+        raise typer.BadParameter(
+            f"found {text}, and nothing says what an integer counts; expected a date or a date with a time "
+            "in ISO 8601, or SET time_unit at the script's beginning",
+            param_hint="--at",
+        ) from error
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"found {text!r}, expected {INSTANT}", param_hint="--at") from error
+
+
+def _target(to: str, catalog: Catalog, query: Query, unit: str | None, functions: Path | None) -> Plan | None:
+    """The plan to migrate to; None for the optimizer's."""
+    from midstream.io.plan_files import read_plan
+
+    if to == AUTO:
+        return None
+    if Path(to).suffix.lower() == ".json":
+        return read_plan(Path(to))
+    return _only(_queries(to, catalog, unit, functions), to).plan
+
+
+def _queries(to: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
+    """The queries of a script: over its own declarations where it has some, else over those of the first
+    script."""
+    from midstream.commands.running import read_script
+    from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse
+
+    text = read_script(to)
+    if not any(isinstance(one, CreateStatement | SetStatement) for one in parse(text)):
+        return catalog.execute(text.text, text.name)
+    own, queries = read(to, unit, functions)
+    if own.unit != catalog.unit:
+        raise MidstreamError(f"{to}: found time in {own.unit.name}, expected {catalog.unit.name}")
+    return queries

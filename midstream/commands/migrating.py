@@ -1,0 +1,472 @@
+"""Running a query that changes its plan when application time reaches an instant.
+
+The query begins with its plan as it was written; inputs, relations and outputs are those of `midstream run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from operator import le
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from midstream.commands.feeding import Arrival, arrivals
+from midstream.commands.refused import Refused
+from midstream.commands.running import (
+    Output,
+    Progress,
+    Wishes,
+    expected,
+    load_relations,
+    new_engine,
+    open_inputs,
+    output_of,
+    require_files_apart,
+    require_known,
+    ties_placed,
+)
+from midstream.commands.times import Times, cut_off
+from midstream.io import BadRows
+from midstream.io import Source as Input
+from midstream.io.new_file import NewFile
+from midstream.io.output import TextOutput
+from midstream.io.sources.rows import part
+from midstream.migration.report import MigrationReport, report
+from midstream.migration.strategies import migrate
+from midstream.migration.trace import write_jsonl
+from midstream.migration.transition import Transition
+from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.engine import Engine
+from midstream.optimizer import Statistics, optimize
+from midstream.optimizer.enumeration import AT_ONCE
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.sql import Catalog, Query
+from midstream.plans.values.errors import MidstreamError, MigrationRefused
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+from midstream.plans.values.verdicts import Equivalence
+
+SHOWN_DIFFERENCES = 10
+"""How many differences between the outputs JSON has at most."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """When a query is to change its plan, and how.
+
+    at             the instant of application time, in chronons
+    to             the new plan; None for what the optimizer chooses by what was measured until then
+    strategy       one of migration's STRATEGIES
+    unproved       what to do where it is unknown whether both plans mean the same: refuse or accept
+    is_verified    whether to run the query without migration beside it, over the same elements, and compare
+    trace          a file for the migration's trace, as JSON Lines
+    """
+
+    at: int
+    to: Plan | None = None
+    strategy: str = "genmig"
+    unproved: str = "refuse"
+    is_verified: bool = False
+    trace: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a query and its migration.
+
+    results_before    how many of the results came before the migration began
+    reason            why the migration goes as it does, where its strategy was not the caller's choice
+    equivalence       the comparison with the query without migration, where it was asked for and the input
+                      came to its end
+    is_ordered        whether the results came in order of start; None where `equivalence` is
+    is_interrupted    whether someone ended the run after the migration had begun
+    unfinished        where the results are, and the trace, if they are not complete or proved wrong
+    notes             what the user should know besides
+    """
+
+    query: str
+    move: Move
+    old: Plan
+    new: Plan
+    migration: MigrationReport
+    elements: int
+    results: int
+    results_before: int
+    rejected: int
+    times: Times
+    reason: str = ""
+    equivalence: Equivalence | None = None
+    is_ordered: bool | None = None
+    is_interrupted: bool = False
+    unfinished: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def is_verified(self) -> bool | None:
+        """Whether the results are in order and mean what they do without migration; None if nothing tells.
+
+        Fragments without another half prove that the plans differ in meaning, also where nothing is compared.
+        """
+        if self.migration.unmatched:
+            return False
+        return None if self.equivalence is None else bool(self.equivalence) and bool(self.is_ordered)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the plans differ at all: the optimizer may find that the running one is the cheapest."""
+        return logical_plan(self.old) != logical_plan(self.new)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; the fields of the migration's report are among the others.
+
+        Durations are in chronons, and `time_unit` says what these are.
+        """
+        instants = {
+            key: time if time is None or self.times() is None else self.times.instant(time)
+            for key, time in {
+                "at": self.move.at,
+                "split_time": self.migration.split_time,
+                "started": self.migration.started,
+                "ended": self.migration.ended,
+            }.items()
+        }
+        found = () if self.equivalence is None else self.equivalence.differences
+        return {
+            "query": self.query,
+            "strategy": self.move.strategy,
+            "reason": self.reason,
+            "changed": self.is_changed,
+            "elements": self.elements,
+            "results": self.results,
+            "results_before": self.results_before,
+            "rejected": self.rejected,
+            **self.migration.as_dict(),
+            **instants,
+            "time_unit": self.times.unit.name,
+            "verified": self.is_verified,
+            "in_order": self.is_ordered,
+            "differences": [one.text(self.times.instant) for one in found[:SHOWN_DIFFERENCES]],
+            "interrupted": self.is_interrupted,
+            "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
+            "plans": {"old": str(self.old), "new": str(self.new)},
+        }
+
+    def __str__(self) -> str:
+        m = self.migration
+        rejected = f", {self.rejected:,} rows rejected" if self.rejected else ""
+        same = "" if self.is_changed else "; the plan is the same: none was found to cost less"
+        return "\n".join(
+            [
+                f"{'interrupted after ' if self.is_interrupted else ''}"
+                f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
+                f"migrated at {self.times.instant(self.move.at)} by {self.move.strategy}: {m.phase}{same}",
+                f"  equivalence   {m.equivalence}",
+                *_paragraph("reason", _short(self.reason) if self.reason else []),
+                *_paragraph("new plan", str(self.new).splitlines() if self.is_changed else []),
+                f"  split time    {'–' if m.split_time is None else self.times.instant(m.split_time)}",
+                f"  duration      {self._duration()} in application time",
+                f"  results       {self.results_before:,} before; during it {m.results_old:,} old, "
+                f"{m.results_new:,} new, {m.results_fused:,} fused, {m.unmatched:,} unmatched",
+                f"  peak state    {m.peak_state_old:,} in the old plan, {m.peak_state_new:,} in the new one, "
+                f"{m.peak_held:,} held between them",
+                f"  verified      {self._verdict()}",
+                *(f"  unfinished    {note}" for note in self.unfinished),
+            ]
+        )
+
+    def _duration(self) -> str:
+        chronons = self.migration.duration
+        if chronons is None:
+            return "–"
+        return str(chronons) if self.times() is None else self.times.duration(chronons)
+
+    def _verdict(self) -> str:
+        match self.is_verified:
+            case None:
+                return "not compared"
+            case True:
+                return "yes: the results are in order and mean the same as without migration"
+        reasons = (
+            [self.equivalence.text(self.times.instant)]
+            if self.equivalence is not None and not self.equivalence
+            else []
+        )
+        if self.is_ordered is False:
+            reasons.append("the results are not in order")
+        if self.migration.unmatched:
+            reasons.append("the plans do not mean the same: fragments of results found no other half")
+        return "NO: " + "; ".join(reasons)
+
+
+def _paragraph(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines of a summary under one title."""
+    return [f"  {title if not i else '':14}{line}" for i, line in enumerate(lines)]
+
+
+def _short(reason: str) -> list[str]:
+    """Why a strategy was chosen, without the reasons against the others.
+
+    >>> _short("smallest predicted overhead in elements: genmig 9; fast 12; swap refused: no; use it")
+    ['smallest predicted overhead in elements: genmig 9; fast 12', 'refused: swap (--json tells why)']
+    """
+    chosen, *others = re.split(r"; (?=\S+ refused: )", reason)
+    refused = ", ".join(other.split(" ")[0] for other in others)
+    return [chosen, *([f"refused: {refused} (--json tells why)"] if refused else [])]
+
+
+def migrate_query(
+    catalog: Catalog,
+    query: Query,
+    wishes: Wishes,
+    move: Move,
+    progress: Progress = lambda done, total: None,
+) -> Outcome:
+    """Run a query until its sources have ended, and change its plan at the wished instant.
+
+    It is reached when every stream has come so far or has ended. Recorded streams meet there: what starts
+    from it on arrives after the migration has begun. Results are written as soon as they are ready, to a file
+    that bears its name only once all is well. A refused migration leaves nothing of it.
+
+    State    As `run_queries`, and that of the migration; all results, twice, where they are verified.
+    Raises   MigrationRefused, before anything is read where the plans tell it already; MidstreamError where
+             the instant is not reached; what `run_queries` raises.
+    """
+    require_known(catalog, wishes.sources)
+    traces = [] if move.trace is None else [("--trace", move.trace)]
+    require_files_apart(catalog, wishes, [wishes.output], traces)
+    with ExitStack() as stack:
+        relations = load_relations(catalog, (query.plan, move.to or query.plan), wishes)
+        # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
+        trial = Engine(query.plan, relations=relations)
+        _keep_log(trial, move)
+        target = move.to or query.plan
+        proof = equivalent(query.plan, target)
+        migrate(trial, target, move.strategy, proof=proof, unproved=move.unproved)
+        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
+        inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
+        trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
+        times = Times(catalog.unit, wishes.times, inputs.values())
+        output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
+        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
+        engine = new_engine(wishes, inputs, relations, refused.bury)
+        known = None if move.to is None else proof
+        run = _Run(engine, move, known, trace, refused, times, inputs, slack=wishes.slack or 0)
+        engine.add(query.plan, output.take, name=query.name)
+        _keep_log(engine, move)
+        if move.is_verified:
+            run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
+        with streaming_gc(), ties_placed([query]):
+            run.feed(output, progress)
+        outcome = run.outcome(query, output.count, bad_rows.count)
+        if outcome.is_interrupted or outcome.is_verified is False:
+            output.file.hold_back()
+        if outcome.is_interrupted and trace is not None:
+            trace.file.hold_back()
+    unfinished = [output.file.note, "" if trace is None else trace.file.note]
+    notes = cut_off(inputs, catalog.unit)
+    return replace(outcome, unfinished=tuple(filter(None, unfinished)), notes=notes)
+
+
+def _keep_log(engine: Engine, move: Move) -> None:
+    """Let a query that is to be moved with its state know from the beginning what is valid."""
+    if move.strategy == "moving-states":
+        engine.keep_log()
+
+
+class _Trace:
+    """A file for the trace of a migration, as JSON Lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._count = 0
+        self._files = ExitStack()
+        self.file = self._files.enter_context(NewFile(path, told=self._told))
+        self._output = self._files.enter_context(closing(TextOutput(self.file.place, self.file.name)))
+
+    def take(self, entry: dict[str, Any]) -> None:
+        """Write an entry, which can be read at once."""
+        write_jsonl([entry], self._output)
+        self._output.flush()
+        self._count += 1
+
+    def _told(self) -> str:
+        return f"{self._count:,} entries of the trace" if self._count else ""
+
+    def __enter__(self) -> _Trace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.__exit__(kind, error, trace)
+
+
+class _Run:
+    """An engine on its way to an instant, and beyond.
+
+    Unless an input is live, the rest of a stream that has reached the instant waits for the other streams. As
+    recorded streams are read in step, that is a batch of each.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        move: Move,
+        proof: Equivalence | None,
+        trace: _Trace | None,
+        refused: Refused,
+        times: Times,
+        inputs: Mapping[str, Input],
+        *,
+        slack: int,
+    ) -> None:
+        self.migration: Transition | None = None
+        self._engines = [engine]
+        self._trace = trace
+        self._move = move
+        self._proof = proof
+        """That the plan to move to, where it is known beforehand, means the same."""
+        self._refused = refused
+        self._times = times
+        self._inputs = inputs
+        self._is_held = not any(one.is_live for one in inputs.values())
+        self._from = move.at + slack
+        """An element that starts here or later tells that its stream has reached the instant."""
+        self._missing: set[str] = set()
+        """Streams that have neither reached the instant nor ended."""
+        self._is_reached = False
+        self._held: list[Arrival] = []
+        self._latest: Time = BEGINNING
+        self._elements = 0
+        self._is_interrupted = False
+        self._new: Plan | None = None
+        self._results_before = 0
+        self._results: tuple[list[Element], list[Element]] = ([], [])
+
+    def verify_by(self, beside: Engine, query: Query) -> None:
+        """Give all elements to another engine too, which runs the query without migration."""
+        self._engines.append(beside)
+        for engine, results in zip(self._engines, self._results, strict=True):
+            if engine is beside:
+                engine.add(query.plan, name=query.name)
+            engine.subscribe(results.extend)
+
+    def feed(self, output: Output, progress: Progress) -> None:
+        """Take what the inputs give, to their end. An interruption ends it too, once the migration has begun.
+
+        Raises   MidstreamError where the instant is not reached.
+        """
+        self._missing = set(self._inputs)
+        try:
+            for name, batch in arrivals(self._inputs):
+                self._arrive(name, batch)
+                output.sink.flush()
+                if not output.sink.is_wanted and len(self._engines) == 1:
+                    break
+                progress(self._elements, expected(self._inputs.values(), self._elements))
+        except KeyboardInterrupt as interruption:
+            if self.migration is None:
+                told = output.told() or f"no results of {output.name}"
+                interruption.add_note(f"so far {self._elements:,} elements, {told}")
+                raise
+            self._is_interrupted = True
+        except MigrationRefused:
+            output.file.discard()
+            raise
+        if self.migration is None:
+            output.file.discard()
+            last = (
+                "no element came"
+                if self._latest == BEGINNING
+                else f"the last element starts at {self._times.instant(self._latest)}"
+            )
+            at = self._times.instant(self._move.at)
+            raise MidstreamError(f"time {at} was not reached: {last}", at=self._move.at)
+        if not self._is_interrupted:
+            for engine in self._engines:
+                engine.close()
+
+    def outcome(self, query: Query, results: int, rejected: int) -> Outcome:
+        """What became of it."""
+        assert self.migration is not None and self._new is not None
+        is_compared = len(self._engines) > 1 and not self._is_interrupted
+        migrated, stayed = self._results
+        starts = [start for start, _, _ in migrated]
+        return Outcome(
+            query=query.name,
+            move=self._move,
+            old=query.plan,
+            new=self._new,
+            migration=report(self.migration),
+            elements=self._elements,
+            results=results,
+            results_before=self._results_before,
+            rejected=rejected,
+            reason=self.migration.reason,
+            times=self._times,
+            equivalence=equivalent(migrated, stayed) if is_compared else None,
+            is_ordered=all(map(le, starts, starts[1:])) if is_compared else None,
+            is_interrupted=self._is_interrupted,
+        )
+
+    def _arrive(self, name: str, batch: Batch | None) -> None:
+        if self.migration is not None:
+            self._take(name, batch)
+        elif name not in self._missing:
+            self._wait(name, batch)
+        elif batch is None:
+            self._take(name, None)
+            self._missing.discard(name)
+            self._migrate_if_due()
+        else:
+            reach = next((i for i, (start, _, _) in enumerate(batch) if start >= self._from), None)
+            self._take(name, part(batch, 0, reach))
+            if reach is not None:
+                # The element behind says so, but may itself start long after the instant.
+                self._engines[0].advance(name, self._move.at)
+                self._missing.discard(name)
+                self._is_reached = True
+                self._wait(name, part(batch, reach))
+                self._migrate_if_due()
+
+    def _wait(self, name: str, batch: Batch | None) -> None:
+        if self._is_held:
+            self._held.append((name, batch))
+        else:
+            self._take(name, batch)
+
+    def _take(self, name: str, batch: Batch | None) -> None:
+        for engine in self._engines:
+            if batch is None:
+                engine.end(name)
+            elif batch:
+                with self._refused.placed(name, batch):
+                    engine.push(name, batch)
+        if batch:
+            self._elements += len(batch)
+            self._latest = max(self._latest, batch[-1][0])
+
+    def _migrate_if_due(self) -> None:
+        if self._missing or not self._is_reached:
+            return
+        engine = self._engines[0]
+        running = engine.query().plan
+        self._new = self._move.to
+        if self._new is None:
+            seen = Statistics.from_observations(engine.observe())
+            choice = optimize(running, seen, limit=AT_ONCE)
+            self._new, self._proof = choice.plan, choice.proof
+        self._results_before = engine.counters()["results"]
+        self.migration = migrate(
+            engine, self._new, self._move.strategy, proof=self._proof, unproved=self._move.unproved
+        )
+        if self._trace is not None:
+            self.migration.listen(self._trace.take)
+        held, self._held = self._held, []
+        for name, batch in held:
+            self._take(name, batch)

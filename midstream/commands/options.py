@@ -1,0 +1,179 @@
+"""What the commands on scripts take, and how they read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midstream.plans.values.errors import InputFileError, MidstreamError
+
+if TYPE_CHECKING:
+    from midstream.plans.sql import Catalog, Query, SourceClause
+
+GENERATED = "nexmark"
+"""Stands for a source of all streams."""
+
+Script = Annotated[str, typer.Argument(help="A file with a script in SQL; - is standard input.")]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        help="NAME=PATH: where a stream or relation comes from (.csv, .jsonl, .parquet; - is standard "
+        "input), instead of what the script says. nexmark: generated auctions for all streams.",
+    ),
+]
+Output = Annotated[str, typer.Option(help="A file for the results; - is standard output.")]
+Format = Annotated[
+    str | None, typer.Option("--format", help="jsonl, csv or parquet; by default what the suffix says.")
+]
+Rows = Annotated[
+    int | None,
+    typer.Option(min=0, help="Take so many rows of each stream at most; of nexmark, events in all."),
+]
+DeadLetters = Annotated[
+    Path | None,
+    typer.Option(help="A file for rows that do not fit or come late; else the first one ends the run."),
+]
+Slack = Annotated[
+    str | None,
+    typer.Option(help="By how much rows may come late: 90s, 2 minutes, or a number in units of time."),
+]
+Header = Annotated[bool, typer.Option(help="Whether CSV files begin with the names of their columns.")]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-unit", help="What integer timestamps and bare numbers count, unless the script sets it."
+    ),
+]
+
+
+class TimesWish(StrEnum):
+    """How times are written."""
+
+    ISO = "iso"
+    INTEGER = "integer"
+
+
+Times = Annotated[
+    TimesWish | None,
+    typer.Option(
+        help="How times are written: 2013-01-01T05:17:00 (UTC), or integers in the unit of time; by default "
+        "as the input has them."
+    ),
+]
+Functions = Annotated[
+    Path | None,
+    typer.Option(help="A Python file whose register(catalog) adds functions and aggregates for the script."),
+]
+
+
+def silent(done: int, total: int | None) -> None:
+    """Results on a terminal are progress enough."""
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Notes for the user, on standard error."""
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
+
+
+def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
+    """What a script declares and asks. Raises MidstreamError where it asks nothing."""
+    from midstream.commands.running import read_script
+    from midstream.plans.sql import Catalog, TimeUnit
+    from midstream.plans.values.schema import Type
+    from midstream.scenarios.nexmark.streams import dol_to_euro
+
+    try:
+        catalog = Catalog(None if unit is None else TimeUnit.of(unit))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--time-unit") from error
+    catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT)
+    if functions is not None:
+        _register(functions, catalog)
+    text = read_script(script)
+    queries = catalog.execute(text.text, text.name)
+    if not queries:
+        raise MidstreamError(f"{text.name}: found no query, expected a SELECT")
+    for query in queries:
+        name = f"{text.name}, {query.name}" if len(queries) > 1 else text.name
+        tell([f"{name}: {note}" for note in query.notes])
+    return catalog, queries
+
+
+def slack_of(slack: str | None, catalog: Catalog) -> int | None:
+    """--slack in chronons."""
+    from midstream.commands.times import read_duration
+
+    try:
+        return None if slack is None else read_duration(slack, catalog)
+    except MidstreamError as error:
+        raise typer.BadParameter(str(error), param_hint="--slack") from error
+
+
+def _register(path: Path, catalog: Catalog) -> None:
+    """Run a user's file. An error of its own code is the user's, but no reason for a long traceback."""
+    import runpy
+
+    from midstream.io.new_file import is_special
+    from midstream.io.whole_file import read_whole
+
+    # Python would wait for the second end of a pipe, and read a file without end.
+    if is_special(path):
+        raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
+    read_whole(path)
+    try:
+        found = runpy.run_path(str(path))
+        register = found.get("register")
+        if not callable(register):
+            raise MidstreamError(f"{path}: found no function register(catalog)")
+        register(catalog)
+    except MidstreamError:
+        raise
+    except OSError as error:
+        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
+    except Exception as error:
+        line = _line_in(path, error)
+        raise MidstreamError(f"{path}{line}: {type(error).__name__}: {error}") from error
+
+
+def _line_in(path: Path, error: Exception) -> str:
+    import traceback
+
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+    ]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | SourceClause]:
+    """By stream or relation, what --source says."""
+    from midstream.plans.sql import SourceClause
+
+    found: dict[str, str | SourceClause] = {}
+    names = {name.lower(): name for name in (*catalog.streams, *catalog.relations)}
+    for text in given:
+        name, is_named, path = text.partition("=")
+        if text == GENERATED:
+            continue
+        if not is_named or not path:
+            raise typer.BadParameter(f"found {text!r}, expected NAME=PATH, or nexmark", param_hint="--source")
+        name = names.get(name.lower(), name)
+        if name in found:
+            raise MidstreamError(f"--source {name}: found {found[name]} and {path}, expected one source")
+        found[name] = path
+    if GENERATED in given:
+        for declared in catalog.streams.values():
+            if declared.source is None or declared.source.kind.lower() != GENERATED:
+                found.setdefault(declared.name, SourceClause(GENERATED))
+    return found
+
+
+def also_read(script: str, functions: Path | None, to: str | None = None) -> list[tuple[str, str | Path]]:
+    """Files that a command reads besides its sources: none of them may be overwritten."""
+    uses = (("SCRIPT", script), ("--functions", functions), ("--to", to))
+    return [(name, path) for name, path in uses if path is not None]

@@ -1,0 +1,66 @@
+"""Rows that fit their stream, but come too late for it: where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from midstream.commands.times import Times
+from midstream.io import BadRows
+from midstream.io import Source as Input
+from midstream.io.sources.rows import number_of
+from midstream.operators.engine.input_manager import DeadLetter
+from midstream.plans.values.errors import StreamOrderError
+from midstream.plans.values.streams import Batch, Time
+
+
+class Refused:
+    """Tells of rows that an engine refuses by their file and line.
+
+    inputs      where rows come from, by stream
+    bad_rows    takes what an engine's dead letters hold
+    slack       by how many chronons rows may come late
+    """
+
+    def __init__(self, inputs: Mapping[str, Input], bad_rows: BadRows, slack: int, times: Times) -> None:
+        self._inputs = inputs
+        self._bad_rows = bad_rows
+        self._slack = slack
+        self._times = times
+        self._batch: Batch = []
+
+    def bury(self, letters: Sequence[DeadLetter]) -> None:
+        """What the engine cannot take goes where rows go that do not fit."""
+        for letter in letters:
+            source, number = self._inputs[letter.stream].name, number_of(letter.element, self._batch)
+            reason = letter.message
+            if letter.reason == "late" and isinstance(letter.element, tuple):
+                reason = f"found {self._late(letter.element[0], letter.progress)}"
+            self._bad_rows.bury(source, number, reason, repr(letter.element))
+
+    @contextmanager
+    def placed(self, name: str, batch: Batch) -> Iterator[None]:
+        """A stream's batch is given to an engine: an error of order gets file and line, and what to do."""
+        self._batch = batch
+        try:
+            yield
+        except StreamOrderError as error:
+            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
+            if number is None:
+                raise
+            facts = {**vars(error), "path": source.name, source.unit: number}
+            place = f"{source.name}, {source.unit} {number}"
+            start, progress = facts["element"][0], facts["progress"]
+            slack = self._times.duration(int(progress) + self._slack - start)
+            raise type(error)(
+                f"{place}: found {self._late(start, progress)}; --slack {slack} would take it, "
+                "--dead-letters FILE sets such rows aside",
+                **facts,
+            ) from error
+
+    def _late(self, start: Time, progress: Time) -> str:
+        wanted = "rows in order of time"
+        if self._slack:
+            wanted = f"rows at most {self._times.duration(self._slack)} late"
+        show = self._times.instant
+        return f"a row of {show(start)} behind one of {show(progress + self._slack)}, expected {wanted}"

@@ -1,0 +1,338 @@
+"""Running a script: from its sources through an engine to sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from midstream.commands import generated
+from midstream.commands.explaining import plan_to_run
+from midstream.commands.feeding import arrivals
+from midstream.commands.refused import Refused
+from midstream.commands.relations import load
+from midstream.commands.times import Times, cut_off
+from midstream.io import BadRows, Sink, open_sink, open_source
+from midstream.io import Source as Input
+from midstream.io.apart import Use, require_apart
+from midstream.io.new_file import NewFile, is_special
+from midstream.io.output import STDOUT
+from midstream.io.sources.rows import part
+from midstream.io.timestamps import Timestamps
+from midstream.io.whole_file import read_whole
+from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.input_manager import DeadLetter
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow
+from midstream.plans.sql import Catalog, Query, RelationDeclaration, SourceClause
+from midstream.plans.sql.declarations import StreamDeclaration
+from midstream.plans.sql.faults import Script
+from midstream.plans.values.errors import InputFileError, MidstreamError, TieError
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import Batch, Element
+
+Progress = Callable[[int, int | None], object]
+"""Told how many elements have been taken, of how many, if that is known."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a script is to run.
+
+    sources         by stream or relation, a path, "-" for standard input, or a clause; instead of what the
+                    script says
+    output          a path, or "-" for standard output; with several queries, each has a file of its own, with
+                    its name before the suffix
+    form            the format of the output; where it is not given, the suffix tells
+    rows            how many rows of each stream are taken at most; of generated ones, events in all
+    dead_letters    a file for rows that do not fit, or come too late; without it they end the run
+    slack           by how many chronons rows may come late
+    has_header      whether CSV files begin with the names of their columns
+    read            what else is read, such as the script: files that no output may overwrite
+    times           how times are written, iso or integer; where it is not given, as the input has them
+    """
+
+    sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
+    output: str = "-"
+    form: str | None = None
+    rows: int | None = None
+    dead_letters: Path | None = None
+    slack: int | None = None
+    has_header: bool = True
+    read: Sequence[Use] = ()
+    times: str | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did."""
+
+    elements: int
+    results: Mapping[str, int]
+    """By query."""
+    rejected: int
+    """Rows that went to the dead letters."""
+    notes: Sequence[str] = ()
+    """What the user should know besides."""
+
+    def __str__(self) -> str:
+        results = ", ".join(f"{count:,} results of {name}" for name, count in self.results.items())
+        rejected = f", {self.rejected:,} rows rejected" if self.rejected else ""
+        return f"{self.elements:,} elements, {results}{rejected}"
+
+
+def run_queries(
+    catalog: Catalog,
+    queries: Sequence[Query],
+    wishes: Wishes,
+    progress: Progress = lambda done, total: None,
+) -> Summary:
+    """Run the queries of a script until their sources have ended.
+
+    The plans are those that `explain` shows. Results are written as soon as they are ready, to files that get
+    their names at the end. A reader of standard output that goes away ends the run without an error.
+
+    State    That of the queries; one batch a source.
+    Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
+             place, where a window counts rows of equal timestamps. An error or an interruption has notes on
+             what there is so far.
+    """
+    require_known(catalog, wishes.sources)
+    targets = output_targets(wishes, queries)
+    require_files_apart(catalog, wishes, targets.values())
+    with ExitStack() as stack:
+        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
+        plans = [query.plan for query in queries]
+        inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
+        relations = load_relations(catalog, plans, wishes)
+        times = Times(catalog.unit, wishes.times, inputs.values())
+        outputs = [
+            stack.enter_context(output_of(wishes, query, targets[query.name], len(queries) > 1, times))
+            for query in queries
+        ]
+        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
+        engine = new_engine(wishes, inputs, relations, refused.bury)
+        for query, output in zip(queries, outputs, strict=True):
+            engine.add(plan_to_run(query.plan), output.take, name=query.name)
+        taken = 0
+
+        def advance(done: int, total: int | None) -> None:
+            nonlocal taken
+            taken = done
+            progress(done, total)
+
+        def summary() -> Summary:
+            results = {output.name: output.count for output in outputs}
+            return Summary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
+
+        try:
+            with streaming_gc(), ties_placed(queries):
+                _pump(engine, inputs, refused, outputs, advance)
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(f"so far {summary()}")
+            raise
+        return summary()
+
+
+class Output:
+    """Counts the results of a query on their way to its sink, which writes to a file."""
+
+    def __init__(self, name: str, file: NewFile) -> None:
+        self.name = name
+        self.file = file
+        self.sink: Sink
+        self.count = 0
+
+    def take(self, batch: Batch) -> None:
+        """Results are ready."""
+        self.sink.write(batch)
+        self.count += len(batch)
+
+    def told(self) -> str:
+        """What has been written, in words."""
+        return f"{self.count:,} results of {self.name}" if self.count else ""
+
+
+def _pump(
+    engine: Engine,
+    inputs: Mapping[str, Input],
+    refused: Refused,
+    outputs: Sequence[Output],
+    progress: Progress,
+) -> None:
+    taken = 0
+    for name, batch in arrivals(inputs):
+        if batch is None:
+            engine.end(name)
+        else:
+            with refused.placed(name, batch):
+                engine.push(name, batch)
+            taken += len(batch)
+        for output in outputs:
+            output.sink.flush()
+        progress(taken, expected(inputs.values(), taken))
+        if not any(output.sink.is_wanted for output in outputs):
+            return
+    engine.close()
+
+
+def expected(inputs: Iterable[Input], taken: int) -> int | None:
+    """How many elements there will be, judged by the bytes that are left of files; None where a source has
+    no known size."""
+    meters = [one.meter for one in inputs]
+    sizes = [meter.size for meter in meters if meter is not None]
+    read = sum(meter.read for meter in meters if meter is not None)
+    return round(taken * sum(sizes) / read) if len(sizes) == len(meters) and read else None
+
+
+def _limited(source: Input, rows: int | None) -> Input:
+    """The first rows of a source, which is closed behind them."""
+    return source if rows is None else replace(source, batches=_first(source, rows), meter=None)
+
+
+def _first(source: Input, rows: int) -> Iterator[Batch]:
+    with source:
+        left = rows
+        while left > 0 and (batch := next(source.batches, None)) is not None:
+            yield part(batch, 0, left)
+            left -= len(batch)
+
+
+def open_inputs(
+    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: Wishes, bad_rows: BadRows
+) -> dict[str, Input]:
+    """The sources of all streams that some plans read, to be closed with the stack."""
+    names = dict.fromkeys(source.stream for plan in plans for source in plan.sources)
+    return {name: stack.enter_context(opened(catalog, name, wishes, bad_rows)) for name in names}
+
+
+def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: Wishes) -> dict[str, list[Element]]:
+    """The rows of all relations that some plans read, and that the catalog declares."""
+    names = dict.fromkeys(relation.relation for plan in plans for relation in plan.relations)
+    return {
+        name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
+        for name in names
+        if name in catalog.relations
+    }
+
+
+def new_engine(
+    wishes: Wishes,
+    inputs: Iterable[str],
+    relations: Mapping[str, list[Element]],
+    take: Callable[[list[DeadLetter]], object],
+) -> Engine:
+    """An engine for streams that may come as late as is wished; `take` gets the dead letters, where there is
+    a file for them."""
+    return Engine(
+        relations=relations,
+        slack=None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack),
+        dead_letters=None if wishes.dead_letters is None else take,
+    )
+
+
+def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
+    """Raise MidstreamError where a source is given for what the script does not declare."""
+    known = [*catalog.streams, *catalog.relations]
+    for name in sources:
+        if name not in known:
+            raise MidstreamError(
+                f"--source {name}=…: the script declares no stream or relation {name}{suggest(name, known)}"
+            )
+
+
+def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> Input:
+    """The source of a stream: the one that is wished for, or that of its declaration."""
+    declared = catalog.streams.get(name)
+    if declared is None:
+        raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
+    source = wishes.sources.get(name, declared.source)
+    if isinstance(source, SourceClause) and source.kind.lower() == generated.KIND:
+        return generated.generated_stream(declared, catalog.unit, source, wishes.rows)
+    timestamps = Timestamps(catalog.unit, declared.unit)
+    opened = open_source(declared, timestamps, source, bad_rows=bad_rows, has_header=wishes.has_header)
+    return _limited(opened, wishes.rows)
+
+
+def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
+    """By query, where its results go. What is no regular file, such as standard output, takes those of all;
+    else each of several queries has a file with its name."""
+    path = Path(wishes.output)
+    if len(queries) == 1 or wishes.output == STDOUT or is_special(path):
+        return dict.fromkeys((query.name for query in queries), wishes.output)
+    return {one.name: str(path.with_name(f"{path.stem}.{one.name}{path.suffix}")) for one in queries}
+
+
+def require_files_apart(
+    catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[Use] = ()
+) -> None:
+    """Raise MidstreamError where a file that is written is also read, or written twice."""
+    reads = [*wishes.read, *source_files(catalog, wishes.sources)]
+    writes = [("--output", target) for target in dict.fromkeys(targets)]
+    letters = [] if wishes.dead_letters is None else [("--dead-letters", wishes.dead_letters)]
+    require_apart(reads, [*writes, *letters, *written])
+
+
+def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:
+    """The files that a script's streams and relations come from, unless others are given."""
+    declarations: list[StreamDeclaration | RelationDeclaration]
+    declarations = [*catalog.streams.values(), *catalog.relations.values()]
+    for declared in declarations:
+        source = given.get(declared.name, declared.source)
+        use = f"--source {declared.name}" if declared.name in given else f"SOURCE of {declared.name}"
+        if isinstance(source, str):
+            yield use, source
+        elif source is not None and source.kind.lower() == "stdin":
+            yield use, "-"
+        elif source is not None and source.arguments and isinstance(source.arguments[0], str):
+            # Not a path where it is a host or the name of a generated stream: then no file has that name.
+            yield use, source.arguments[0].removeprefix("sqlite:///")
+
+
+@contextmanager
+def output_of(
+    wishes: Wishes, query: Query, target: str, is_one_of_several: bool, times: Times
+) -> Iterator[Output]:
+    """The output of a query, in a file that gets its name at the end."""
+    with NewFile(target) as file:
+        output = Output(query.name, file)
+        file.told = output.told
+        name = query.name if is_one_of_several and file.is_special else None
+        with open_sink(
+            file.place, query.plan.root.schema, wishes.form, name=target, times=times, query=name
+        ) as sink:
+            output.sink = sink
+            yield output
+
+
+@contextmanager
+def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
+    """Say where in the script a window is that met rows of equal timestamps."""
+    try:
+        yield
+    except TieError as error:
+        kind = PartitionedWindow if hasattr(error, "group") else CountWindow
+        places = {
+            at: query.script
+            for query in queries
+            for node, at in query.places.items()
+            if isinstance(operator := logical(node), kind) and operator.ties == "error"
+        }
+        if not places:
+            raise
+        at, script = next(iter(places.items()))
+        message = str(error).partition(";")[0]
+        # An operator does not know which of several windows it carries out.
+        which = "" if len(places) == 1 else ", here or in another such window"
+        raise script.fault(
+            f"{message}{which}; write TIES BY ARRIVAL behind ROWS where the order of arrival decides", at
+        ) from error
+
+
+def read_script(path: str) -> Script:
+    """The text of a script file, in UTF-8; "-" is standard input. Raises InputFileError."""
+    return Script(read_whole(path), "standard input" if path == "-" else path)

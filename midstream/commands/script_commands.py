@@ -1,0 +1,128 @@
+"""`midstream run` and `midstream explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from midstream.commands.options import (
+    DeadLetters,
+    Format,
+    Functions,
+    Header,
+    Output,
+    Rows,
+    Script,
+    Slack,
+    Sources,
+    Times,
+    Unit,
+    also_read,
+    read,
+    silent,
+    slack_of,
+    sources_of,
+    tell,
+)
+from midstream.console.progress import progress_bar
+from midstream.plans.values.errors import MidstreamError
+
+
+def run(
+    script: Script,
+    source: Sources = None,
+    output: Output = "-",
+    form: Format = None,
+    rows: Rows = None,
+    dead_letters: DeadLetters = None,
+    slack: Slack = None,
+    header: Header = True,
+    times: Times = None,
+    unit: Unit = None,
+    functions: Functions = None,
+) -> None:
+    """Run the queries of a script and write their results as soon as they are ready.
+
+    Each line is {"start": 1000, "end": 6000, "row": {"item": 7}}, in order of start; "end": null is for ever.
+    """
+    from midstream.commands.running import Wishes, run_queries
+
+    catalog, queries = read(script, unit, functions)
+    wishes = Wishes(
+        sources_of(catalog, source or []),
+        output,
+        form,
+        rows,
+        dead_letters,
+        slack_of(slack, catalog),
+        header,
+        also_read(script, functions),
+        times,
+    )
+    with progress_bar("elements") as advance:
+        summary = run_queries(catalog, queries, wishes, advance if output != "-" else silent)
+    if output != "-":
+        typer.echo(str(summary), err=True)
+    tell(summary.notes)
+
+
+def explain(
+    script: Script,
+    svg: Annotated[Path | None, typer.Option(help="A file for a drawing of the physical plan.")] = None,
+    dot: Annotated[Path | None, typer.Option(help="A file for the same in Graphviz' language.")] = None,
+    stage: Annotated[
+        str, typer.Option(help="Which plan to draw: physical, logical, or the number of a stage from 1.")
+    ] = "physical",
+    notes: Annotated[bool, typer.Option(help="Whether to tell the properties of each operator.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    unit: Unit = None,
+    functions: Functions = None,
+) -> None:
+    """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
+    runs, and what is known of every operator."""
+    from midstream.commands.explaining import Stage
+    from midstream.commands.explaining import explain as explained
+    from midstream.commands.running import source_files
+    from midstream.io.apart import require_apart
+    from midstream.io.new_file import write_file
+    from midstream.io.output import STDOUT
+
+    catalog, queries = read(script, unit, functions)
+    explanations = {query.name: explained(query.plan) for query in queries}
+    given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
+    drawings = [(use, path, draw) for use, path, draw in given if path is not None]
+    reads = [*also_read(script, functions), *source_files(catalog, {})]
+    require_apart(reads, [(use, path) for use, path, _ in drawings])
+    if drawings:
+        if len(queries) != 1:
+            raise MidstreamError(f"found {len(queries)} queries, expected one to draw")
+        drawn = _stage(explanations[queries[0].name].stages, stage)
+        for _, path, draw in drawings:
+            write_file(path, draw(drawn, notes))
+    if any(str(path) == STDOUT for _, path, _ in drawings):
+        return
+    if as_json:
+        shown = {
+            name: {**one.as_dict(), "time_unit": catalog.unit.name} for name, one in explanations.items()
+        }
+        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        for query in queries:
+            title = f"{query.name}\n\n" if len(queries) > 1 else ""
+            typer.echo(
+                f"{title}{explanations[query.name].text(notes)}\ntime is counted in {catalog.unit.name}\n"
+            )
+
+
+def _stage(stages: Sequence[Any], wanted: str) -> Any:
+    if wanted in ("physical", "logical"):
+        return stages[-1 if wanted == "physical" else 0]
+    if wanted.isascii() and wanted.isdigit() and 0 < int(wanted) <= len(stages):
+        return stages[int(wanted) - 1]
+    raise MidstreamError(
+        f"--stage: found {wanted!r}, expected physical, logical or a number from 1 to {len(stages)}"
+    )

@@ -1,0 +1,88 @@
+"""How a run shows times: as integers, or in ISO 8601."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from midstream.io import Source as Input
+from midstream.plans.sql import Catalog
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.instants import iso_format
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time
+from midstream.plans.values.units import NANOSECONDS, SHORT, TimeUnit, unit_name
+
+ISO = "iso"
+"""The wish for ISO 8601; another one is for integers."""
+
+_SYMBOLS: Mapping[str, str] = {SHORT[symbol]: symbol for symbol in ("ns", "us", "ms", "s", "m", "h", "d")}
+
+
+class Times:
+    """How times are shown: as is wished; else in ISO 8601 where an input has dates, or integers would not say
+    what they count.
+
+    It is to be asked when there was some input.
+    """
+
+    def __init__(self, unit: TimeUnit, wish: str | None, inputs: Collection[Input]) -> None:
+        self.unit = unit
+        """What a chronon is."""
+        self._wish = wish
+        self._inputs = inputs
+
+    def __call__(self) -> TimeUnit | None:
+        """The unit of a chronon where instants are written in ISO 8601; None for integers."""
+        seen = [one.timestamps for one in self._inputs if one.timestamps is not None]
+        is_iso = (
+            any(one.has_dates or one.unit is None for one in seen)
+            if self._wish is None
+            else self._wish == ISO
+        )
+        return self.unit if is_iso else None
+
+    def instant(self, time: Time) -> str:
+        """An instant as text."""
+        unit = self()
+        if unit is None or time in (BEGINNING, FOREVER):
+            return str(time)
+        return iso_format(unit.nanoseconds)(int(time))
+
+    def duration(self, chronons: int) -> str:
+        """A number of chronons in the largest unit that it is a multiple of, as `read_duration` reads it."""
+        length = chronons * self.unit.nanoseconds
+        found = [unit for unit in _SYMBOLS if length % NANOSECONDS[unit] == 0]
+        unit = max(found, key=NANOSECONDS.__getitem__)
+        return f"{length // NANOSECONDS[unit]}{_SYMBOLS[unit]}"
+
+
+def read_duration(text: str, catalog: Catalog) -> int:
+    """A duration such as "5", "90s" or "2 minutes" in chronons; a bare number counts what is declared.
+
+    Raises   MidstreamError, which says what was expected.
+    """
+    match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", text.strip())
+    unit = catalog.number_unit
+    if match is not None and match[2]:
+        name = unit_name(match[2])
+        unit = None if name is None else TimeUnit.of(name)
+    if match is None or (unit is None and int(match[1])):
+        example = "a duration such as 90s or 2 minutes"
+        bare = "" if match is None or match[2] else "; nothing says what a number alone counts"
+        raise MidstreamError(f"found {text!r}, expected {example}{bare}")
+    if unit is None:
+        return 0
+    chronons, rest = divmod(int(match[1]) * unit.nanoseconds, catalog.unit.nanoseconds)
+    if rest:
+        raise MidstreamError(f"found {text!r}, expected a whole number of {catalog.unit.name}")
+    return chronons
+
+
+def cut_off(inputs: Mapping[str, Input], unit: TimeUnit) -> list[str]:
+    """Of each stream whose timestamps are finer than the chronon: how many, and one of them."""
+    return [
+        f"{seen.cut:,} {'timestamp' if seen.cut == 1 else 'timestamps'} of {name} such as {seen.example} "
+        f"{'was' if seen.cut == 1 else 'were'} cut to {unit.name}, which time is counted in"
+        for name, one in inputs.items()
+        if (seen := one.timestamps) is not None and seen.cut
+    ]

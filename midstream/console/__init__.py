@@ -1,0 +1,1 @@
+"""What commands owe to the terminal and to their process."""

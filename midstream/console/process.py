@@ -1,0 +1,163 @@
+"""What a command owes to the process that it runs in: signals, streams that are closed, full or broken, and
+an exit status.
+
+    0 done     1 the answer is no     2 bad input, or something is not installed     130 interrupted
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.output import forget
+from midstream.plans.values.errors import MidstreamError
+
+INTERRUPTIONS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+TRACEBACK = "MIDSTREAM_TRACEBACK"
+
+
+def as_process(command: Callable[[], object]) -> int:
+    """Run a command in a process of its own, and give the exit status.
+
+    An interruption becomes KeyboardInterrupt, wherever the command is; a second one ends the process. A
+    reader of standard output that goes away is no error; that it cannot be written is one. The environment
+    variable MIDSTREAM_TRACEBACK shows where a fault of Midstream's own is.
+    """
+    _open_what_is_closed()
+    status = 0
+    with _interruptions():
+        _guard_streams()
+        try:
+            with reported():
+                try:
+                    command()
+                finally:
+                    sys.stdout.flush()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except Exception as fault:
+            if TRACEBACK in os.environ:
+                raise
+            tell(f"a fault of Midstream itself: {type(fault).__name__}: {fault}; {TRACEBACK}=1 shows where")
+            status = 2
+    return status
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Errors of the MidstreamError family and interruptions become messages on stderr, and an exit status."""
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        tell("interrupted", *getattr(interruption, "__notes__", ()))
+        raise SystemExit(130) from None
+    except MidstreamError as error:
+        tell(str(error), *getattr(error, "__notes__", ()))
+        raise SystemExit(2) from error
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename is not None else ""
+        tell(f"{what}{error.strerror or error}", *getattr(error, "__notes__", ()))
+        raise SystemExit(2) from error
+    except RecursionError as error:
+        tell("found something that is nested too deeply", *getattr(error, "__notes__", ()))
+        raise SystemExit(2) from error
+    except MemoryError as error:
+        tell("there is not enough memory", *getattr(error, "__notes__", ()))
+        raise SystemExit(2) from error
+
+
+def tell(*messages: str) -> None:
+    """Say something on stderr, a line each."""
+    for message in messages:
+        print(f"midstream: {message}", file=sys.stderr)
+
+
+@contextmanager
+def _interruptions() -> Iterator[None]:
+    """Let signals interrupt a block once, and end the process the second time; nothing can interrupt what
+    comes after the block. Signals that are ignored, as those of a job in the background, stay so."""
+    is_interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal is_interrupted
+        if is_interrupted:
+            os.write(2, b"midstream: interrupted again, so unfinished files may be left\n")
+            os._exit(130)
+        is_interrupted = True
+        raise KeyboardInterrupt
+
+    def missed(unraisable: Any) -> None:
+        """Interrupt again where Python swallows exceptions, as in finalizers."""
+        nonlocal is_interrupted
+        if unraisable.exc_type is KeyboardInterrupt:
+            is_interrupted = False
+            signal.raise_signal(signal.SIGINT)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    heard = [number for number in INTERRUPTIONS if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, interrupt)
+    sys.unraisablehook = missed
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, signal.SIG_IGN)
+
+
+class _Guarded(io.TextIOWrapper):
+    """Standard output or error: whoever goes away has had enough.
+
+    Raises   ConnectorError where standard output cannot be written; standard error has nobody to tell.
+    """
+
+    is_error = False
+
+    def write(self, text: str, /) -> int:
+        self._try(super().write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        if not self.closed:
+            self._try(super().flush)
+
+    def _try(self, call: Callable[..., object], *arguments: str) -> None:
+        try:
+            call(*arguments)
+        except OSError as error:
+            forget(self)
+            if not (self.is_error or isinstance(error, BrokenPipeError)):
+                raise ConnectorError(f"stdout: {error.strerror or error}") from error
+
+
+def _guard_streams() -> None:
+    for name in ("stdout", "stderr"):
+        given = getattr(sys, name)
+        if isinstance(given, io.TextIOWrapper):
+            encoding, is_by_line = given.encoding, given.line_buffering
+            guarded = _Guarded(given.detach(), encoding, "backslashreplace", line_buffering=is_by_line)
+            guarded.is_error = name == "stderr"
+            setattr(sys, name, guarded)
+
+
+def _open_what_is_closed() -> None:
+    """Give closed standard streams descriptors that nothing can be read from or written to. Else the next
+    file that is opened, perhaps a user's, would take their place."""
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if mode == "r" else os.O_RDONLY)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))

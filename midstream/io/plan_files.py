@@ -1,0 +1,21 @@
+"""Plans in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from midstream.io.whole_file import read_whole
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import loads
+from midstream.plans.values.errors import InputFileError, PlanFormatError
+
+MOST_BYTES = 1 << 24
+"""How long the file of a plan may be: programs write them, too."""
+
+
+def read_plan(file: Path) -> Plan:
+    """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
+    try:
+        return loads(read_whole(file, MOST_BYTES))
+    except PlanFormatError as error:
+        raise InputFileError(f"{file}: {error}", path=file) from error

@@ -1,0 +1,173 @@
+"""Read recorded streams in place, with declared columns."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TextIO
+
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
+
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have. A file without any line end must not come into memory as a whole."""
+
+Row = tuple[int, tuple[Any, ...]]
+"""A timestamp and a payload."""
+
+UNKNOWN = ("", "NA")
+"""Texts that stand for None in a nullable column; in another one they are ordinary texts."""
+
+
+@dataclass(frozen=True)
+class CsvStream:
+    """A raw stream recorded in a CSV file with a header line.
+
+    path       the file, in UTF-8
+    time       the column with the timestamps: integers, in whatever unit the file has
+    columns    by column of the file, its name and type in the stream; a type with `?` allows None
+    where      by column of the file, the text that a row must have there to belong to the stream
+
+    The payload has the columns in the order given; others of the file are not looked at.
+
+    Raises   SchemaError for a type that there is not, or a name that occurs twice.
+    """
+
+    path: Path
+    time: str
+    columns: Mapping[str, tuple[str, str | Type]]
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The stream's columns."""
+        return Schema(tuple(parse_column(name, type_) for name, type_ in self.columns.values()))
+
+    def rows(self) -> Iterator[Row]:
+        """The timestamps and payloads, in the order of the file, read as they are asked for.
+
+        State    One row.
+        Cost     O(columns) per row.
+        Raises   InputFileError, naming file, line and column, what was found and what was expected.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "bids.csv")
+        ...     size = file.write_text("second,house,item,price\\n3,A,7,12.5\\n4,B,7,8\\n5,A,9,NA\\n")
+        ...     columns = {"price": ("price", "float?"), "item": ("item", "integer")}
+        ...     list(CsvStream(file, "second", columns, where={"house": "A"}).rows())
+        [(3, (12.5, 7)), (5, (None, 9))]
+        """
+        records = self._records()
+        first = next(records, None)
+        if first is None:
+            raise self._unexpected(1, None, "nothing", "the names of the columns")
+        _, header = first
+        time = self._position(header, self.time)
+        wanted = [(self._position(header, name), text) for name, text in self.where.items()]
+        selected = [
+            (self._position(header, name), name, column)
+            for name, column in zip(self.columns, self.schema, strict=True)
+        ]
+        timestamp = Column(self.time, Type.INTEGER)
+        for line, record in records:
+            if len(record) != len(header):
+                raise self._unexpected(
+                    line, None, f"{len(record)} fields", f"{len(header)}, as there are columns"
+                )
+            if all(record[i] == text for i, text in wanted):
+                payload = tuple([self._value(record[i], line, name, column) for i, name, column in selected])
+                yield self._value(record[time], line, self.time, timestamp), payload
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """The records of the file, each with the number of its last line; blank lines are none."""
+        line = 0
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as file:
+                reader = csv.reader(self._lines(file), strict=True)
+                for record in reader:
+                    line = reader.line_num
+                    if record:
+                        yield line, record
+        except csv.Error as error:
+            raise self._unexpected(line + 1, None, str(error), "comma-separated values") from error
+        except UnicodeDecodeError as error:
+            found = f"the byte {error.object[error.start]:#04x}"
+            raise self._unexpected(line + 1, None, f"{found} there or soon after", "text in UTF-8") from error
+        except OSError as error:
+            raise InputFileError(f"{self.path}: {error.strerror or error}", path=self.path) from error
+
+    def _lines(self, file: TextIO) -> Iterator[str]:
+        while line := file.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise InputFileError(
+                    f"{self.path}: found a line of more than {LONGEST_LINE:,} characters, expected fewer",
+                    path=self.path,
+                )
+            yield line
+
+    def _position(self, header: list[str], name: str) -> int:
+        match header.count(name):
+            case 0:
+                expected = f"one of {', '.join(header)}{suggest(name, header)}"
+                raise self._unexpected(1, name, "no such column", expected)
+            case 1:
+                return header.index(name)
+            case several:
+                raise self._unexpected(1, name, f"{several} columns of this name", "one")
+
+    def _value(self, text: str, line: int, name: str, column: Column) -> Any:
+        if column.nullable and text in UNKNOWN:
+            return None
+        try:
+            return PARSERS[column.type](text)
+        except ValueError:
+            expected = column.type.value + (", NA or nothing" if column.nullable else "")
+            raise self._unexpected(line, name, repr(text), expected) from None
+
+    def _unexpected(self, line: int, column: str | None, found: str, expected: str) -> InputFileError:
+        place = f"{self.path}, line {line}" + (f", column {column}" if column is not None else "")
+        message = f"{place}: found {found}, expected {expected}"
+        return InputFileError(
+            message, path=self.path, line=line, column=column, found=found, expected=expected
+        )
+
+
+def _integer(text: str) -> int:
+    _require_plain(text)
+    return int(text)
+
+
+def _float(text: str) -> float:
+    _require_plain(text)
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _require_plain(text: str) -> None:
+    # Python reads 1_000, " 7 " and ٣ as numbers; in data they are mistakes.
+    if "_" in text or not text.isascii() or text != text.strip():
+        raise ValueError(text)
+
+
+def _boolean(text: str) -> bool:
+    word = text.lower()
+    if word not in ("true", "false"):
+        raise ValueError(text)
+    return word == "true"
+
+
+PARSERS: Mapping[Type, Callable[[str], Any]] = {
+    Type.INTEGER: _integer,
+    Type.FLOAT: _float,
+    Type.STRING: str,
+    Type.BOOLEAN: _boolean,
+    Type.ANY: str,
+}
+"""How the text of a column of each type is read; raises ValueError where it is none."""

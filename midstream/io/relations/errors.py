@@ -1,0 +1,19 @@
+"""What can be wrong with relations, besides what can be wrong with files, schemas and intervals."""
+
+from __future__ import annotations
+
+from midstream.plans.values.errors import MidstreamError
+
+
+class RelationError(MidstreamError):
+    """A relation was asked for a row that it does not hold, or for instants that it does not know.
+
+    Delete what is there; ask for instants that have passed and are still remembered.
+    """
+
+
+class DatabaseError(MidstreamError):
+    """A database cannot be opened, read or written as was asked.
+
+    What a failed call was to write is not there, not even a part of it.
+    """

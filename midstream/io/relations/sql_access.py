@@ -1,0 +1,95 @@
+"""Databases through SQLAlchemy: open them, name them, and say what they refuse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+
+from midstream.io.relations.errors import DatabaseError
+from midstream.plans.values.errors import InputFileError, MidstreamError, MissingExtra
+
+Database = str | os.PathLike[str] | sa.Engine
+"""A URL as SQLAlchemy has them, the path of an SQLite file, or an engine of SQLAlchemy."""
+
+
+@contextmanager
+def opened(database: Database) -> Iterator[sa.Engine]:
+    """A database to read, for as long as the block runs. One that was opened by the caller stays open.
+
+    Raises   InputFileError where there is no such SQLite file: SQLite would make an empty one.
+    """
+    if isinstance(database, sa.Engine):
+        yield database
+        return
+    engine = connect(database)
+    try:
+        file = engine.url.database if engine.dialect.name == "sqlite" else None
+        if file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
+            raise InputFileError(f"{file}: found no such file, expected an SQLite database", path=file)
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def connect(database: str | os.PathLike[str], *, for_writing: bool = False) -> sa.Engine:
+    """An engine for a URL or the path of an SQLite file; nothing is connected yet.
+
+    With `for_writing`, an SQLite database gets a write-ahead log, so that others can read while results are
+    written, and commits need not wait for the disk; a power failure may take the last ones, but never a part
+    of one.
+
+    Raises   DatabaseError for a URL that is none, MissingExtra where its driver is not installed.
+    """
+    text = os.fspath(database)
+    try:
+        url = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+        is_sqlite = url.get_backend_name() == "sqlite"
+        # SQLAlchemy's other styles for SQLite stumble over %( in a column's name.
+        engine = sa.create_engine(url, paramstyle="named") if is_sqlite else sa.create_engine(url)
+    except (exc.ArgumentError, exc.NoSuchModuleError, ValueError) as error:
+        raise DatabaseError(
+            f"found a database that cannot be opened ({_reason(error)}), expected a URL such as "
+            "postgresql+psycopg://host/name, or the path of an SQLite file"
+        ) from None
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"found no {error.name}, which databases of type {url.drivername} need; install it",
+            missing=[error.name],
+        ) from error
+    if is_sqlite and for_writing:
+        event.listen(engine, "connect", _allow_readers)
+    return engine
+
+
+def _allow_readers(connection: Any, _: object) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def shown(engine: sa.Engine) -> str:
+    """A database's name for messages, without its password."""
+    if engine.dialect.name == "sqlite":
+        return engine.url.database or ":memory:"
+    return engine.url.render_as_string(hide_password=True)
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """What SQLAlchemy and drivers raise, as an error of ours that says where."""
+    try:
+        yield
+    except (exc.SQLAlchemyError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "orig", None) or error
+        if isinstance(reason, MidstreamError):
+            raise type(reason)(f"{place}: {reason}") from error
+        raise DatabaseError(f"{place}: {_reason(reason)}", place=place) from error
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split())

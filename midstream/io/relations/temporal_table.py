@@ -1,0 +1,144 @@
+"""Results as a temporal relation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import count
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Protocol, Self
+
+from midstream.io.relations.content import Period
+from midstream.io.relations.received import check_batch
+from midstream.io.requirements import require_libraries
+from midstream.operators.base.expiry import Expiry
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+
+class TemporalTable:
+    """All results with the intervals in which they are valid, for queries on the past.
+
+        table@t  =  S@t      for every instant t from progress − retention up to, not including, progress
+
+    schema      the stream's columns
+    database    a URL as SQLAlchemy has them, the path of an SQLite file, which is made where there is none,
+                or an engine of SQLAlchemy; without it, the table is in memory
+    table       its name
+    period      the names of the columns with start and end; the end of what is valid for ever is NULL
+    existing    what is to become of a table of this name: "refuse" it, "replace" it, or "append" to it
+    retention   for how many chronons results are kept after their end; None for ever
+
+    Input    Batches of results, ordered by start; progress, as far as batches do not tell it.
+    State    In memory, the elements; with a database, nothing.
+    Cost     One transaction per batch; O(log n) per element to forget it.
+    Raises   StreamOrderError, SchemaError; DatabaseError where the database refuses: then nothing of the
+             batch was taken.
+    Source   thesis, section 17.4.3
+
+    >>> table = TemporalTable(Schema.of(item="integer"), retention=10)
+    >>> table.push([(0, 5, (7,)), (3, 40, (8,))])
+    >>> table.advance(15)                           # from 5 on, (7,) is not valid
+    >>> table.elements()
+    [(3, 40, (8,))]
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        database: str | os.PathLike[str] | sa.Engine | None = None,
+        table: str = "results",
+        *,
+        period: Period = ("valid_from", "valid_to"),
+        existing: Literal["refuse", "replace", "append"] = "refuse",
+        retention: int | None = None,
+    ) -> None:
+        self.schema = schema
+        self._name = f"table {table}"
+        self._retention = retention
+        self._reached: Time = BEGINNING
+        self._elements: _Elements = _MemoryElements(retention is not None)
+        if database is not None:
+            require_libraries(("sqlalchemy",), "sql")
+            from midstream.io.relations.sql_tables import SqlElements
+
+            self._elements = SqlElements(database, table, schema, period, existing, retention is not None)
+
+    def push(self, batch: Iterable[Element]) -> None:
+        """Take results."""
+        elements = list(batch)
+        if elements:
+            check_batch(elements, self.schema, self._reached, self._name)
+            self._elements.apply(elements, self._limit(elements[-1][0]))
+            self._reached = elements[-1][0]
+
+    def advance(self, progress: Time) -> None:
+        """No later result starts before `progress`. The end of the stream, FOREVER, makes nothing forgotten:
+        what was kept at the last instant stays. What tells nothing new is ignored."""
+        progress = chronon_end(progress)
+        if progress > self._reached:
+            limit = self._limit(progress)
+            if limit is not None:
+                self._elements.apply([], limit)
+            self._reached = progress
+
+    def elements(self) -> list[Element]:
+        """The table's content, ordered by start, as a relation of an engine takes it. Cost: O(rows)."""
+        return self._elements.elements()
+
+    def close(self) -> None:
+        """Let go of the database; the table stays as it is."""
+        self._elements.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _limit(self, progress: Time) -> Time | None:
+        """What ends up to here is forgotten; None where nothing is."""
+        return None if self._retention is None or progress == FOREVER else progress - self._retention
+
+
+class _Elements(Protocol):
+    """Elements that are kept."""
+
+    def apply(self, batch: Batch, limit: Time | None) -> None:
+        """Add elements, then forget those that end at or before the limit; all of it or nothing."""
+
+    def elements(self) -> list[Element]:
+        """The elements that are there, ordered by start."""
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+
+
+class _MemoryElements:
+    """Elements in memory, in order of arrival, so of start."""
+
+    def __init__(self, is_forgetting: bool) -> None:
+        self._kept: dict[int, Element] = {}
+        self._arrivals = count()
+        self._expiry: Expiry[int] | None = Expiry() if is_forgetting else None
+
+    def apply(self, batch: Batch, limit: Time | None) -> None:
+        expiry = self._expiry
+        for number, element in zip(self._arrivals, batch, strict=False):
+            self._kept[number] = element
+            if expiry is not None and element[1] != FOREVER:
+                expiry.add(element[1], number)
+        if expiry is not None and limit is not None:
+            for _, number in expiry.expired(limit):
+                del self._kept[number]
+
+    def elements(self) -> list[Element]:
+        return list(self._kept.values())
+
+    def close(self) -> None:
+        pass

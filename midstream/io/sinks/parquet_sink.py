@@ -1,0 +1,148 @@
+"""Write results in Parquet files."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.output import TextOutput
+from midstream.io.requirements import require_libraries
+from midstream.io.sinks.csv_sink import VALIDITY, refuse_validity
+from midstream.io.sinks.sink import Sink, Times, integers
+from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch
+from midstream.plans.values.units import TimeUnit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+ROW_GROUP = 1 << 16
+"""How many rows are written at once; Parquet files get slow to read with small groups."""
+
+
+class ParquetSink(Sink):
+    """Writes the columns start and end, and those of the row; null is FOREVER as an end.
+
+    Times are integers, or timestamps without a zone, in UTC.
+
+    Rows are written by groups of 65,536: that many stay in memory, and `flush` does not hurry them, because
+    no reader sees anything of a Parquet file before it is closed. A column of type any holds JSON.
+
+    Raises   ConnectorError for integers of more than 64 bits, and for a column called start or end;
+             MissingExtra without pyarrow.
+    """
+
+    def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
+        require_libraries(("pyarrow",), "arrow")
+
+        self._name = name or path
+        refuse_validity(self._name, schema)
+        self.schema = schema
+        self._times = times
+        self._waiting: list[pa.RecordBatch] = []
+        self._count = 0
+        self._output = TextOutput(path, name)
+        self._writer: pq.ParquetWriter | None = None
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._output.is_wanted
+
+    def write(self, batch: Batch) -> None:
+        import pyarrow as pa
+
+        if not batch:
+            return
+        self._begin()
+        starts, ends, rows = zip(*batch, strict=True)
+        scale = self._scale
+        columns = [
+            [None if start == BEGINNING else start * scale for start in starts],
+            [None if end == FOREVER else end * scale for end in ends],
+            *(map(list, zip(*rows, strict=True))),
+        ]
+        for position, column in enumerate(self.schema, len(VALIDITY)):
+            if column.type is Type.ANY:
+                columns[position] = list(map(_json, columns[position]))
+        try:
+            arrays = [
+                pa.array(values, field.type) for values, field in zip(columns, self._fields, strict=True)
+            ]
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            raise ConnectorError(
+                f"{self._name}: found a row that Parquet has no type for: {error}", path=self._name
+            ) from error
+        self._waiting.append(pa.RecordBatch.from_arrays(arrays, schema=self._fields))
+        self._count += len(batch)
+        if self._count >= ROW_GROUP:
+            self._write()
+
+    def close(self) -> None:
+        try:
+            writer = self._begin()
+            self._write()
+            writer.close()
+        finally:
+            self._output.close()
+
+    def _begin(self) -> pq.ParquetWriter:
+        """The writer; before the first result it is not known how times are written."""
+        if self._writer is not None:
+            return self._writer
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        unit = self._times()
+        kind, self._scale = (pa.int64(), 1) if unit is None else _instants(unit)
+        times = [pa.field("start", kind), pa.field("end", kind)]
+        self._fields = pa.schema([*times, *(pa.field(c.name, _type(c), c.nullable) for c in self.schema)])
+        self._writer = pq.ParquetWriter(_Bytes(self._output), self._fields)
+        return self._writer
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        waiting, self._waiting, self._count = self._waiting, [], 0
+        if waiting:
+            self._begin().write_table(pa.Table.from_batches(waiting, self._fields))
+
+
+class _Bytes(io.RawIOBase):
+    """What pyarrow takes for a file."""
+
+    def __init__(self, output: TextOutput) -> None:
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, some: Any) -> int:
+        self._output.write(bytes(some))
+        return len(some)
+
+
+def _instants(unit: TimeUnit) -> tuple[pa.DataType, int]:
+    """The type for instants, and how many of its units a chronon has. Parquet's longest are milliseconds."""
+    import pyarrow as pa
+
+    name = {1: "ns", 1000: "us"}.get(unit.nanoseconds, "ms")
+    return pa.timestamp(name), unit.nanoseconds // {"ns": 1, "us": 10**3, "ms": 10**6}[name]
+
+
+def _type(column: Column) -> pa.DataType:
+    import pyarrow as pa
+
+    return {
+        Type.INTEGER: pa.int64(),
+        Type.FLOAT: pa.float64(),
+        Type.STRING: pa.string(),
+        Type.BOOLEAN: pa.bool_(),
+        Type.ANY: pa.string(),
+    }[column.type]
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)

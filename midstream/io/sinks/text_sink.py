@@ -1,0 +1,112 @@
+"""What the sinks of formats made of lines have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.output import TextOutput
+from midstream.io.sinks.sink import Sink, Times, integers
+from midstream.io.sources.bad_rows import shown
+from midstream.operators.compile.generated import define
+from midstream.plans.values.instants import iso_format
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch
+
+Format = Callable[[Batch], str]
+
+
+class TextSink(Sink):
+    """Writes a line per element, formatted by generated code: one comprehension over f-strings a batch.
+
+    times    asked before the first element is written
+
+    Cost     O(columns) per element.
+    """
+
+    def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
+        self.schema = schema
+        self._times = times
+        self._is_prepared = False
+        self._output = TextOutput(path, name)
+        if header := self.header():
+            self._output.write(header)
+
+    def header(self) -> str:
+        """The lines before the first element."""
+        return ""
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._output.is_wanted
+
+    def write(self, batch: Batch) -> None:
+        if not batch:
+            return
+        if not self._is_prepared:
+            unit = self._times()
+            self.prepare(None if unit is None else iso_format(unit.nanoseconds))
+            self._is_prepared = True
+        try:
+            lines = self.lines(batch)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ConnectorError(f"{self._output.name}: {self._culprit(batch, error)}") from error
+        self._output.write(lines)
+
+    @abstractmethod
+    def prepare(self, iso: Callable[[int], str] | None) -> None:
+        """Elements will follow, whose times are written by `iso`, or as integers."""
+
+    @abstractmethod
+    def lines(self, batch: Batch) -> str:
+        """The lines of a batch."""
+
+    def flush(self) -> None:
+        self._output.flush()
+
+    def close(self) -> None:
+        self._output.close()
+
+    def _culprit(self, batch: Batch, error: Exception) -> str:
+        for element in batch:
+            try:
+                self.lines([element])
+            except (ValueError, TypeError, RecursionError):
+                try:
+                    text = shown(element)
+                except ValueError:  # an integer that is too long to be shown
+                    text = "an element"
+                return f"found {text}, expected what the format can hold: {error}"
+        return str(error)
+
+
+def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Format:
+    """A function from a batch to its lines.
+
+    parts    the source of an f-string's inside: literals, and expressions over `start`, `end` and the
+             payload's values `c0`, `c1`, …
+    count    how many values a payload has
+    names    what else the expressions name
+
+    >>> line_format([literal("it's {"), "{start}", literal("} "), "{c0}"], 1, {})([(1, 2, ("a",))])
+    "it's {1} a\\n"
+    """
+    values = "".join(f"c{position}, " for position in range(count))
+    line = "".join(parts)
+    source = f"lines = lambda batch: ''.join([f'{line}\\n' for start, end, ({values}) in batch])"
+    scope = {"FOREVER": FOREVER, "BEGINNING": BEGINNING, **names}
+    made: Format = define(source, "lines", scope)
+    return made
+
+
+def literal(text: str) -> str:
+    """A text as it is spelled inside an f-string in single quotes."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return escaped.replace("{", "{{").replace("}", "}}")
+
+
+def or_else(nothing: str, value: str, expression: str) -> str:
+    """The part for a value that may be None: then it is `nothing`."""
+    return f'{{"{nothing}" if {value} is None else {expression}}}'

@@ -1,0 +1,118 @@
+"""What becomes of rows that do not fit their stream's declaration."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any
+
+from midstream.io.new_file import NewFile
+from midstream.io.output import TextOutput
+from midstream.plans.values.errors import InputFileError
+
+SHOWN = 80
+"""How many characters of a value a message shows at most."""
+
+
+class Misfit(Exception):
+    """Why a row does not fit: what was found in which column, and what was expected there."""
+
+    def __init__(self, column: str | None, found: str, expected: str) -> None:
+        place = f"column {column}: " if column is not None else ""
+        super().__init__(readable(f"{place}found {found}, expected {expected}"))
+        self.column = column
+        self.found = found
+        self.expected = expected
+
+
+def readable(text: str) -> str:
+    """A text without halves of surrogate pairs: they stand for bytes that are no text; no file takes them.
+
+    >>> readable("caf\\udce9")
+    'caf\\\\udce9'
+    """
+    return text.encode(errors="backslashreplace").decode()
+
+
+def shown(value: object) -> str:
+    """A value as messages show it.
+
+    >>> shown("x" * 1000) == "'" + "x" * (SHOWN - 2) + "…"
+    True
+    """
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+class BadRows:
+    """Where rows go that do not fit: the first one ends the run, or all go to a dead-letter file.
+
+    dead_letters    a file in JSON Lines: per row its source, its line there (its number, where a source has
+                    no lines), the reason and the text of the row; a NewFile, which replaces what was there
+
+    State    None but the count.
+    Raises   InputFileError for the first bad row where there is no file for them; ConnectorError for a file
+             that cannot be written.
+
+    >>> with BadRows(Path("dead.jsonl")) as bad:
+    ...     bad.report("bids.csv", "line", 3, Misfit("price", "'dear'", "float"), "7,dear")
+    ...     bad.count
+    1
+    >>> print(Path("dead.jsonl").read_text().rstrip())
+    {"source": "bids.csv", "line": 3, "reason": "column price: found 'dear', expected float", "row": "7,dear"}
+    >>> BadRows().report("bids.csv", "line", 3, Misfit("price", "'dear'", "float"), "7,dear")
+    Traceback (most recent call last):
+    midstream.plans.values.errors.InputFileError: bids.csv, line 3, column price: found 'dear', expected float
+    """
+
+    def __init__(self, dead_letters: Path | None = None) -> None:
+        self.count = 0
+        """How many rows have not been taken."""
+        self._files = ExitStack()
+        self._output: TextOutput | None = None
+        self._lock = Lock()  # several sources may be read at the same time
+        if dead_letters is not None:
+            # Opened now, because a path that cannot be written should not come out after hours.
+            name = f"dead letters, {dead_letters}"
+            file = self._files.enter_context(NewFile(dead_letters, name=name, told=self._told))
+            self._output = self._files.enter_context(closing(TextOutput(file.place, name)))
+
+    def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
+        """Tell of a row. `unit` is what `number` counts: lines or rows."""
+        if self._output is None:
+            self.count += 1
+            place = f"{source}, {unit} {number}{',' if misfit.column is not None else ':'} "
+            raise InputFileError(
+                f"{place}{misfit}",
+                path=Path(source),
+                column=misfit.column,
+                found=misfit.found,
+                expected=misfit.expected,
+                **{unit: number},
+            )
+        self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})
+
+    def bury(self, source: str, number: int | None, reason: str, row: str) -> None:
+        """Tell of a row that fitted, but that its stream cannot take any more. There must be a file."""
+        self._write({"source": source, "line": number, "reason": reason, "row": readable(row)})
+
+    def _write(self, letter: dict[str, Any]) -> None:
+        assert self._output is not None
+        with self._lock:
+            self.count += 1
+            self._output.write(json.dumps(letter, ensure_ascii=False) + "\n")
+            self._output.flush()  # a full disk should not come out after hours
+
+    def _told(self) -> str:
+        return f"{self.count:,} rows that were rejected" if self.count else ""
+
+    def __enter__(self) -> BadRows:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.__exit__(kind, error, trace)

@@ -1,0 +1,36 @@
+"""System time, which stamps the rows of streams that have no timestamps of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from midstream.plans.values.units import TimeUnit
+
+Clock = Callable[[], int]
+"""Tells the present chronon."""
+
+
+def system_clock(unit: TimeUnit) -> Clock:
+    """The chronons that have passed since the beginning of 1970 in UTC."""
+    length = unit.nanoseconds
+    return lambda: time.time_ns() // length
+
+
+def never_back(clock: Clock) -> Clock:
+    """A clock that stands still while the other one is behind what it has told before, as system time can be.
+
+    >>> told = iter([5, 3, 6])
+    >>> clock = never_back(lambda: next(told))
+    >>> clock(), clock(), clock()
+    (5, 5, 6)
+    """
+    latest: int | None = None
+
+    def now() -> int:
+        nonlocal latest
+        told = clock()
+        latest = told if latest is None else max(latest, told)
+        return latest
+
+    return now

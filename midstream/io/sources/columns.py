@@ -1,0 +1,33 @@
+"""Columns by name, as SQL compares names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.io.sources.bad_rows import Misfit
+from midstream.plans.values.schema import suggest_in_any_case
+
+
+def find_column(name: str, names: Sequence[str]) -> int:
+    """Where a column is among those that there are, whatever the case of the letters.
+
+    Raises   Misfit, naming the nearest, where there is none, or several.
+
+    >>> find_column("itemID", ["ts", "ITEMID"])
+    1
+    >>> try:
+    ...     find_column("itemID", ["ts", "Item_ID"])
+    ... except Misfit as misfit:
+    ...     print(misfit)
+    column itemID: found no such column, expected one of ts, Item_ID; did you mean Item_ID?
+    """
+    spelled = {found.lower(): found for found in names}
+    wanted = name.lower()
+    match sum(found.lower() == wanted for found in names):
+        case 0:
+            near = suggest_in_any_case(name, names)
+            raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
+        case 1:
+            return list(names).index(spelled[wanted])
+        case several:
+            raise Misfit(name, f"{several} columns of this name", "one")

@@ -1,0 +1,190 @@
+"""From the columns of a source to batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import repeat
+from operator import add
+from typing import Any
+
+from midstream.io.sources.bad_rows import BadRows, Misfit, shown
+from midstream.io.sources.clock import Clock, never_back, system_clock
+from midstream.io.sources.converter import ODD, Converter, Converters
+from midstream.io.sources.rows import Rows, part
+from midstream.io.timestamps import Timestamps, UndeclaredUnit, advice
+from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
+from midstream.plans.values.schema import Type
+from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.units import TimeUnit
+
+BATCH = 1024
+"""How many elements a batch has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where rows come from, as errors say it: a file, and whether its lines or its rows are counted."""
+
+    name: str
+    unit: str = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row that may be bad: its number, its text, and what it holds, or why it holds nothing."""
+
+    number: int
+    text: Callable[[], str]
+    values: Any
+
+
+class Conversion:
+    """Makes batches of rows as a stream's declaration says.
+
+    An element is valid for one chronon, from what `ordered_by` holds; without it, from when it is converted.
+    Columns are converted whole, in C loops. Where something is odd in them, the caller converts the batch row
+    by row, so that errors are exact.
+
+    Cost     O(columns) per row.
+
+    >>> from midstream.plans.values.schema import Type
+    >>> from midstream.plans.values.units import MILLISECONDS
+    >>> from midstream.io.sources.texts import text_converter
+    >>> item, ts = ColumnDeclaration("item", Type.INTEGER), ColumnDeclaration("ts", Type.INTEGER, False, True)
+    >>> bids = StreamDeclaration("bid", (item, ts), ordered_by="ts")
+    >>> Conversion(bids, MILLISECONDS, text_converter).batch([["7", ""], ["1000", "1005"]], 2)
+    [(1000, 1001, (7,)), (1005, 1006, (None,))]
+    """
+
+    def __init__(
+        self,
+        stream: StreamDeclaration,
+        unit: TimeUnit | Timestamps,
+        converters: Converters,
+        clock: Clock | None = None,
+    ) -> None:
+        self.stream = stream
+        self.timestamps = Timestamps.of(unit)
+        self.names: list[str] = [column.name for column in stream.columns]
+        self._payload_names = list(stream.schema.names)
+        self._now = never_back(clock or system_clock(self.timestamps.chronon))
+        self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
+        stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
+        self._stamp = converters(stamp, False, self.timestamps)
+        self._converters = [
+            self._stamp if position == self._time else converters(column, column.nullable, self.timestamps)
+            for position, column in enumerate(stream.columns)
+        ]
+        self._payload = [c for position, c in enumerate(self._converters) if position != self._time]
+
+    def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
+        """The elements of `count` rows, given by columns. Raises one of ODD where something is odd."""
+        if self._time is None:
+            with self.counted():
+                return _elements([self._now()] * count, self.payloads(columns, count))
+        rest = [column for position, column in enumerate(columns) if position != self._time]
+        return self.stamped(columns[self._time], rest)
+
+    def stamped(self, times: Sequence[Any], columns: Sequence[Sequence[Any]]) -> Batch:
+        """The same for columns of the payload, with the times apart."""
+        with self.counted():
+            return _elements(self._stamp.many(times), self.payloads(columns, len(times)))
+
+    def payloads(self, columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
+        """The same for columns of the payload, without times."""
+        read = [converter.many(column) for converter, column in zip(self._payload, columns, strict=True)]
+        return zip(*read, strict=True) if read else repeat((), count)
+
+    def element(self, values: Sequence[Any]) -> Element:
+        """The element of one row. Raises Misfit."""
+        read = [
+            _read(name, converter, value)
+            for name, converter, value in zip(self.names, self._converters, values, strict=True)
+        ]
+        start = self._now() if self._time is None else read.pop(self._time)
+        return start, start + 1, tuple(read)
+
+    def payload(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """The payload of one row without its time. Raises Misfit."""
+        named = zip(self._payload_names, self._payload, values, strict=True)
+        return tuple([_read(name, converter, value) for name, converter, value in named])
+
+    def instant(self, value: Any) -> int:
+        """The timestamp of one row. Raises Misfit."""
+        return int(_read(self.stream.ordered_by or "timestamp", self._stamp, value))
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """What is cut off counts once, also where a batch is converted again row by row."""
+        cut = self.timestamps.cut
+        try:
+            yield
+        except ODD:
+            self.timestamps.cut = cut
+            raise
+
+
+def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batch:
+    return list(zip(times, map(add, times, repeat(1)), payloads, strict=True))
+
+
+def _read(name: str, converter: Converter, value: Any) -> Any:
+    try:
+        return converter.one(value)
+    except UndeclaredUnit as error:
+        error.column = name
+        raise
+    except ODD:
+        found = "nothing" if value == "" else "null" if value is None else shown(value)
+        raise Misfit(name, found, converter.expected) from None
+
+
+def convert_each(
+    candidates: Iterable[Candidate],
+    convert: Callable[[Any], Element],
+    origin: Origin,
+    bad_rows: BadRows,
+) -> Batch:
+    """The elements of rows, one by one; those that do not fit are told to `bad_rows`.
+
+    Raises   InputFileError for an integer where timestamps need a unit: that ends the run in any case.
+    """
+    batch: Batch = []
+    numbers: list[int] = []
+    remaining = iter(candidates)
+    for candidate in remaining:
+        try:
+            if isinstance(candidate.values, Misfit):
+                raise candidate.values
+            batch.append(convert(candidate.values))
+            numbers.append(candidate.number)
+        except Misfit as misfit:
+            bad_rows.report(origin.name, origin.unit, candidate.number, misfit, candidate.text())
+        except UndeclaredUnit as error:
+            values = [error.value, *_undeclared(remaining, convert)]
+            lacking = Misfit(error.column, *advice(values, error.remedy))
+            BadRows().report(origin.name, origin.unit, candidate.number, lacking, candidate.text())
+    return Rows(batch, numbers)
+
+
+def _undeclared(candidates: Iterable[Candidate], convert: Callable[[Any], Element]) -> Iterator[int]:
+    """Integers of further rows that have no unit either: together they tell more."""
+    for candidate in candidates:
+        try:
+            if not isinstance(candidate.values, Misfit):
+                convert(candidate.values)
+        except UndeclaredUnit as error:
+            yield error.value
+        except Misfit:
+            pass
+
+
+def in_batches(batch: Batch) -> Iterator[Batch]:
+    """A batch cut into such as are not too long; nothing of an empty one."""
+    if 0 < len(batch) <= BATCH:
+        yield batch
+        return
+    for first in range(0, len(batch), BATCH):
+        yield part(batch, first, first + BATCH)

@@ -1,0 +1,193 @@
+"""Read streams in CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from midstream.io.sources.bad_rows import BadRows, Misfit
+from midstream.io.sources.columns import find_column
+from midstream.io.sources.conversion import Candidate, Conversion, convert_each
+from midstream.io.sources.converter import ODD
+from midstream.io.sources.rows import Rows
+from midstream.io.sources.text_reader import TextReader, decode, require_text
+from midstream.plans.values.streams import Batch
+
+_UNFINISHED = "unexpected end of data"
+"""What the csv module says where a quoted field is still open at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """Some lines from `first` on, where lines are counted in a block: their fields, or why there are none."""
+
+    first: int
+    lines: Sequence[str]
+    fields: list[str] | Misfit
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines).rstrip("\r\n")
+
+
+class CsvReader(TextReader):
+    """Reads comma-separated values (RFC 4180), with or without a line of the columns' names.
+
+    Columns are matched by name, whatever the case; without names, by position. Others are not looked at.
+    Lines end with a line feed, quoted fields may hold line feeds, blank lines are none. The number of a row
+    is that of its first line.
+
+    There are three ways through a block of lines, and they give the same: without quotes, fields are cut by a
+    replacement and a split; with quotes, by the csv module; where anything is odd, row by row.
+
+    Raises   InputFileError where the columns' names do not fit the declaration, whatever the policy is.
+    """
+
+    def __init__(
+        self, name: str, conversion: Conversion, bad_rows: BadRows, *, has_header: bool = True
+    ) -> None:
+        super().__init__(name, conversion, bad_rows)
+        self._begun = b""
+        self._positions: list[int] | None = None
+        self._width = len(conversion.names)
+        if not has_header:
+            self._positions = list(range(self._width))
+
+    def read(self, block: bytes) -> Batch:
+        return self._read(self._begun + block, is_last=False)
+
+    def finish(self) -> Batch:
+        batch = self._read(self._begun, is_last=True) if self._begun else []
+        if self._positions is None:
+            nothing = Misfit(None, "nothing", "the names of the columns")
+            BadRows().report(self.origin.name, "line", self.number, nothing, "")
+        return batch
+
+    def _read(self, block: bytes, *, is_last: bool) -> Batch:
+        text, is_text = decode(block)
+        self._begun = b""
+        if self._positions is None:
+            text = self._read_header(text, is_last=is_last)
+            if self._positions is None:
+                return []
+        batch = (self._unquoted(text) or self._quoted(text)) if is_text and text else None
+        if batch is not None:
+            number, lines = self.number, text.count("\n")
+            self.number += lines
+            if len(batch) == lines + (not text.endswith("\n")):
+                return Rows(batch, range(number, number + len(batch)))
+            return Rows(batch, _first_lines(text, number))
+        candidates = map(self._candidate, self._records(text, is_last=is_last))
+        return convert_each(candidates, self.conversion.element, self.origin, self.bad_rows)
+
+    def _unquoted(self, text: str) -> Batch | None:
+        """The elements of lines without quotes, blank lines and oddities; else None."""
+        # A field is never too long for the csv module then: it may say more of this text than this way does.
+        if '"' in text or len(text) > csv.field_size_limit():
+            return None
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+        if not text.endswith("\n"):
+            text += "\n"
+        count = text.count("\n")
+        if "\r" in text or (self._width == 1 and ("\n\n" in text or text[0] == "\n")):
+            return None
+        # Each line feed becomes a field of its own. Where they all are at the places where rows of the right
+        # width have them, all rows have it.
+        fields = text.replace("\n", ",\n,").split(",")
+        stride = self._width + 1
+        if len(fields) != count * stride + 1 or fields[self._width :: stride] != ["\n"] * count:
+            return None
+        assert self._positions is not None
+        try:
+            return self.conversion.batch([fields[p:-1:stride] for p in self._positions], count)
+        except ODD:
+            return None
+
+    def _quoted(self, text: str) -> Batch | None:
+        """The elements of lines without oddities; else None."""
+        assert self._positions is not None
+        try:
+            records = list(filter(None, csv.reader(io.StringIO(text, newline="\n"), strict=True)))
+            columns = list(zip(*records, strict=True))
+            if len(columns) != self._width:
+                return None
+            return self.conversion.batch([columns[p] for p in self._positions], len(records))
+        except (csv.Error, *ODD):
+            return None
+
+    def _read_header(self, text: str, *, is_last: bool) -> str:
+        """Read the names of the columns, if they are there. Returns the text behind them."""
+        number = self.number
+        record = next(self._records(text, is_last=is_last), None)
+        if record is None:
+            return ""
+        self.number = number + record.first + len(record.lines)
+        try:
+            if isinstance(record.fields, Misfit):
+                raise record.fields
+            names = record.fields
+            self._positions = [find_column(name, names) for name in self.conversion.names]
+        except Misfit as misfit:
+            BadRows().report(self.origin.name, "line", number + record.first, misfit, record.text)
+        self._width = len(names)
+        lines = list(io.StringIO(text, newline="\n"))
+        return "".join(lines[record.first + len(record.lines) :])
+
+    def _candidate(self, record: _Record) -> Candidate:
+        fields = record.fields
+        if not isinstance(fields, Misfit):
+            if len(fields) == self._width:
+                assert self._positions is not None
+                fields = [fields[p] for p in self._positions]
+            else:
+                fields = Misfit(None, f"{len(fields)} fields", f"{self._width}, as there are columns")
+        return Candidate(self.number + record.first, partial(getattr, record, "text"), fields)
+
+    def _records(self, text: str, *, is_last: bool) -> Iterator[_Record]:
+        """The records of a text, one by one. What is begun and may yet be completed is kept.
+
+        A record that goes wrong ends with its first line, for the next ones may be records of their own.
+        """
+        lines = list(io.StringIO(text, newline="\n"))
+        first = 0
+        while first < len(lines):
+            base = first
+            reader = csv.reader(lines[base:], strict=True)
+            is_whole = True
+            while is_whole and first < len(lines):
+                fields: list[str] | Misfit
+                try:
+                    fields = next(reader)
+                    end = base + reader.line_num
+                    require_text("".join(lines[first:end]))
+                except (csv.Error, Misfit) as error:
+                    if str(error) == _UNFINISHED and not is_last:
+                        self._begun = "".join(lines[first:]).encode(errors="surrogateescape")
+                        self.number += first
+                        return
+                    end = first + 1
+                    is_whole = base + reader.line_num == end
+                    fields = error if isinstance(error, Misfit) else _wrong(error)
+                if fields:
+                    yield _Record(first, lines[first:end], fields)
+                first = end
+        self.number += first
+
+
+def _first_lines(text: str, number: int) -> list[int]:
+    """The number of the first line of each record; that of the text's first line is given."""
+    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True)
+    found, first = [], 0
+    for record in reader:
+        if record:
+            found.append(number + first)
+        first = reader.line_num
+    return found
+
+
+def _wrong(error: csv.Error) -> Misfit:
+    return Misfit(None, str(error), "comma-separated values")

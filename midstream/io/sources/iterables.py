@@ -1,0 +1,197 @@
+"""Streams of rows that a Python program makes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import partial
+from itertools import islice, repeat
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.sources.bad_rows import BadRows, Misfit, shown
+from midstream.io.sources.clock import Clock
+from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each
+from midstream.io.sources.converter import ODD
+from midstream.io.sources.json_reader import Keys
+from midstream.io.sources.source import Source
+from midstream.io.sources.values import value_converter
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql.declarations import StreamDeclaration
+from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.units import TimeUnit
+
+NESTED = (tuple, list, Mapping)
+"""What a pair has beside a timestamp; no column holds one of these."""
+
+
+def rows_source(
+    rows: Iterable[Any],
+    stream: StreamDeclaration,
+    unit: TimeUnit | Timestamps,
+    *,
+    bad_rows: BadRows | None = None,
+    clock: Clock | None = None,
+    together: int | None = None,
+) -> Source:
+    """A source of rows, which are
+
+    - tuples or lists of the declared columns, in order,
+    - mappings by the names of the columns, whatever the case,
+    - pairs of a timestamp and one of these without the column that the stream is ordered by.
+
+    together    how many rows are waited for, to make a batch; where it is not given, the rows of a collection
+                come 1,024 at once, and those of a generator, which may wait for each, one by one
+
+    >>> from midstream.plans.values.schema import Type
+    >>> from midstream.plans.sql.declarations import ColumnDeclaration
+    >>> from midstream.plans.values.units import MILLISECONDS
+    >>> ts, item = ColumnDeclaration("ts", Type.INTEGER, False, True), ColumnDeclaration("item", Type.INTEGER)
+    >>> bid = StreamDeclaration("bid", (ts, item), ordered_by="ts")
+    >>> rows = [(1000, 7), {"Item": 8, "ts": "1970-01-01T00:00:02"}, (3000, (9,))]
+    >>> list(rows_source(rows, bid, MILLISECONDS))
+    [[(1000, 1001, (7,)), (2000, 2001, (8,)), (3000, 3001, (9,))]]
+    """
+    size = together or (BATCH if isinstance(rows, Sized) else 1)
+    reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
+
+    def batches() -> Iterator[Batch]:
+        remaining = iter(rows)
+        while some := list(islice(remaining, size)):
+            if batch := reader.read(some):
+                yield batch
+
+    return Source(stream.name, batches(), not isinstance(rows, Sized), reader.timestamps, "row")
+
+
+def async_rows_source(
+    rows: AsyncIterable[Any],
+    stream: StreamDeclaration,
+    unit: TimeUnit | Timestamps,
+    *,
+    bad_rows: BadRows | None = None,
+    clock: Clock | None = None,
+) -> Source:
+    """A source of rows that come asynchronously; they are like those of `rows_source`.
+
+    Rows that are there at once make a batch together. They are made in an event loop of the source's own,
+    which runs only while a batch is waited for.
+
+    Raises   ConnectorError, when the first batch is asked for inside a running event loop.
+    """
+    reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
+
+    def batches() -> Iterator[Batch]:
+        for some in _ready_together(rows, stream.name):
+            if batch := reader.read(some):
+                yield batch
+
+    return Source(stream.name, batches(), True, reader.timestamps, "row")
+
+
+def _ready_together(rows: AsyncIterable[Any], name: str) -> Iterator[list[Any]]:
+    """Lists of rows that are there without a wait in between."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise ConnectorError(
+            f"{name}: found a running event loop, expected none; read an asynchronous source in a thread of "
+            "its own, for example with asyncio.to_thread"
+        )
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        remaining = aiter(rows)
+        pending: asyncio.Task[Any] | None = None
+        try:
+            while True:
+                some: list[Any] = []
+                pending = pending or loop.create_task(_next(remaining))
+                loop.run_until_complete(asyncio.wait([pending]))
+                while pending.done() and len(some) < BATCH:
+                    try:
+                        some.append(pending.result())
+                    except StopAsyncIteration:
+                        if some:
+                            yield some
+                        return
+                    pending = loop.create_task(_next(remaining))
+                    loop.run_until_complete(asyncio.sleep(0))
+                yield some
+        finally:
+            if pending is not None and not pending.done():
+                pending.cancel()
+                loop.run_until_complete(asyncio.wait([pending]))
+
+
+async def _next(remaining: AsyncIterator[Any]) -> Any:
+    return await anext(remaining)
+
+
+class _RowReader:
+    """Turns rows into elements, and counts them."""
+
+    def __init__(
+        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Clock | None
+    ) -> None:
+        self._conversion = Conversion(stream, unit, value_converter, clock)
+        self.timestamps = self._conversion.timestamps
+        self._origin = Origin(stream.name, "row")
+        self._bad_rows = bad_rows
+        self._keys = Keys(self._conversion.names)
+        self._payload_keys = Keys(stream.schema.names)
+        self._number = 0
+
+    def read(self, rows: Sequence[Any]) -> Batch:
+        """The elements of some rows."""
+        number = self._number
+        self._number += len(rows)
+        try:
+            return self._together(rows)
+        except (Misfit, AttributeError, *ODD):
+            pass
+        candidates = (Candidate(n, partial(_text, row), row) for n, row in enumerate(rows, number + 1))
+        return convert_each(candidates, self._element, self._origin, self._bad_rows)
+
+    def _together(self, rows: Sequence[Any]) -> Batch:
+        """The elements of rows that are all of one kind. Raises Misfit, or one of ODD, where they are not."""
+        kinds = set(map(type, rows))
+        if kinds == {dict}:
+            return self._conversion.batch(self._keys.columns(rows), len(rows))
+        if kinds != {tuple}:
+            raise TypeError(kinds)
+        columns = list(zip(*rows, strict=True))
+        if len(columns) != 2 or not any(map(isinstance, columns[1], repeat(NESTED))):
+            return self._conversion.batch(columns, len(rows))
+        times, payloads = columns
+        if set(map(type, payloads)) != {tuple}:
+            raise TypeError("payloads of several kinds")
+        return self._conversion.stamped(times, list(zip(*payloads, strict=True)))
+
+    def _element(self, row: Any) -> Element:
+        if isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], NESTED):
+            time, payload = row
+            values = self._values(payload, self._payload_keys)
+            start = self._conversion.instant(time)
+            return start, start + 1, self._conversion.payload(values)
+        return self._conversion.element(self._values(row, self._keys))
+
+    @staticmethod
+    def _values(row: Any, keys: Keys) -> Sequence[Any]:
+        if isinstance(row, Mapping):
+            return keys.values({str(key): value for key, value in row.items()})
+        if not isinstance(row, tuple | list):
+            raise Misfit(None, shown(row), "a tuple, a list or a mapping")
+        if len(row) != len(keys.names):
+            expected = f"{len(keys.names)}: {', '.join(keys.names)}"
+            raise Misfit(None, f"{len(row)} values", expected)
+        return row
+
+
+def _text(row: Any) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(row)

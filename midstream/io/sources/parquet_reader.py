@@ -1,0 +1,145 @@
+"""Read streams from Parquet files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from midstream.io.relations.instants import Nanoseconds
+from midstream.io.requirements import require_libraries
+from midstream.io.sources.bad_rows import BadRows, Misfit
+from midstream.io.sources.columns import find_column
+from midstream.io.sources.conversion import (
+    BATCH,
+    Candidate,
+    Conversion,
+    Origin,
+    convert_each,
+    in_batches,
+)
+from midstream.io.sources.converter import INSTANT, ODD
+from midstream.io.sources.rows import Rows
+from midstream.io.sources.values import Moments
+from midstream.io.time_units import NANOSECONDS
+from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.instants import iso_format
+from midstream.plans.values.schema import Type
+from midstream.plans.values.streams import Batch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MICROSECOND = 1000
+
+
+def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> Iterator[Batch]:
+    """The batches of a file, in its order.
+
+    Columns are matched by name, whatever the case. Dates and timestamps of Parquet become chronons exactly,
+    rounded down; without a time zone they are in UTC.
+
+    State    One row group's pages of the columns that are read.
+    Raises   InputFileError; MissingExtra without pyarrow.
+    """
+    require_libraries(("pyarrow",), "arrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    origin = Origin(str(path), "row")
+    try:
+        with pq.ParquetFile(path) as file:
+            names = list(file.schema_arrow.names)
+            try:
+                found = [names[find_column(name, names)] for name in conversion.names]
+                for column, name in zip(conversion.stream.columns, found, strict=True):
+                    is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
+                    _require_type(file.schema_arrow.field(name).type, column, is_time=is_time)
+            except Misfit as misfit:
+                raise InputFileError(
+                    f"{path}, {misfit}",
+                    path=path,
+                    column=misfit.column,
+                    found=misfit.found,
+                    expected=misfit.expected,
+                ) from None
+            read = 0
+            for batch in file.iter_batches(BATCH, columns=found):
+                columns = [_values(batch.column(batch.schema.names.index(name))) for name in found]
+                yield from in_batches(_elements(columns, len(batch), read + 1, conversion, origin, bad_rows))
+                read += len(batch)
+    except (pa.ArrowException, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputFileError(f"{path}: found no readable Parquet file: {reason}", path=path) from error
+
+
+def _elements(
+    columns: list[list[Any]],
+    count: int,
+    number: int,
+    conversion: Conversion,
+    origin: Origin,
+    bad_rows: BadRows,
+) -> Batch:
+    try:
+        return Rows(conversion.batch(columns, count), range(number, number + count))
+    except ODD:
+        rows = zip(*map(_single, columns), strict=True)
+        candidates = (
+            Candidate(n, partial(_text, conversion.names, row), row) for n, row in enumerate(rows, number)
+        )
+        return convert_each(candidates, conversion.element, origin, bad_rows)
+
+
+def _single(column: list[Any]) -> list[Any]:
+    if not isinstance(column, Moments):
+        return column
+    return [None if value is None else Nanoseconds(value) for value in column]
+
+
+def _text(names: list[str], row: tuple[Any, ...]) -> str:
+    shown = (iso_format(1)(value) if isinstance(value, Nanoseconds) else value for value in row)
+    return json.dumps(dict(zip(names, shown, strict=True)), ensure_ascii=False, default=str)
+
+
+def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
+    from pyarrow import types
+
+    values = found.value_type if types.is_dictionary(found) else found
+    texts = (types.is_string, types.is_large_string, types.is_string_view)
+    if is_time:
+        readable: tuple[Any, ...] = (types.is_integer, types.is_timestamp, types.is_date, *texts)
+    elif column.type is Type.ANY:
+        return
+    else:
+        readable = {
+            Type.INTEGER: (types.is_integer, types.is_decimal),
+            Type.FLOAT: (types.is_floating, types.is_integer, types.is_decimal),
+            Type.STRING: texts,
+            Type.BOOLEAN: (types.is_boolean,),
+        }[column.type]
+    if not types.is_null(values) and not any(test(values) for test in readable):
+        raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
+
+
+def _values(array: pa.Array) -> list[Any]:
+    """The values of a column; dates and timestamps as Moments, because datetime ends at microseconds."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_timestamp(array.type):
+        size = NANOSECONDS[array.type.unit]
+        return Moments(v if v is None else v * size for v in _values(array.cast(pa.int64())))
+    if types.is_date(array.type):
+        days = _values(array.cast(pa.date32()).cast(pa.int32()))
+        return Moments(v if v is None else v * NANOSECONDS["d"] for v in days)
+    if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
+        # Several times faster than to_pylist, which makes a scalar of Arrow's for each value first.
+        data = memoryview(array.buffers()[1]).cast("B")
+        values = data.cast("q") if array.type == pa.int64() else data.cast("d")
+        return values[array.offset : array.offset + len(array)].tolist()
+    made: list[Any] = array.to_pylist()
+    return made

@@ -1,0 +1,195 @@
+"""Open the source that a statement or a command line names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.sources.arrivals import file_arrivals, socket_arrivals, stdin_arrivals
+from midstream.io.sources.bad_rows import BadRows
+from midstream.io.sources.clock import Clock
+from midstream.io.sources.conversion import Conversion
+from midstream.io.sources.csv_reader import CsvReader
+from midstream.io.sources.json_reader import ElementReader, JsonReader
+from midstream.io.sources.parquet_reader import parquet_batches
+from midstream.io.sources.source import Meter, Source
+from midstream.io.sources.text_reader import TextReader
+from midstream.io.sources.texts import text_converter
+from midstream.io.sources.values import value_converter
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql.declarations import SourceClause, StreamDeclaration
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import Batch
+from midstream.plans.values.units import TimeUnit
+
+SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+"""The format of a file, by the end of its name."""
+
+FORMATS = ("csv", "jsonl", "elements", "parquet")
+TEXT_FORMATS = ("csv", "jsonl", "elements")
+
+KINDS = {
+    "csv": "csv('path')",
+    "jsonl": "jsonl('path')",
+    "elements": "elements('path')",
+    "parquet": "parquet('path')",
+    "file": "file('path')",
+    "stdin": "stdin() or stdin('csv')",
+    "socket": "socket('host', port)",
+}
+"""The kinds of sources, and how they are written. `tcp` is another word for `socket`, `json` for `jsonl`."""
+
+ALIASES = {"tcp": "socket", "json": "jsonl", "ndjson": "jsonl"}
+
+
+def file_format(path: str | os.PathLike[str]) -> str:
+    """The format that a path's suffix tells, before .gz. Raises ConnectorError.
+
+    >>> file_format("bids.csv"), file_format("bids.JSONL.gz")
+    ('csv', 'jsonl')
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    is_packed = suffixes[-1:] == [".gz"]
+    suffix = (suffixes[:-1] if is_packed else suffixes)[-1:]
+    found = SUFFIXES.get(suffix[0]) if suffix else None
+    if found is None or (is_packed and found == "parquet"):
+        known = ", ".join(SUFFIXES)
+        raise ConnectorError(
+            f"{os.fspath(path)}: found no suffix of a known format, expected one of {known}; all but the "
+            "last also with .gz",
+            path=path,
+        )
+    return found
+
+
+def open_source(
+    stream: StreamDeclaration,
+    unit: TimeUnit | Timestamps,
+    source: SourceClause | str | os.PathLike[str] | None = None,
+    *,
+    bad_rows: BadRows | None = None,
+    clock: Clock | None = None,
+    has_header: bool = True,
+) -> Source:
+    """The source of a stream: that of its declaration, or another clause, or a path; "-" is standard input.
+
+    unit          what a chronon is, and an integer counts; Timestamps where these differ
+    bad_rows      what becomes of rows that do not fit; without it the first one ends the run
+    clock         stamps the rows of a stream that has no timestamps of its own; system time by default
+    has_header    whether CSV begins with the names of the columns; else they are in the declaration's order
+
+    Nothing is opened before the first batch is asked for.
+
+    Raises   ConnectorError for a source that there cannot be.
+
+    >>> from midstream.plans.values.schema import Type
+    >>> from midstream.plans.sql.declarations import ColumnDeclaration
+    >>> from midstream.plans.values.units import MILLISECONDS
+    >>> size = Path("bids.csv").write_text("item,price,ts\\n7,12.5,1000\\n8,,1970-01-01T00:00:02\\n")
+    >>> ts = ColumnDeclaration("ts", Type.INTEGER, nullable=False, is_timestamp=True)
+    >>> bid = StreamDeclaration("bid", (ts, ColumnDeclaration("PRICE", Type.FLOAT)), ordered_by="ts")
+    >>> list(open_source(bid, MILLISECONDS, "bids.csv"))
+    [[(1000, 1001, (12.5,)), (2000, 2001, (None,))]]
+    """
+    clause = _clause(stream, source)
+    kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
+    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header)
+    match kind, arguments:
+        case "file", (str() as path,):
+            return opening.file(path, file_format(path))
+        case (("csv" | "jsonl" | "elements" | "parquet"), (str() as path,)):
+            return opening.file(path, kind)
+        case "stdin", ():
+            return opening.text("stdin", "jsonl", stdin_arrivals(), is_live=True)
+        case "stdin", (str() as word,):
+            return opening.text("stdin", _text_format(clause, word), stdin_arrivals(), is_live=True)
+        case "socket", (str() as host, int() as port, *rest) if len(rest) < 2 and 0 < port < 65536:
+            form = _text_format(clause, *rest) if rest else "jsonl"
+            return opening.text(f"{host}:{port}", form, socket_arrivals(host, port), is_live=True)
+    if kind in KINDS:
+        raise ConnectorError(f"source {clause}: expected {KINDS[kind]}", clause=clause)
+    known = f"expected one of {', '.join(KINDS)}{suggest(kind, [*KINDS, *ALIASES])}"
+    raise ConnectorError(f"source {clause}: found no such kind of source, {known}", clause=clause)
+
+
+class _Opening:
+    """What all sources of one stream share."""
+
+    def __init__(
+        self,
+        stream: StreamDeclaration,
+        unit: TimeUnit | Timestamps,
+        bad_rows: BadRows,
+        clock: Clock | None,
+        has_header: bool,
+    ) -> None:
+        self._stream = stream
+        self._unit = unit
+        self._bad_rows = bad_rows
+        self._clock = clock
+        self._has_header = has_header
+
+    def file(self, path: str, form: str) -> Source:
+        if form != "parquet":
+            is_live = _may_wait(path)
+            meter = Meter(os.path.getsize(path)) if os.path.isfile(path) else None
+            opened = self.text(path, form, file_arrivals(Path(path), meter), is_live=is_live)
+            return replace(opened, meter=meter)
+        conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
+        batches = parquet_batches(Path(path), conversion, self._bad_rows)
+        return Source(path, batches, timestamps=conversion.timestamps, unit="row")
+
+    def text(self, name: str, form: str, arrivals: Iterator[bytes], *, is_live: bool) -> Source:
+        converters = text_converter if form == "csv" else value_converter
+        conversion = Conversion(self._stream, self._unit, converters, self._clock)
+        if form == "csv":
+            reader: TextReader = CsvReader(name, conversion, self._bad_rows, has_header=self._has_header)
+        else:
+            kind = ElementReader if form == "elements" else JsonReader
+            reader = kind(name, conversion, self._bad_rows)
+        batches = _closing(reader.batches(arrivals), arrivals)
+        return Source(name, batches, is_live, conversion.timestamps)
+
+
+def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[str] | None) -> SourceClause:
+    if isinstance(source, SourceClause):
+        return source
+    if source is not None:
+        path = os.fspath(source)
+        return SourceClause("stdin") if path == "-" else SourceClause("file", (path,))
+    if stream.source is None:
+        raise ConnectorError(
+            f"stream {stream.name}: found no source, expected SOURCE in its declaration, or a path",
+            stream=stream.name,
+        )
+    return stream.source
+
+
+def _text_format(clause: SourceClause, word: Any) -> str:
+    found = ALIASES.get(str(word).lower(), str(word).lower())
+    if found in TEXT_FORMATS:
+        return found
+    near = suggest(found, TEXT_FORMATS)
+    raise ConnectorError(
+        f"source {clause}: found the format {word!r}, expected one of {', '.join(TEXT_FORMATS)}{near}",
+        clause=clause,
+    )
+
+
+def _may_wait(path: str) -> bool:
+    """Whether a path is a pipe or a device, or something else that does not have all its bytes yet."""
+    return Path(path).exists() and not Path(path).is_file()
+
+
+def _closing(batches: Iterator[Batch], arrivals: Iterator[bytes]) -> Iterator[Batch]:
+    """Batches whose bytes are given up with them."""
+    try:
+        yield from batches
+    finally:
+        close = getattr(arrivals, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,158 @@
+"""Converters for columns of texts, as CSV has them.
+
+An empty text is unknown in a nullable column, a string's as well: so DuckDB reads CSV, where `""` and nothing
+are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+from midstream.io.readers import PARSERS
+from midstream.io.sources.converter import Converter, describe
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.values.instants import EPOCH, nanoseconds
+from midstream.plans.values.schema import Type
+
+Texts = Sequence[str]
+
+DIGITS = b"+-0123456789"
+NUMBERS = DIGITS + b".eE"
+
+_BOOLEANS = {
+    spelled: value
+    for word, value in (("true", True), ("false", False))
+    for spelled in (word, word.capitalize(), word.upper())
+}
+
+
+def text_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+    """The converter of a column of texts.
+
+    >>> from midstream.plans.values.units import TimeUnit
+    >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
+    >>> price = text_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
+    >>> price.many(["12.5", "", "8"]), price.one("8")
+    ([12.5, None, 8.0], 8.0)
+    >>> day = ColumnDeclaration("day", Type.INTEGER, is_timestamp=True)
+    >>> text_converter(day, True, seconds).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
+    [86400, 7, -59]
+    """
+    parse = _instant(timestamps) if column.is_timestamp else PARSERS[column.type]
+
+    def one(text: str) -> Any:
+        return None if is_nullable and text == "" else parse(text)
+
+    many: Callable[[Texts], Sequence[Any]]
+    match column.type:
+        case _ if column.is_timestamp:
+            many = _instants(_numbers(int, DIGITS, is_nullable), one, timestamps)
+        case Type.INTEGER:
+            many = _numbers(int, DIGITS, is_nullable)
+        case Type.FLOAT:
+            many = _floats(_numbers(float, NUMBERS, is_nullable))
+        case Type.BOOLEAN:
+            many = _booleans(one)
+        case _:
+            many = _nullable_strings if is_nullable else _as_they_are
+    return Converter(many, one, describe(column, "nothing" if is_nullable else None))
+
+
+def _numbers(
+    read: Callable[[str], Any], allowed: bytes, is_nullable: bool
+) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        # Of what Python reads as a number, these characters leave only what the parsers take.
+        if "".join(texts).encode().translate(None, allowed):
+            raise ValueError("a character that no number has")
+        try:
+            return list(map(read, texts))
+        except ValueError:
+            if not is_nullable:
+                raise
+            return [read(text) if text else None for text in texts]
+
+    return many
+
+
+def _floats(numbers: Callable[[Texts], Sequence[Any]]) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        values = numbers(texts)
+        if not isfinite(sum(filter(None, values))):
+            raise ValueError("a number that is not finite, such as 1e999, or an overflow of the sum")
+        return values
+
+    return many
+
+
+def _instant(timestamps: Timestamps) -> Callable[[str], int]:
+    integer = PARSERS[Type.INTEGER]
+
+    def parse(text: str) -> int:
+        try:
+            number = int(integer(text))
+        except ValueError:
+            return timestamps.instant(nanoseconds(text))
+        return timestamps.integer(number)
+
+    return parse
+
+
+def _instants(
+    integers: Callable[[Texts], Sequence[Any]], one: Callable[[str], Any], timestamps: Timestamps
+) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        try:
+            numbers = integers(texts)
+        except (ValueError, TypeError):
+            pass
+        else:
+            return timestamps.integers(numbers)
+        try:
+            found = dates(texts)
+        except (ValueError, TypeError):
+            return list(map(one, texts))
+        return timestamps.instants(found)
+
+    def dates(texts: Texts) -> Sequence[int | None]:
+        # An integer such as 20240229 is one, though it is also a date.
+        if any(map(str.isdigit, texts)) or _UNUSUAL.search("\n".join(texts)):
+            raise ValueError("not only dates, or some that datetime does not read as they are")
+        moments = [datetime.fromisoformat(text) if text else one(text) for text in texts]
+        zone = next((moment.tzinfo and UTC for moment in moments if moment is not None), None)
+        epoch = EPOCH.replace(tzinfo=zone)
+        return [
+            None
+            if moment is None
+            else ((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000
+            for moment in moments
+        ]
+
+    return many
+
+
+_UNUSUAL = re.compile("[.,][0-9]{7}|[+-][0-9:]+[.,]")
+"""What datetime would cut off without a word, and a fraction in the distance from UTC."""
+
+
+def _booleans(one: Callable[[str], Any]) -> Callable[[Texts], Sequence[Any]]:
+    def many(texts: Texts) -> Sequence[Any]:
+        try:
+            return list(map(_BOOLEANS.__getitem__, texts))
+        except KeyError:
+            return list(map(one, texts))
+
+    return many
+
+
+def _nullable_strings(texts: Texts) -> Sequence[Any]:
+    return [text or None for text in texts] if "" in texts else texts
+
+
+def _as_they_are(texts: Texts) -> Sequence[Any]:
+    return texts

@@ -1,0 +1,156 @@
+"""Converters for columns of Python values, as JSON, Parquet and programs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from midstream.io.relations.instants import Nanoseconds, nanoseconds
+from midstream.io.sources.converter import Converter, describe
+from midstream.io.sources.texts import text_converter
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.values.schema import Type
+
+Values = Sequence[Any]
+
+
+class Moments(list[Any]):
+    """A column of Nanoseconds that saves what makes them so; value by value, they must be."""
+
+
+_NONE = type(None)
+
+
+def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+    """The converter of a column of values.
+
+    Integers are taken where floats are declared, and no text is taken for a number.
+
+    >>> from midstream.plans.values.units import TimeUnit
+    >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
+    >>> price = value_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
+    >>> price.many([12.5, None, 8]), price.one(8)
+    ([12.5, None, 8.0], 8.0)
+    """
+    parse: Callable[[Any], Any]
+    if column.is_timestamp:
+        parse = _instant(timestamps)
+        plain: frozenset[type] = frozenset({int})
+    else:
+        parse = _any_of(timestamps) if column.type is Type.ANY else PARSERS[column.type]
+        plain = PLAIN[column.type]
+
+    def one(value: Any) -> Any:
+        return None if value is None and is_nullable else parse(value)
+
+    def many(values: Values) -> Values:
+        if isinstance(values, Moments) and (is_nullable or None not in values):
+            return timestamps.instants(values)
+        kinds = set(map(type, values))
+        if is_nullable:
+            kinds.discard(_NONE)
+        if column.type is Type.FLOAT and kinds == {int, float}:
+            values = [None if value is None else float(value) for value in values]
+        elif not kinds <= plain:
+            return list(map(one, values))
+        if float in kinds and not isfinite(sum(filter(None, values))):
+            raise ValueError("a number that is not finite, or an overflow of the sum")
+        if column.is_timestamp:
+            return timestamps.integers(values)
+        if str in kinds:
+            text = "".join(filter(None, values))
+            text.isascii() or text.encode()
+        return values
+
+    return Converter(many, one, describe(column, "null" if is_nullable else None))
+
+
+def _integer(value: Any) -> int:
+    if type(value) is int:
+        return value
+    if type(value) is not bool and isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == int(value):
+        return int(value)
+    raise ValueError(value)
+
+
+def _float(value: Any) -> float:
+    if type(value) is bool or not isinstance(value, Real | Decimal):
+        raise ValueError(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(value) from None
+    if not isfinite(number):
+        raise ValueError(value)
+    return number
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    value.encode()  # half of a surrogate pair is no text: no file takes it
+    return str(value)
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is bool:
+        return value
+    raise ValueError(value)
+
+
+def _any_of(timestamps: Timestamps) -> Callable[[Any], Any]:
+    return lambda value: timestamps.instant(value) if isinstance(value, Nanoseconds) else _any(value)
+
+
+def _any(value: Any) -> Any:
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise ValueError(value)
+    if isinstance(value, str):
+        return _string(value)
+    try:
+        hash(value)
+    except TypeError:
+        raise ValueError(value) from None
+    if value is None or value != value:
+        raise ValueError(value)
+    return value
+
+
+PARSERS = {
+    Type.INTEGER: _integer,
+    Type.FLOAT: _float,
+    Type.STRING: _string,
+    Type.BOOLEAN: _boolean,
+}
+
+PLAIN: dict[Type, frozenset[type]] = {
+    Type.INTEGER: frozenset({int}),
+    Type.FLOAT: frozenset({float}),
+    Type.STRING: frozenset({str}),
+    Type.BOOLEAN: frozenset({bool}),
+    Type.ANY: frozenset(),
+}
+"""Which types of a column's values need no conversion."""
+
+
+def _instant(timestamps: Timestamps) -> Callable[[Any], int]:
+    column = ColumnDeclaration("", Type.INTEGER, is_timestamp=True)
+    parse = text_converter(column, False, timestamps).one
+
+    def read(value: Any) -> int:
+        if isinstance(value, str):
+            return int(parse(value))
+        if isinstance(value, date | Nanoseconds):
+            return timestamps.instant(nanoseconds(value))
+        return timestamps.integer(_integer(value))
+
+    return read

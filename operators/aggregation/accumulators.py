@@ -1,0 +1,362 @@
+"""Running aggregate functions: values enter and leave, and the aggregate of those that are in can be asked
+for at any time.
+
+What each function means stands in `midstream.plans.expressions.aggregates`; agreement is tested. Unknown
+values (None) are not passed in.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.operators.aggregation.exact import ExactSum
+from midstream.operators.aggregation.order_statistics import Median, TopK
+from midstream.operators.aggregation.user_aggregates import by_user
+from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
+from midstream.plans.values.exact import rounded_quotient, rounded_root
+from midstream.plans.values.streams import Time
+
+
+class Count(Accumulator):
+    """How many values are in. Cost: O(1).
+
+    >>> count = Count()
+    >>> count.add("x", 9)
+    >>> count.value(0)
+    1
+    """
+
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more."""
+        self._count += 1
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._count -= 1
+
+    def value(self, at: Time) -> int:
+        """The number."""
+        return self._count
+
+
+class Sum(Accumulator):
+    """The exact sum. Cost: O(1).
+
+    >>> sum_ = Sum()
+    >>> for number in (1e16, 1.0): sum_.add(number, 9)
+    >>> sum_.remove(1e16)
+    >>> sum_.value(0)
+    1.0
+    """
+
+    __slots__ = ("_count", "_others", "_whole")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._whole = 0
+        self._others = ExactSum()
+        """Of what is no integer."""
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more summand."""
+        self._change(value, 1)
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._change(value, -1)
+
+    def _change(self, value: Any, sign: int) -> None:
+        self._count += sign
+        if isinstance(value, int):
+            self._whole += sign * value
+        else:
+            self._others.change(value, sign)
+
+    def value(self, at: Time) -> int | float | None:
+        """The sum, rounded once; None of nothing."""
+        if not self._count:
+            return None
+        return self.rounded() if self._others.count else self._whole
+
+    def rounded(self) -> float | None:
+        """The sum as a float; unknown beyond the largest."""
+        return self._others.over(1, self._whole)
+
+    def whole(self) -> int:
+        """The sum, if it is known to be an integer."""
+        numerator, denominator = self._others.ratio()
+        return self._whole + numerator // denominator
+
+
+class Mean(Sum):
+    """The exact mean, rounded once. Cost: O(1)."""
+
+    __slots__ = ()
+
+    def value(self, at: Time) -> float | None:
+        """The mean; None of nothing."""
+        return self._others.over(self._count, self._whole) if self._count else None
+
+
+class Variance(Accumulator):
+    """The variance, or its root, rounded once. Cost: O(1).
+
+        Σ(x - mean)²  =  Σx² - (Σx)² / n
+
+    which loses all digits when it is rounded on the way, and none here.
+
+    >>> variance = Variance(freedom=1)
+    >>> for number in (1e9, 1e9 + 1, 1e9 + 2): variance.add(number, 9)
+    >>> variance.value(0)
+    1.0
+    """
+
+    __slots__ = ("_count", "_freedom", "_round", "_squares", "_total")
+
+    def __init__(self, freedom: int, round_: Callable[[int, int], float | None] = rounded_quotient) -> None:
+        self._freedom = freedom
+        self._round = round_
+        self._count = 0
+        self._total = ExactSum()
+        self._squares = ExactSum()
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._change(value, 1)
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._change(value, -1)
+
+    def _change(self, value: Any, sign: int) -> None:
+        self._count += sign
+        self._total.change(value, sign)
+        self._squares.change_square(value, sign)
+
+    def value(self, at: Time) -> float | None:
+        """The variance; None of no more values than its degrees of freedom take away."""
+        count = self._count
+        if count <= self._freedom:
+            return None
+        (total, one), (squares, other) = self._total.ratio(), self._squares.ratio()
+        numerator = count * squares * one * one - total * total * other
+        return self._round(numerator, count * (count - self._freedom) * other * one * one)
+
+
+class Maximum(Accumulator):
+    """The largest value.
+
+    Kept are the values that no other value exceeds and outlives: in order of their ends, they decrease. The
+    front is the maximum.
+
+    Cost     O(1) amortised where ends are ordered; else O(log n) comparisons and a move of memory.
+
+    >>> maximum = Maximum()
+    >>> for value, end in ((3, 10), (7, 20), (5, 30)): maximum.add(value, end)
+    >>> maximum.value(0), maximum.value(20), maximum.value(30)
+    (7, 5, None)
+    """
+
+    __slots__ = ("_ends", "_first", "_values")
+
+    def __init__(self) -> None:
+        self._ends: list[Time] = []
+        self._values: list[Any] = []
+        self._first = 0
+
+    @staticmethod
+    def _is_covered(value: Any, by: Any) -> bool:
+        return bool(by >= value)
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value; those that it exceeds and outlives are forgotten."""
+        ends, values, first = self._ends, self._values, self._first
+        covered = self._is_covered
+        at = len(ends)
+        if first < at and end < ends[-1]:
+            at = bisect_left(ends, end, first)
+            if covered(value, values[at]):
+                return
+        elif first < at and end == ends[-1] and covered(value, values[-1]):
+            return
+        # Values that end no later than the new one, from the last of them backwards.
+        stop = at
+        while stop < len(ends) and ends[stop] == end:
+            stop += 1
+        start = stop
+        while start > first and covered(values[start - 1], value):
+            start -= 1
+        ends[start:stop] = [end]
+        values[start:stop] = [value]
+
+    def remove(self, value: Any) -> None:
+        """Nothing to do: values leave by their ends."""
+
+    def value(self, at: Time) -> Any:
+        """The largest value that ends after `at`; None of nothing."""
+        ends, first = self._ends, self._first
+        while first < len(ends) and ends[first] <= at:
+            first += 1
+        if 2 * first > len(ends):
+            del ends[:first], self._values[:first]
+            first = 0
+        self._first = first
+        return self._values[first] if first < len(ends) else None
+
+
+class Minimum(Maximum):
+    """The smallest value; see Maximum."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _is_covered(value: Any, by: Any) -> bool:
+        return bool(by <= value)
+
+
+class CountDistinct(Accumulator):
+    """How many different values are in. Cost: O(1).
+
+    >>> count = CountDistinct()
+    >>> for value in "aab": count.add(value, 9)
+    >>> count.remove("a")
+    >>> count.value(0)
+    2
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[Any, int] = {}
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more."""
+        self._counts[value] = self._counts.get(value, 0) + 1
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        count = self._counts[value] - 1
+        if count:
+            self._counts[value] = count
+        else:
+            del self._counts[value]
+
+    def value(self, at: Time) -> int:
+        """The number of different ones."""
+        return len(self._counts)
+
+
+class OfDistinct(Accumulator):
+    """A function of the different values that are in: equal ones are passed on once.
+
+    The function must let values leave by value, whatever their ends, and take equal ones for one another.
+
+    Cost     O(1) besides the function's own, which is asked when a value enters first and leaves last.
+    """
+
+    __slots__ = ("_entries", "_function")
+
+    def __init__(self, function: Accumulator) -> None:
+        self._function = function
+        self._entries: dict[Any, list[Any]] = {}
+        """Per value, how often it is in, and which of the equal ones was passed on."""
+
+    def add(self, value: Any, end: Time) -> None:
+        """Passed on if it is new."""
+        entry = self._entries.get(value)
+        if entry is None:
+            self._entries[value] = [1, value]
+            self._function.add(value, end)
+        else:
+            entry[0] += 1
+
+    def remove(self, value: Any) -> None:
+        """Passed on if it is the last one."""
+        entry = self._entries[value]
+        entry[0] -= 1
+        if not entry[0]:
+            del self._entries[value]
+            self._function.remove(entry[1])
+
+    def value(self, at: Time) -> Any:
+        """That of the function."""
+        return self._function.value(at)
+
+
+class SumDistinct(Accumulator):
+    """The exact sum of the different values. Cost: O(1).
+
+    It is an integer where all values that are in are integers: also those that equal another one, as they may
+    stay behind it.
+
+    >>> sum_ = SumDistinct()
+    >>> for value in (2, 2.0, 3): sum_.add(value, 9)
+    >>> sum_.value(0)
+    5.0
+    """
+
+    __slots__ = ("_different", "_no_integers", "_sum")
+
+    def __init__(self) -> None:
+        self._sum = Sum()
+        self._different = OfDistinct(self._sum)
+        self._no_integers = 0
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._no_integers += not isinstance(value, int)
+        self._different.add(value, end)
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._no_integers -= not isinstance(value, int)
+        self._different.remove(value)
+
+    def value(self, at: Time) -> int | float | None:
+        """The sum, rounded once; None of nothing."""
+        if self._sum.value(at) is None:
+            return None
+        return self._sum.rounded() if self._no_integers else self._sum.whole()
+
+
+ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {
+    "count": Count,
+    "sum": Sum,
+    "avg": Mean,
+    "min": Minimum,
+    "max": Maximum,
+    "var_pop": partial(Variance, 0),
+    "var_samp": partial(Variance, 1),
+    "stddev_pop": partial(Variance, 0, rounded_root),
+    "stddev_samp": partial(Variance, 1, rounded_root),
+    "median": Median,
+}
+"""The accumulator of each aggregate function of one argument."""
+
+
+def accumulator(call: AggregateCall) -> Accumulator:
+    """A new accumulator for a call.
+
+    >>> from midstream.plans.expressions.aggregates import avg, top_k
+    >>> type(accumulator(top_k("x", 3))).__name__, type(accumulator(avg("x", distinct=True))).__name__
+    ('TopK', 'OfDistinct')
+    """
+    function = call.function
+    if call.distinct and function == "count":
+        return CountDistinct()
+    if call.distinct and function == "sum":
+        return SumDistinct()
+    if isinstance(function, UserAggregate):
+        made = by_user(function, call.distinct)
+    else:
+        made = ACCUMULATORS[function]() if call.k is None else TopK(call.k)
+    return OfDistinct(made) if call.distinct else made

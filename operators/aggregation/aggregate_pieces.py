@@ -1,0 +1,213 @@
+"""What aggregate functions need per group, as source for the loop of aggregation.
+
+What a function needs is a list of pieces: slots of the group, and lines that keep them when a row enters or
+leaves. Functions that need the same piece share it. Count, sum, mean, minimum and maximum are computed in
+line; the others by their accumulators.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from textwrap import indent
+from typing import Any
+
+from midstream.operators.aggregation.accumulators import Maximum, Minimum, accumulator
+from midstream.operators.aggregation.exact import ExactSum
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Expression, Scope
+from midstream.plans.values.exact import rounded_quotient
+from midstream.plans.values.schema import Schema
+
+_HUGE = 1 << 1000
+"""Quotients of smaller integers are no larger than a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a group's state: its slots with their first values, and how it is kept.
+
+    The lines see `group`, `entry`, `end` and the arguments `a0`, `a1`, …
+    """
+
+    slots: dict[str, str]
+    add: str = ""
+    """When a row enters."""
+    add_in_order: str = ""
+    """Besides, if no row in the queue ends later."""
+    add_late: str = ""
+    """Besides, if one does."""
+    remove: str = ""
+    """When a row leaves."""
+
+
+def _known(a: int) -> Piece:
+    """How many rows know the argument."""
+    return Piece({f"known{a}": "0"}, add=f"group.known{a} += 1", remove=f"group.known{a} -= 1")
+
+
+def _total(a: int) -> Piece:
+    """The sum: of integers in line, of the rest, if there is one, exactly."""
+    change = """
+if type(a{a}) is int or isinstance(a{a}, int):
+    group.whole{a} {sign}= a{a}
+else:
+    group.rest{a} = {change}(group.rest{a}, a{a})"""
+    return Piece(
+        {f"whole{a}": "0", f"rest{a}": "None"},
+        add=change.format(a=a, sign="+", change="plus"),
+        remove=change.format(a=a, sign="-", change="minus"),
+    )
+
+
+def _extreme(a: int, function: str) -> Piece:
+    """The rows that no later one exceeds, as long as ends come in order: a later one then outlives them.
+
+    The first of them is the extreme; it leaves when it ends. Rows that come out of order go to an accumulator
+    that looks at ends.
+    """
+    kept, late = f"group.{function}{a}", f"group.late_{function}{a}"
+    last = f"kept[-1][{a}]"
+    is_covered, kind = {
+        "max": (f"{last} <= a{a}", "Maximum"),
+        "min": (f"{last} >= a{a}", "Minimum"),
+    }[function]
+    return Piece(
+        {f"{function}{a}": "deque()", f"late_{function}{a}": "None"},
+        add_in_order=f"""
+kept = {kept}
+while kept and {is_covered}:
+    kept.pop()
+kept.append(entry)""",
+        add_late=f"""
+if {late} is None:
+    {late} = {kind}()
+{late}.add(a{a}, end)""",
+        remove=f"""
+kept = {kept}
+if kept and kept[0] is entry:
+    kept.popleft()""",
+    )
+
+
+def _other(a: int, i: int) -> Piece:
+    """The accumulator of the i-th call."""
+    return Piece(
+        {f"other{i}": f"make{i}()"},
+        add=f"group.other{i}.add(a{a}, end)",
+        remove=f"group.other{i}.remove(a{a})",
+    )
+
+
+@dataclass(slots=True)
+class GroupState:
+    """What all calls together need per group."""
+
+    schema: Schema
+    arguments: list[Expression] = field(default_factory=list)
+    pieces: dict[str, tuple[int, Piece]] = field(default_factory=dict)
+    """By name, and with the argument that each reads."""
+    names: dict[str, Any] = field(default_factory=dict)
+    """Objects that the source names."""
+
+    def value(self, i: int, call: AggregateCall) -> str:
+        """Source of the i-th call's value; notes what it needs."""
+        if call.argument is None:
+            return "group.rows"
+        is_nullable = call.argument.kind(self.schema).nullable
+        if call.function == "count" and not call.distinct and not is_nullable:
+            return "group.rows"
+        if call.argument not in self.arguments:
+            self.arguments.append(call.argument)
+        a = self.arguments.index(call.argument)
+        if call.distinct or call.function not in ("count", "sum", "avg", "min", "max"):
+            self.names[f"make{i}"] = partial(accumulator, call)
+            self.pieces[f"other{i}"] = a, _other(a, i)
+            return f"group.other{i}.value(group.start)"
+        known = "group.rows"
+        if is_nullable:
+            self.pieces[f"known{a}"] = a, _known(a)
+            known = f"group.known{a}"
+        if call.function == "count":
+            return known
+        value = self._inline(call.name, a, known)
+        return f"({value} if {known} else None)" if is_nullable else value
+
+    def _inline(self, function: str, a: int, known: str) -> str:
+        whole, rest = f"group.whole{a}", f"group.rest{a}"
+        if function in ("min", "max"):
+            self.pieces[f"{function}{a}"] = a, _extreme(a, function)
+            name = f"{function}{a}"
+            first = f"group.{name}[0][{a}]"
+            return f"({first} if group.late_{name} is None else {function}imum(group, {name!r}, {a}))"
+        self.pieces[f"total{a}"] = a, _total(a)
+        if function == "sum":
+            return f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
+        is_plain = f"{rest} is None and LEAST < {whole} < HUGE"
+        return f"({whole} / {known} if {is_plain} else mean({whole}, {rest}, {known}))"
+
+    def lines(self, moment: str) -> str:
+        """What all pieces do at a moment; nothing where the argument is unknown."""
+        found = []
+        for a, argument in enumerate(self.arguments):
+            parts = [getattr(piece, moment).strip() for of, piece in self.pieces.values() if of == a]
+            lines = "\n".join(filter(None, parts))
+            if lines and argument.kind(self.schema).nullable:
+                lines = f"if a{a} is not None:\n{indent(lines, '    ')}"
+            found.append(lines)
+        return "\n".join(filter(None, found)) or "pass"
+
+    def compute(self, scope: Scope) -> str:
+        """Lines that compute the arguments."""
+        lines = (f"a{a} = {argument.source(scope)}" for a, argument in enumerate(self.arguments))
+        return "\n".join(lines) or "pass"
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """All slots with the source of their first values."""
+        return {name: first for _, piece in self.pieces.values() for name, first in piece.slots.items()}
+
+
+def _plus(total: ExactSum | None, value: Any) -> ExactSum:
+    total = total or ExactSum()
+    total.change(value, 1)
+    return total
+
+
+def _minus(total: ExactSum, value: Any) -> ExactSum | None:
+    total.change(value, -1)
+    return total if total.count else None
+
+
+def _mean(whole: int, rest: ExactSum | None, known: int) -> float | None:
+    return rest.over(known, whole) if rest else rounded_quotient(whole, known)
+
+
+def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: int) -> Any:
+    """The extreme of rows of which some came out of order. When the last of those has left, they are
+    forgotten."""
+    kept = getattr(group, name)
+    late = getattr(group, f"late_{name}").value(group.start)
+    if late is None:
+        setattr(group, f"late_{name}", None)
+    elif not kept:
+        return late
+    first = kept[0][a]
+    return first if late is None else extreme([first, late])
+
+
+NAMES: Mapping[str, Any] = {
+    "HUGE": _HUGE,
+    "LEAST": -_HUGE,
+    "Maximum": Maximum,
+    "Minimum": Minimum,
+    "deque": deque,
+    "maximum": partial(_with_late, max),
+    "mean": _mean,
+    "minimum": partial(_with_late, min),
+    "minus": _minus,
+    "plus": _plus,
+}
+"""What the lines name."""

@@ -1,0 +1,71 @@
+"""The results of groups while they come about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from midstream.plans.values.streams import Batch, Element, Time
+
+
+class Segments:
+    """The segments of groups in the order in which they opened, which is that of their starts.
+
+    They are kept as columns; results are made of them when they leave.
+
+    >>> segments = Segments(1)
+    >>> segments.starts += [1, 2, 3]; segments.ends += [5, None, 4]; segments.columns[0] += ["a", None, "b"]
+    >>> segments.take(), len(segments), segments.first_start
+    ([(1, 5, ('a',))], 2, 2)
+    """
+
+    __slots__ = ("_first", "columns", "ends", "hollow", "starts", "taken")
+
+    def __init__(self, columns: int) -> None:
+        self.starts: list[Time] = []
+        self.ends: list[Time | None] = []
+        """None where one is open; the start where it came to nothing."""
+        self.columns: list[list[Any]] = [[] for _ in range(columns)]
+        """Of the payloads."""
+        self.hollow = 0
+        """How many came to nothing and have not left."""
+        self.taken = 0
+        """How many came before the first of the columns."""
+        self._first = 0
+
+    def take(self) -> Batch:
+        """The closed ones up to the first that is open. Cost: O(1) each, amortised."""
+        starts, ends, first = self.starts, self.ends, self._first
+        at, size = first, len(ends)
+        while at < size and ends[at] is not None:
+            at += 1
+        if at == first:
+            return []
+        payloads = zip(*[column[first:at] for column in self.columns], strict=True)
+        out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads, strict=True)))
+        if self.hollow:
+            found = [one for one in out if one[0] < one[1]]
+            self.hollow -= len(out) - len(found)
+            out = found
+        if 2 * at > size:  # so that what is moved is no more than what has left
+            del starts[:at], ends[:at]
+            for column in self.columns:
+                del column[:at]
+            self.taken += at
+            at = 0
+        self._first = at
+        return out
+
+    @property
+    def first_start(self) -> Time:
+        """The start of the first that has not left."""
+        return self.starts[self._first]
+
+    def __len__(self) -> int:
+        return len(self.starts) - self._first
+
+    def __iter__(self) -> Iterator[Element]:
+        for i in range(self._first, len(self.starts)):
+            start, end = self.starts[i], self.ends[i]
+            # An open one's end is not known yet; it lies ahead.
+            yield start, start if end is None else end, tuple(column[i] for column in self.columns)

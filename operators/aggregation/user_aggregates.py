@@ -1,0 +1,229 @@
+"""Running aggregate functions that their users define by merging partial results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.values.streams import Time
+
+Merge = Callable[[Any, Any], Any]
+
+_NOTHING: Any = object()
+"""The partial result of no value; None may be one of a user's."""
+
+
+class PartialResults:
+    """Partial results that come and go in any order, and what they give when merged.
+
+    They are the leaves of a binary tree, each inner node of which holds what its two children give. As
+    merging is commutative, any free leaf will do for a new one, and the tree never needs balancing.
+
+    Cost     O(log n) merges to put and to drop, amortised where the tree must grow.
+
+    >>> largest = PartialResults(max)
+    >>> place = [largest.put(number) for number in (3, 9, 4)]
+    >>> largest.drop(place[1])
+    >>> largest.total
+    4
+    """
+
+    __slots__ = ("_free", "_merge", "_nodes")
+
+    def __init__(self, merge: Merge) -> None:
+        self._merge = merge
+        self._clear()
+
+    def _clear(self) -> None:
+        self._nodes = [_NOTHING, _NOTHING]
+        """The root is at 1, the children of i are at 2i and 2i + 1; the second half are the leaves."""
+        self._free = [0]
+
+    @property
+    def total(self) -> Any:
+        """All of them merged; `_NOTHING` where there is none."""
+        return self._nodes[1]
+
+    def put(self, partial: Any) -> int:
+        """Keep one; the result is its place."""
+        if not self._free:
+            self._grow()
+        place = self._free.pop()
+        self._set(place, partial)
+        return place
+
+    def drop(self, place: int) -> None:
+        """Forget the one at a place."""
+        self._free.append(place)
+        if len(self._free) == len(self._nodes) // 2:
+            self._clear()
+        else:
+            self._set(place, _NOTHING)
+
+    def _set(self, place: int, partial: Any) -> None:
+        nodes, merge = self._nodes, self._merge
+        at = len(nodes) // 2 + place
+        nodes[at] = partial
+        while at > 1:
+            at //= 2
+            nodes[at] = _merged(merge, nodes[2 * at], nodes[2 * at + 1])
+
+    def _grow(self) -> None:
+        leaves = self._nodes[len(self._nodes) // 2 :]
+        size = 2 * len(leaves)
+        nodes = [_NOTHING] * size + leaves + [_NOTHING] * len(leaves)
+        for at in range(size - 1, 0, -1):
+            nodes[at] = _merged(self._merge, nodes[2 * at], nodes[2 * at + 1])
+        self._nodes = nodes
+        self._free = list(range(size - 1, len(leaves) - 1, -1))
+
+
+def _merged(merge: Merge, one: Any, other: Any) -> Any:
+    if one is _NOTHING:
+        return other
+    return one if other is _NOTHING else merge(one, other)
+
+
+class Merged(Accumulator):
+    """A user's aggregate function without inverse.
+
+    Values whose ends come in order pass through a queue of two stacks: on the back one they are merged as
+    they come, on the front one each partial result is merged with all behind it, and when the front one is
+    empty, the back one is turned over. What arrives out of order goes to a tree, and leaves it by a heap.
+
+    State    A partial result per value, twice as many in the tree.
+    Cost     O(1) merges, amortised, per value where ends are ordered, else O(log n).
+
+    >>> largest = Merged(UserAggregate("largest", abs, max, lambda x: x))
+    >>> for value, end in ((3, 10), (-7, 20), (5, 30), (9, 15)): largest.add(value, end)
+    >>> largest.value(10), largest.value(15), largest.value(20)
+    (9, 7, 5)
+    """
+
+    __slots__ = ("_arrivals", "_back", "_back_total", "_front", "_function", "_heap", "_late")
+
+    def __init__(self, function: UserAggregate) -> None:
+        self._function = function
+        self._front: list[tuple[Time, Any]] = []
+        self._back: list[tuple[Time, Any]] = []
+        self._back_total = _NOTHING
+        self._late = PartialResults(function.merge)
+        self._heap: list[tuple[Time, int, int]] = []
+        self._arrivals = count()
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        partial = self._function.initialise(value)
+        last = self._back or self._front[:1]
+        if last and end < last[-1][0]:
+            heappush(self._heap, (end, next(self._arrivals), self._late.put(partial)))
+        else:
+            self._back_total = _merged(self._function.merge, self._back_total, partial)
+            self._back.append((end, partial))
+
+    def remove(self, value: Any) -> None:
+        """Nothing to do: values leave by their ends."""
+
+    def value(self, at: Time) -> Any:
+        """The function of the values that end after `at`; None of nothing."""
+        self._evict(at)
+        merge = self._function.merge
+        total = self._front[-1][1] if self._front else _NOTHING
+        total = _merged(merge, total, self._back_total)
+        total = _merged(merge, total, self._late.total)
+        return None if total is _NOTHING else self._function.result(total)
+
+    def _evict(self, at: Time) -> None:
+        front, heap = self._front, self._heap
+        while front and front[-1][0] <= at:
+            front.pop()
+        if not front and self._back and self._back[0][0] <= at:
+            self._turn_over(at)
+        while heap and heap[0][0] <= at:
+            self._late.drop(heappop(heap)[2])
+
+    def _turn_over(self, at: Time) -> None:
+        total = _NOTHING
+        for end, partial in reversed(self._back):
+            if end <= at:
+                break
+            total = _merged(self._function.merge, partial, total)
+            self._front.append((end, total))
+        self._back = []
+        self._back_total = _NOTHING
+
+
+class MergedByValue(Accumulator):
+    """A user's aggregate function, without inverse, of values that are all different and leave by value.
+
+    Cost     O(log n) merges to add and remove.
+    """
+
+    __slots__ = ("_function", "_partials", "_places")
+
+    def __init__(self, function: UserAggregate) -> None:
+        self._function = function
+        self._partials = PartialResults(function.merge)
+        self._places: dict[Any, int] = {}
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._places[value] = self._partials.put(self._function.initialise(value))
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._partials.drop(self._places.pop(value))
+
+    def value(self, at: Time) -> Any:
+        """The function of the values that are in; None of nothing."""
+        total = self._partials.total
+        return None if total is _NOTHING else self._function.result(total)
+
+
+class Invertible(Accumulator):
+    """A user's aggregate function with an inverse. Cost: O(1) calls of the user's functions.
+
+    >>> total = Invertible(UserAggregate("total", lambda x: x, lambda a, b: a + b, lambda a: a,
+    ...                                  lambda a, b: a - b))
+    >>> for value in (3, 4): total.add(value, 9)
+    >>> total.remove(3)
+    >>> total.value(0)
+    4
+    """
+
+    __slots__ = ("_count", "_function", "_inverse", "_total")
+
+    def __init__(self, function: UserAggregate) -> None:
+        assert function.inverse is not None
+        self._function = function
+        self._inverse = function.inverse
+        self._count = 0
+        self._total = _NOTHING
+
+    def add(self, value: Any, end: Time) -> None:
+        """One more value."""
+        self._count += 1
+        self._total = _merged(self._function.merge, self._total, self._function.initialise(value))
+
+    def remove(self, value: Any) -> None:
+        """One less."""
+        self._count -= 1
+        if self._count:
+            self._total = self._inverse(self._total, self._function.initialise(value))
+        else:
+            self._total = _NOTHING
+
+    def value(self, at: Time) -> Any:
+        """The function of the values that are in; None of nothing."""
+        return self._function.result(self._total) if self._count else None
+
+
+def by_user(function: UserAggregate, distinct: bool) -> Accumulator:
+    """The accumulator of a user's function; of different values that leave by value, if `distinct`."""
+    if function.inverse is not None:
+        return Invertible(function)
+    return MergedByValue(function) if distinct else Merged(function)

@@ -1,0 +1,119 @@
+"""Functions of single elements by a setting that can be changed while the operator runs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Generic, TypeVar
+
+from midstream.operators.base.operator import Operator
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+
+T = TypeVar("T")
+
+_START = itemgetter(0)
+
+
+class Adjustable(Operator, Generic[T]):
+    """Give every element by the setting that is in force at its start.
+
+    A setting changes at an instant of application time, which elements are not to have reached yet. So what
+    comes out depends on the instant alone, and not on when the change was asked for or where batches end.
+
+    State    No elements; the settings so far.
+    Cost     O(1) per element, O(log batch) per change.
+    Source   thesis, 21.3 and 21.4.3
+    """
+
+    def __init__(self, setting: T) -> None:
+        super().__init__()
+        self.history: list[tuple[Time, T]] = [(BEGINNING, setting)]
+        """From when on which setting holds, in order of time; changes to come are among them."""
+        self._ahead = 1
+        """How many of the history's entries are in force or past."""
+        self._next_change: Time = FOREVER
+        self._latest: Time = BEGINNING
+        """The start of the last element."""
+        self._function = self._compile(setting)
+
+    @abstractmethod
+    def _compile(self, setting: T) -> Callable[[Batch], Batch]:
+        """What a setting does to a batch."""
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change lies ahead."""
+        return self._ahead < len(self.history)
+
+    @property
+    def setting(self) -> T:
+        """What is in force at the progress of the input."""
+        return self.history[self._ahead - 1][1]
+
+    def before(self, at: Time) -> T:
+        """What is in force one instant before a time."""
+        return self.history[bisect_left(self.history, at, key=_START) - 1][1]
+
+    def during(self, start: Time, end: Time) -> list[tuple[Time, T]]:
+        """The entries of the history that were in force at some time of `[start, end)`: how a result that is
+        valid then was made."""
+        first = max(0, bisect_right(self.history, start, key=_START) - 1)
+        return self.history[first : bisect_left(self.history, end, key=_START)]
+
+    def forget(self, time: Time) -> None:
+        """Drop the entries of the history that were over before a time, so that it does not grow for ever.
+        One that a change may still come after is kept."""
+        over = bisect_left(self.history, min(time, self.reached[0]), key=_START) - 1
+        if over > 0:
+            del self.history[:over]
+            self._ahead -= over
+
+    def passed(self, progress: Time) -> None:
+        """Elements were given by this setting without the operator: none of them starts after `progress`."""
+        self._latest = progress
+
+    def _check(self, at: int) -> None:
+        """Refuse a change that comes too late."""
+        reached = self.reached[0]
+        if type(at) is not int:
+            raise PlanError(f"{self.name}: found a change at {at!r}, expected an integer", operator=self.name)
+        if at < reached or at == self._latest:
+            expected = self._latest + 1 if reached == self._latest else reached
+            raise PlanError(
+                f"{self.name}: found a change at {at}, expected one at {expected} or later: what starts "
+                "before has been given out",
+                operator=self.name,
+                at=at,
+                progress=reached,
+            )
+
+    def _change(self, setting: T, at: int) -> None:
+        """From `at` on a new setting holds. Changes that were announced for that time or later are void."""
+        del self.history[bisect_left(self.history, at, key=_START) :]
+        self.history.append((at, setting))
+        self._ahead = min(self._ahead, len(self.history) - 1)
+        self._next_change = self.history[self._ahead][0]
+        self._catch_up([])
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        if batch:
+            self._latest = batch[-1][0]
+        if self.reached[0] < self._next_change:
+            return self._function(batch) if batch else batch
+        return self._catch_up(batch)
+
+    def _catch_up(self, batch: Batch) -> Batch:
+        """Put the changes into force that the progress has reached."""
+        out: Batch = []
+        while self._next_change <= self.reached[0] and self._ahead < len(self.history):
+            cut = bisect_left(batch, self._next_change, key=_START)
+            out += self._function(batch[:cut])
+            batch = batch[cut:]
+            self._function = self._compile(self.history[self._ahead][1])
+            self._ahead += 1
+            is_last = self._ahead == len(self.history)
+            self._next_change = FOREVER if is_last else self.history[self._ahead][0]
+        return out + self._function(batch)

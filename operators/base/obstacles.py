@@ -1,0 +1,52 @@
+"""What stands in the way of running an operator, said alike by all who meet it."""
+
+from __future__ import annotations
+
+from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_bounded, logical, reads_stream
+
+
+def is_relation(node: Node) -> bool:
+    """Whether a subplan reads relations alone, so that its rows do not come one after the other in time.
+
+    >>> from midstream.plans.algebra.builder import relation, stream
+    >>> items = relation("items", item="integer")
+    >>> is_relation(items.select("item").node)
+    True
+    >>> is_relation(items.join(stream("bids", bid="integer"), on=[("item", "bid")]).node)
+    False
+    """
+    return not reads_stream(node)
+
+
+def gives_constants(node: Node) -> bool:
+    """Whether rows of a constant relation are results of a subplan without an element of anything else.
+
+    >>> from midstream.plans.algebra.builder import relation, stream
+    >>> items, bids = relation("items", item="integer"), stream("bids", item="integer")
+    >>> gives_constants(bids.union(items).node), gives_constants(bids.intersection(items).node)
+    (True, False)
+    """
+    others = {leaf for leaf in node.walk() if not leaf.inputs and not _is_constant(leaf)}
+    return not is_bounded(node, others)
+
+
+def relation_below(node: Node) -> str | None:
+    """The obstacle of an operator that follows its input through time."""
+    child = node.inputs[0]
+    if is_relation(child):
+        what = "reads relations alone"
+    elif gives_constants(child):
+        what = "gives rows of a constant relation by themselves"
+    else:
+        return None
+    return (
+        f"its input, {logical(child)}, {what}, which have no time to begin with; expected a "
+        "stream below windows and whatever else follows its input through time"
+    )
+
+
+def _is_constant(node: Node) -> bool:
+    operator = logical(node)
+    return isinstance(operator, Relation) and operator.is_constant

@@ -1,0 +1,101 @@
+"""What all physical operators share: ports, progress, counters, and the check of order at the outside."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import ClassVar
+
+from midstream.plans.values.errors import EndedError, StreamOrderError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+
+class Operator(ABC):
+    """A physical operator: some input ports, one output.
+
+    It understands the same three events as a Box, `push`, `advance` and `end`, and returns what they made
+    ready. They check what arrives. Inside a plan, where the operators keep each other's promises, `process`
+    takes a batch and the progress behind it in one call and checks nothing.
+    """
+
+    ports: ClassVar[int] = 1
+
+    def __init__(self, ports: int | None = None) -> None:
+        count = type(self).ports if ports is None else ports
+        self.reached: list[Time] = [BEGINNING] * count
+        """Per port: no later element starts before this."""
+        self.received = [0] * count
+        """Per port: how many elements `process` was given. Inside a box, the inputs' counts tell as much."""
+        self.emitted = 0
+        """How many elements have left."""
+
+    @property
+    def name(self) -> str:
+        """The word for it in messages."""
+        return type(self).__name__
+
+    def push(self, port: int, batch: Batch) -> Batch:
+        """Elements arrived on a port. Raises StreamOrderError where one goes back in time."""
+        if not batch:
+            return []
+        reached = self.reached[port]
+        if reached == FOREVER:
+            raise EndedError(
+                f"{self.name}, port {port}: an element arrived after the end", operator=self.name, port=port
+            )
+        for before, element in pairwise([(reached, reached, None), *batch]):
+            if element[0] < before[0]:
+                raise StreamOrderError(
+                    f"{self.name}, port {port}: element {element!r} starts at {element[0]} "
+                    f"after progress {before[0]}",
+                    operator=self.name,
+                    port=port,
+                    element=element,
+                    progress=before[0],
+                )
+        return self.process(port, batch, batch[-1][0])
+
+    def advance(self, port: int, time: Time) -> Batch:
+        """A heartbeat. One that tells nothing new is ignored."""
+        return self.process(port, [], time) if time > self.reached[port] else []
+
+    def end(self, port: int) -> Batch:
+        """Nothing more will arrive on a port; the same as a heartbeat at FOREVER."""
+        return self.advance(port, FOREVER)
+
+    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
+        """A batch, possibly empty, and the progress of its port behind it, which is not before the last
+        start."""
+        self.received[port] += len(batch)
+        self.reached[port] = progress
+        out = self._process(port, batch)
+        self.emitted += len(out)
+        return out
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """What `process` calls for a port, once `reached` tells the new progress."""
+        return partial(self._process, port)
+
+    @cached_property
+    def _workers(self) -> list[Callable[[Batch], Batch]]:
+        """Those of all ports, for a `_process` that is nothing else. They are not made where a route has its
+        own."""
+        return [self.worker(port) for port in range(len(self.reached))]
+
+    @abstractmethod
+    def _process(self, port: int, batch: Batch) -> Batch:
+        """Do the work. `reached` tells the new progress."""
+
+    def progress(self) -> Time:
+        """No later result starts before this."""
+        return min(self.reached)
+
+    def size(self) -> int:
+        """How many elements are kept. Cost: O(1)."""
+        return 0
+
+    def state(self) -> Iterable[Element]:
+        """The elements that are kept. Cost: O(size)."""
+        return ()

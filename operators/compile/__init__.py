@@ -1,0 +1,1 @@
+"""The way of an element as generated code."""

@@ -1,0 +1,1 @@
+"""From plans to connected operators: the planner, the query graph, and the engine."""

@@ -1,0 +1,85 @@
+"""Changing the setting of an operator while queries run (thesis, 21.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from midstream.operators.engine.plan_box import label
+from midstream.operators.engine.queries import Query
+from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, logical_plan, meant
+from midstream.plans.algebra.windows import Granularity, TimeWindow
+from midstream.plans.values.errors import PlanError
+
+
+def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[str]:
+    """From application time `at` on, give a time window another size, in all queries that have it.
+
+    What starts before `at` keeps its validity (see the operator's own `resize`). The plans of the queries,
+    whose names are returned, show the new size from now on. Raises PlanError where no query has the window,
+    the size is out of its bounds, `at` has been reached, or one of the queries is being migrated; then
+    nothing has changed.
+    """
+    operator = logical(window)
+    if not isinstance(operator, TimeWindow):
+        raise PlanError(f"found {operator}, expected a time window")
+    new = replace(operator, size=size)
+    return _adjust(graph, window, new, lambda running: running.resize(size, at))
+
+
+def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -> list[str]:
+    """From application time `at` on, give a granularity conversion another granule, in all queries that have
+    it; as `resize`. See the operator's own `change_granule` for when that is possible."""
+    operator = logical(conversion)
+    if not isinstance(operator, Granularity):
+        raise PlanError(f"found {operator}, expected a granularity conversion")
+    new = replace(operator, granule=granule)
+    return _adjust(graph, conversion, new, lambda running: running.change_granule(granule, at))
+
+
+def _adjust(
+    graph: QueryGraph, old: Node, new: TimeWindow | Granularity, change: Callable[[Any], None]
+) -> list[str]:
+    old = meant(old)
+    affected = [q for q in graph.queries.values() if old in logical_plan(q.plan).nodes]
+    if not affected:
+        raise PlanError(f"no query has {label(old)}")
+    _refuse_migrating(affected)
+    moved: dict[Node, Node] = {}
+    plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
+    _refuse_clash(moved, graph.base().running)
+    for node, operator in graph.base().running.items():
+        if meant(node) == old:
+            change(operator)
+    graph.rename(moved, plans)
+    return [query.name for query in affected]
+
+
+def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node, Node]) -> Plan:
+    """A plan with another operator for all that carries out a logical node; `moved` is told what becomes of
+    each node."""
+    for node in plan.nodes:
+        inputs = tuple(moved[child] for child in node.inputs)
+        if meant(node) != old or logical(node) != logical(old):
+            moved[node] = node.with_inputs(inputs)
+        elif isinstance(node.operator, Physical):
+            moved[node] = Node(replace(node.operator, logical=new), inputs)
+        else:
+            moved[node] = Node(new, inputs)
+    return Plan({name: moved[root] for name, root in plan.outputs.items()})
+
+
+def _refuse_migrating(queries: list[Query]) -> None:
+    for query in queries:
+        if query.is_exchanged:
+            raise PlanError(f"query {query.name} is being migrated; wait until that is done")
+
+
+def _refuse_clash(moved: Mapping[Node, Node], running: Mapping[Node, Any]) -> None:
+    for old, new in moved.items():
+        if new != old and new in running:
+            raise PlanError(f"{label(new)} runs already, with a state of its own; remove that query")

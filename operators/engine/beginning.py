@@ -1,0 +1,59 @@
+"""How new operators begin among those that run: with rows of relations, and as far as their inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.relations import Relations
+from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.errors import UnknownStreamError
+from midstream.plans.values.streams import Batch, Time
+
+
+def begin(
+    plan: Plan,
+    operators: Mapping[Node, Operator],
+    fresh: Set[Node],
+    relations: Relations,
+    progress_of: Callable[[Node], Time],
+) -> dict[Node, Batch]:
+    """Give the new operators of a plan, `fresh`, the rows of relations, once and for all, and tell them how
+    far those below them are; what they give at that goes on to those above. `operators` has them, and those
+    that go on.
+
+    Returns  what relations and new operators gave.
+    Raises   UnknownStreamError where the elements of a relation are missing.
+    """
+    given: dict[Node, Batch] = {}
+    of_rows: set[Node] = set()
+    for node in plan.nodes:
+        if isinstance(node.operator, Relation):
+            given[node] = _rows(node.operator, relations)
+            of_rows.add(node)
+            continue
+        if node not in operators:
+            continue
+        if of_rows.issuperset(node.inputs):
+            of_rows.add(node)
+        elif node not in fresh:
+            continue
+        # What is made of relations alone is needed again by what is new above it.
+        operator = operators[node] if node in fresh else running_operator(node)
+        given[node] = []
+        for port, child in enumerate(node.inputs):
+            batch, progress = given.get(child, []), progress_of(child)
+            if batch or progress > operator.reached[port]:
+                given[node] += operator.process(port, batch, progress)
+    return {node: batch for node, batch in given.items() if node in fresh or node not in operators}
+
+
+def _rows(relation: Relation, relations: Relations) -> Batch:
+    if relation.relation not in relations:
+        raise UnknownStreamError(
+            f"relation {relation.relation}: found no elements, expected them under this name",
+            stream=relation.relation,
+        )
+    return list(relations[relation.relation])

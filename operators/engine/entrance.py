@@ -1,0 +1,247 @@
+"""Where a stream enters: every element is checked, and order restored where that is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from operator import itemgetter
+from typing import Any
+
+from midstream.operators.compile.generated import define
+from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.plans.algebra.logical import Source
+from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
+from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError, SchemaError
+from midstream.plans.values.finite import LARGEST, finite
+from midstream.plans.values.schema import PYTHON_TYPES, Column
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+ELEMENTS = "a list of elements (start, end, payload)"
+
+_END = itemgetter(1)
+
+
+class Entrance:
+    """The checks of one stream, and its progress.
+
+    Elements are tuples `(start, end, payload)` with integer timestamps, of the declared schema, and chronons
+    unless the stream was declared to bring intervals. What is wrong raises, and nothing of the batch is
+    taken; or it goes to the dead letters, if there are any, and the rest is taken.
+
+    Cost     O(columns) per element, in one generated loop.
+    """
+
+    __slots__ = ("_is_sound", "_letters", "_max_end", "columns", "last", "manager", "source", "tests")
+
+    def __init__(
+        self,
+        source: Source,
+        slack: Time | None = None,
+        delay: int | None = None,
+        letters: DeadLetters | None = None,
+    ) -> None:
+        self.source = source
+        self.manager = InputManager(source.stream, slack, delay, letters)
+        """Orders the stream, and knows its progress."""
+        self._letters = letters
+        self.tests = _tests(source)
+        """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound."""
+        self.columns = _unpacked(source)
+        """The names that the conditions give to the values of the row, to be unpacked."""
+        self._is_sound = _soundness(self.tests, self.columns)
+        self._max_end: Time = BEGINNING
+        self.last: Element | None = None
+        """The last element of a chronon stream that is in order: none ended later."""
+
+    @property
+    def progress(self) -> Time:
+        """No later element is let in that starts before this."""
+        return self.manager.progress
+
+    @property
+    def max_end(self) -> Time:
+        """The largest end of an element that was let in."""
+        return self._max_end if self.last is None else max(self._max_end, self.last[1])
+
+    def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
+        """Elements arrived; gives what is ready, in order, and the progress."""
+        batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
+        try:
+            is_sound = self._is_sound(batch)
+        except Exception:  # whatever an odd value raises when it is looked at
+            is_sound = False
+        if not is_sound:
+            batch = self._sift(batch)
+        ready = self.manager.push(batch)
+        # In a chronon stream that is in order, later elements end no earlier than these.
+        if batch and not self.source.intervals and ready[0] is batch:
+            self.last = batch[-1]
+        elif batch:
+            self._max_end = max(self._max_end, *map(_END, batch))
+        return ready
+
+    def _sift(self, batch: list[Any]) -> Batch:
+        """The elements that can be taken, where the quick check was not sure of all."""
+        try:
+            self._check(batch)
+            return batch
+        except MidstreamError:
+            if self._letters is None:
+                raise
+        sound, refused = [], []
+        for element in batch:
+            try:
+                self._check([element])
+                sound.append(element)
+            except MidstreamError as error:
+                refused.append(dead_letter(self.source.stream, element, error, self.manager.progress))
+        self._letters.take(refused)
+        return sound
+
+    def _check(self, batch: list[Any]) -> None:
+        stream = self.source.stream
+        try:
+            if set(map(type, batch)) != {tuple}:
+                raise TypeError
+            starts, ends, payloads = map(list, zip(*batch, strict=True))
+        except (TypeError, ValueError):
+            raise IntervalError(
+                f"stream {stream}: found {_odd(batch)}, "
+                "expected elements (start, end, payload), each a tuple",
+                stream=stream,
+            ) from None
+        if set(map(type, starts)) != {int} or not set(map(type, ends)) <= {int, float}:
+            odd = next(e for e in batch if type(e[0]) is not int or type(e[1]) not in (int, float))
+            raise IntervalError(
+                f"stream {stream}: {odd!r} has timestamps that are no integers; expected"
+                f" integers{_hint(odd)}",
+                stream=stream,
+                element=odd,
+            )
+        if self.source.intervals:
+            odd_ones = (e for e in batch if not e[0] < e[1] or (type(e[1]) is float and e[1] != FOREVER))
+            expected = "an end after the start, an integer or FOREVER"
+        else:
+            odd_ones = (e for e in batch if e[1] != e[0] + 1 or type(e[1]) is not int)
+            expected = "a chronon: an end one after the start"
+        if (bad := next(odd_ones, None)) is not None:
+            raise IntervalError(
+                f"stream {stream}: found {bad!r}, expected {expected}", stream=stream, element=bad
+            )
+        try:
+            self.source.columns.check(payloads)
+        except SchemaError as error:
+            raise SchemaError(f"stream {stream}: {error}", stream=stream) from error
+
+
+class Entrances(Mapping[str, Entrance]):
+    """The entrances of all streams, by name. They stay when queries go, so that a stream cannot go back in
+    time for the next one."""
+
+    def __init__(
+        self,
+        slack: Mapping[str, Time] | None = None,
+        delay: Mapping[str, int] | None = None,
+        dead_letters: Callable[[list[DeadLetter]], object] | None = None,
+    ) -> None:
+        if dead_letters is not None:
+            require_callable("dead_letters", dead_letters, "a function that takes a list of dead letters")
+        for name, found in (("slack", slack), ("delay", delay)):
+            require_mapping(name, found or {}, "chronons by the name of the stream: {'bids': 5}")
+        self.letters = None if dead_letters is None else DeadLetters(dead_letters)
+        self._slack = dict(slack or {})
+        self._delay = dict(delay or {})
+        self._entrances: dict[str, Entrance] = {}
+
+    def enter(self, sources: Iterable[Source], query: str) -> None:
+        """Have an entrance for each stream. Raises PlanError where one is known with another declaration."""
+        for source in sources:
+            known = self._entrances.get(source.stream)
+            if known is None:
+                slack, delay = self._slack.get(source.stream), self._delay.get(source.stream)
+                self._entrances[source.stream] = Entrance(source, slack, delay, self.letters)
+            elif known.source != source:
+                raise PlanError(
+                    f"query {query}: found stream {_declared(source)}, expected it as it is known: "
+                    f"{_declared(known.source)}",
+                    stream=source.stream,
+                )
+
+    def max_end(self, source: Source) -> Time:
+        """The largest end of an element of a stream so far."""
+        return self._entrances[source.stream].max_end
+
+    def __getitem__(self, stream: str) -> Entrance:
+        return self._entrances[stream]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entrances)
+
+    def __len__(self) -> int:
+        return len(self._entrances)
+
+
+def _odd(batch: list[Any]) -> str:
+    """The first of a batch that is no triple."""
+    return shown(next(one for one in batch if type(one) is not tuple or len(one) != 3))
+
+
+def _hint(element: tuple[Any, ...]) -> str:
+    is_date = isinstance(element[0], date)
+    return (
+        "; instants are counted in chronons: ms.chronons(rows, 'seconds') takes datetimes" if is_date else ""
+    )
+
+
+def _declared(source: Source) -> str:
+    return f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"
+
+
+def _tests(source: Source) -> list[str]:
+    columns = list(source.columns)
+    tests = ["element.__class__ is tuple", "start.__class__ is int"]
+    if source.intervals:
+        tests += ["start < end", "(end.__class__ is int or end.__class__ is float and end == FOREVER)"]
+    else:
+        tests += ["end.__class__ is int", "end - start == 1"]
+    tests += ["row.__class__ is tuple"] if columns else ["row == ()"]
+    return [*tests, *(_test(f"c{i}", column) for i, column in enumerate(columns))]
+
+
+def _unpacked(source: Source) -> str:
+    """The names of a row's values. Unpacking a row of another length raises, and costs less than to ask."""
+    return "".join(f"c{i}, " for i in range(len(source.columns)))
+
+
+def _soundness(tests: list[str], columns: str) -> Callable[[list[Any]], bool]:
+    """A quick check of a batch: true where everything is certainly as declared, but for the order."""
+    names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
+    unpack, loop = (f"{columns}= row", f" for {columns}in (row,)") if columns else ("pass", "")
+    source = _SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop)
+    check: Callable[[list[Any]], bool] = define(source, "check", names)
+    return check
+
+
+_SOUNDNESS = """
+def check(batch):
+    if len(batch) == 1:
+        element, = batch
+        start, end, row = element
+        {unpack}
+        return {tests}
+    return not [0 for element in batch for start, end, row in (element,){loop} if not ({tests})]
+"""
+
+
+def _test(value: str, column: Column) -> str:
+    types = PYTHON_TYPES.get(column.type)
+    names = sorted(kind.__name__ for kind in types or ())
+    if types is None:
+        known = f"finite({value}) is not None and (hash({value}) or True)"
+    elif "float" in names:
+        known = (
+            f"({value}.__class__ is float or {value}.__class__ is int) and {-LARGEST} <= {value} <= {LARGEST}"
+        )
+    else:
+        known = f"{value}.__class__ is {names[0]}"
+    return f"({value} is None or {known})" if column.nullable else known

@@ -1,0 +1,106 @@
+"""A Box among operators: somebody else's answer for some subplans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from midstream.operators.base.box import Box, event_of, settled
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.values.streams import Batch, Element, Time
+
+
+class Host:
+    """A Box with one guest for each of its outputs; all guests are given the same events."""
+
+    def __init__(self, box: Box, reached: Sequence[Time]) -> None:
+        self._listener: Callable[[], object] | None = None
+        self._host(settled(box))
+        self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
+        self._events = 0
+        self._ready: list[Batch] = [[] for _ in self.guests]
+
+    def _host(self, box: Box) -> None:
+        self.box = box
+        """The Box, or the one that goes on in its place."""
+        self.is_plan = isinstance(box, PlanBox)
+        """Whether the Box has become a plan, whose operators can run without a host."""
+        self._event = event_of(box)
+        self._may_settle = hasattr(box, "successor")
+        if self.is_plan and self._listener is not None:
+            self._listener()
+
+    def listen(self, listener: Callable[[], object]) -> None:
+        """Tell by a call, in place of any before, that the Box has become a plan; at once if it has."""
+        self._listener = listener
+        self.look()
+
+    def look(self) -> None:
+        """See whether another Box goes on in its place: one may hand over outside of any event."""
+        self._host(settled(self.box))
+
+    def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """Run the Box."""
+        results = self._event(port, batch, progress)
+        if self._may_settle and self.box.successor is not None:  # type: ignore[attr-defined]
+            self._host(settled(self.box))
+        return results
+
+    def take(self, guest: Guest, port: int, batch: Batch) -> Batch:
+        """A guest was given an event, behind which its port is as far as it tells: the first that is runs the
+        Box."""
+        if guest.events == self._events:
+            self._events += 1
+            for output, found in enumerate(self.run(port, batch, guest.reached[port])):
+                if found:
+                    self._ready[output] = self._ready[output] + found
+        guest.events += 1
+        ready, self._ready[guest.output] = self._ready[guest.output], []
+        return ready
+
+
+class Guest(Operator):
+    """Runs a Box in the place of a subplan: each input of its node is a port of the Box, and one of the Box's
+    outputs is what the node gives.
+
+    `reached` tells how far the Box's ports are.
+    """
+
+    def __init__(self, host: Host, output: int, reached: Sequence[Time]) -> None:
+        super().__init__(len(reached))
+        self.reached[:] = reached
+        self.host = host
+        self.output = output
+        self.events = 0
+        """How many it was given."""
+
+    @property
+    def name(self) -> str:
+        """The word for it in messages."""
+        return type(self.host.box).__name__
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """As every operator's; without a detour where it is the only guest."""
+        run, reached = self.host.run, self.reached
+        return (lambda batch: run(port, batch, reached[port])[0]) if self._is_alone else super().worker(port)
+
+    @property
+    def _is_alone(self) -> bool:
+        return len(self.host.guests) == 1
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        if self._is_alone:
+            return self.host.run(port, batch, self.reached[port])[0]
+        return self.host.take(self, port, batch)
+
+    def progress(self) -> Time:
+        """No later result starts before this."""
+        return self.host.box.progress(self.output)
+
+    def size(self) -> int:
+        """How many elements the Box keeps; they count for its first output."""
+        return 0 if self.output else self.host.box.size()
+
+    def state(self) -> Iterable[Element]:
+        """The elements that the Box keeps."""
+        return () if self.output else self.host.box.state()

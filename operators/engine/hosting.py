@@ -1,0 +1,80 @@
+"""Boxes as guests among the operators of queries: how they come to speak, and how their operators come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from midstream.operators.base.operator import Operator
+from midstream.operators.compile.routes import Tap
+from midstream.operators.engine.base import Base
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import above, reads_stream
+from midstream.plans.values.streams import Batch
+
+
+def box_of(node: Node) -> int | None:
+    """The number of the Box that a node is an output of."""
+    return node.operator.number if isinstance(node.operator, Boxed) else None
+
+
+def no_rows(plan: Plan) -> Mapping[str, Batch]:
+    """For operators that go on: they have their relations' rows."""
+    return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
+
+
+def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
+    """What comes out of a running plan, by output, when a node that nobody else has gives some elements
+    outside of any event."""
+    operators = base.running
+    operators[node].emitted += len(ready)
+    upper = {node: None}
+    for one in physical.nodes:
+        if any(child in upper for child in one.inputs):
+            upper[one] = None
+    beside = (child for one in upper if one is not node for child in one.inputs if child not in upper)
+    inputs = list(dict.fromkeys([node, *filter(reads_stream, beside)]))
+    plan = Plan({name: root for name, root in physical.outputs.items() if root in upper})
+    view = PlanBox(
+        plan,
+        inputs,
+        relations=no_rows(plan),
+        running=operators,
+        reached=[base.progress_of(one) for one in inputs],
+        taps=taps,
+    )
+    results = view.process(0, ready, base.progress_of(node))
+    view.operators()  # which tells them what was counted for all of a chain at once
+    return dict(zip(view.outputs, results, strict=True))
+
+
+class Incoming:
+    """The operators of a Box that has become a plan, on their way into the base.
+
+    `seats` are the nodes in whose place the Box's outputs are. `moved` tells what becomes of the nodes of the
+    query that are above them, and `operators` under which nodes the Box's own operators go on.
+    """
+
+    def __init__(self, seats: Sequence[Node], box: PlanBox, physical: Plan) -> None:
+        found = dict(zip(box.nodes, seats[0].inputs, strict=True))
+        for node in above(box.plan, box.nodes):
+            found[node] = node.with_inputs(tuple(found[child] for child in node.inputs))
+        self.operators: dict[Node, Operator] = {
+            found[node]: operator for node, operator in box.operators().items()
+        }
+        roots = list(box.plan.outputs.values())
+        placed = {seat: found[roots[cast(Boxed, seat.operator).output]] for seat in seats}
+        for node in physical.nodes:
+            inputs = tuple(placed[child] for child in node.inputs)
+            placed.setdefault(node, node.with_inputs(inputs))
+        self.physical = Plan({name: placed[root] for name, root in physical.outputs.items()})
+        self.moved = {old: new for old, new in placed.items() if old not in seats}
+        self._coming = {node for node in self.operators if reads_stream(node)}
+        self._coming |= {new for old, new in self.moved.items() if new != old}
+
+    def clashes(self, running: Mapping[Node, Operator]) -> list[Node]:
+        """What runs already, and would be there twice, with a state of its own each."""
+        return [node for node in self._coming if node in running]

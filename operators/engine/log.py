@@ -1,0 +1,57 @@
+"""A log: what is still valid of what a stream inside a plan gave, kept because somebody asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
+from operator import itemgetter
+
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+
+
+class Log:
+    """The elements of a stream that are still valid, at the last element's start or later.
+
+    `complete_from` is when all that came before the log was asked for has expired: from that instant on,
+    nothing that is valid is missing.
+
+    State    The elements that end after the last one's start.
+    Cost     O(log n) per element.
+
+    >>> log = Log(complete_from=4)
+    >>> log.see([(1, 9, "a"), (2, 5, "b"), (3, 4, "c")])
+    >>> log.see([(4, 6, "d")])
+    >>> len(log), log.valid_from(4.5)
+    (3, [(4.5, 9, 'a'), (4.5, 5, 'b'), (4.5, 6, 'd')])
+    """
+
+    __slots__ = ("_arrivals", "_valid", "complete_from")
+
+    def __init__(self, complete_from: Time = BEGINNING) -> None:
+        self.complete_from = complete_from
+        self._arrivals = count()
+        self._valid: list[tuple[Time, int, Element]] = []
+        """A heap by ends."""
+
+    def see(self, batch: Batch) -> None:
+        """Elements came, in order of start; what has expired by then is forgotten."""
+        valid, arrivals = self._valid, self._arrivals
+        for element in batch:
+            heappush(valid, (element[1], next(arrivals), element))
+        now = batch[-1][0]
+        while valid and valid[0][0] <= now:
+            heappop(valid)
+
+    def valid_from(self, time: Time) -> Batch:
+        """What is valid at a time that no element has started after, or later; from then on. In the order of
+        arrival. Cost: O(n log n)."""
+        found = sorted(((n, element) for end, n, element in self._valid if end > time), key=itemgetter(0))
+        return [(max(start, time), end, payload) for _, (start, end, payload) in found]
+
+    def __len__(self) -> int:
+        return len(self._valid)
+
+    def __iter__(self) -> Iterator[Element]:
+        """The elements that are kept."""
+        return (element for _, _, element in self._valid)

@@ -1,0 +1,141 @@
+"""What is measured of running operators, for as long as somebody wants to know (thesis, 13.4.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import itemgetter
+from time import perf_counter_ns
+
+from midstream.operators.base.box import StateSize, element_bytes
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What was measured of an operator since the watch began.
+
+    Rates are in elements per chronon; d, l and g in chronons, as the cost model has them (thesis, 22.2): the
+    average distance of starts, the average length of validity, infinite where one is, and the granule, which
+    is the greatest common divisor of all distances between timestamps. What cannot be told yet is None.
+    """
+
+    node: Node
+    """The node of the physical plan."""
+    received: int
+    emitted: int
+    input_rate: float | None
+    output_rate: float | None
+    selectivity: float | None
+    """Results per element received; for a join, per pair of elements (one of each side) received."""
+    d: float | None
+    l: float | None  # noqa: E741 - the model's own letter
+    g: int | None
+    state: StateSize
+    seconds: float
+    """Spent in the operator."""
+
+    @property
+    def microseconds(self) -> float | None:
+        """Spent per element received."""
+        return 1e6 * self.seconds / self.received if self.received else None
+
+    def __str__(self) -> str:
+        shown = f"{self.node.operator}: {self.received} in, {self.emitted} out, keeps {self.state.elements}"
+        return shown if self.microseconds is None else f"{shown}, {self.microseconds:.1f} µs an element"
+
+
+class Gauge:
+    """Measures one operator.
+
+    Cost     O(1) per element in and out, and two readings of the clock per batch.
+    """
+
+    def __init__(self, node: Node, operator: Operator) -> None:
+        self.node = node
+        self._operator = operator
+        self._received = [0] * max(1, len(node.inputs))
+        self._emitted = 0
+        self._since: Time | None = None
+        self._until: Time = BEGINNING
+        self._first: Time | None = None
+        self._last: Time = BEGINNING
+        self._length: float = 0
+        self._granule = 0
+        self._nanoseconds = 0
+
+    def process(self, work: Callable[[int, Batch, Time], Batch]) -> Callable[[int, Batch, Time], Batch]:
+        """The operator's work, measured."""
+
+        def measured(port: int, batch: Batch, progress: Time) -> Batch:
+            begun = perf_counter_ns()
+            out = work(port, batch, progress)
+            self._nanoseconds += perf_counter_ns() - begun
+            self._take(port, batch)
+            self._give(out)
+            return out
+
+        return measured
+
+    def run(self, work: Callable[[Batch], Batch]) -> Callable[[Batch], Batch]:
+        """The same of a link of a chain."""
+
+        def measured(batch: Batch) -> Batch:
+            begun = perf_counter_ns()
+            out = work(batch)
+            self._nanoseconds += perf_counter_ns() - begun
+            self._take(0, batch)
+            self._give(out)
+            return out
+
+        return measured
+
+    def _take(self, port: int, batch: Batch) -> None:
+        if batch:
+            self._received[port] += len(batch)
+            self._since = batch[0][0] if self._since is None else min(self._since, batch[0][0])
+            self._until = max(self._until, batch[-1][0])
+
+    def _give(self, batch: Batch) -> None:
+        if not batch:
+            return
+        starts, ends = list(map(itemgetter(0), batch)), list(map(itemgetter(1), batch))
+        if self._first is None:
+            self._first = starts[0]
+        self._emitted += len(batch)
+        self._last = starts[-1]
+        self._length += sum(ends) - sum(starts)
+        first = self._first
+        self._granule = reduce(
+            math.gcd, (int(t - first) for t in starts + ends if t != FOREVER), self._granule
+        )
+
+    def read(self) -> Metadata:
+        """What was measured so far. Cost: O(state)."""
+        elements = list(self._operator.state())
+        received, pairs = sum(self._received), math.prod(self._received)
+        is_binary = len(self._received) == 2
+        base = pairs if is_binary else received
+        spans = self._emitted - 1
+        return Metadata(
+            node=self.node,
+            received=received,
+            emitted=self._emitted,
+            input_rate=_rate(received, self._since, self._until),
+            output_rate=_rate(self._emitted, self._first, self._last),
+            selectivity=self._emitted / base if base else None,
+            d=float(self._last - self._first) / spans if self._first is not None and spans > 0 else None,
+            l=self._length / self._emitted if self._emitted else None,
+            g=self._granule or None,
+            state=StateSize(len(elements), sum(map(element_bytes, elements))),
+            seconds=self._nanoseconds / 1e9,
+        )
+
+
+def _rate(count: int, first: Time | None, last: Time) -> float | None:
+    """Elements per chronon, from the first start to the chronon of the last."""
+    return None if first is None else count / float(last - first + 1)

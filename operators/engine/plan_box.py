@@ -1,0 +1,207 @@
+"""A physical plan that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+
+from midstream.operators.base.operator import Operator
+from midstream.operators.compile.routes import Chain, Circuit, Event, Tap, compile_event, linked
+from midstream.operators.engine.beginning import begin
+from midstream.operators.engine.planner import physical_node, physical_plan, running_operator
+from midstream.operators.engine.relations import Relations
+from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import above
+from midstream.plans.values.errors import EndedError, PlanError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+
+class PlanBox:
+    """The operators of a plan above some of its nodes, connected.
+
+    An event runs once through the operators that it can reach, inputs before consumers. Each passes on its
+    results together with its progress, so that a silent operator does not stop those behind it. The way of
+    an event is generated source (see routes).
+
+    Operators that already run may be adopted by giving them as `running`; then they go on with their state,
+    and whoever ran them must not do so any more.
+
+    Input    One port for each of the given nodes; by default the plan's sources.
+    Output   One for each of the plan's outputs, ordered by start.
+    Cost     O(operators reached) per event, besides the operators' own.
+    Raises   PlanError where a source is not above the inputs; UnknownStreamError where the elements of a
+             relation are missing.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> s = stream("s", x="integer")
+    >>> box = PlanBox(s.window(5).distinct().plan())
+    >>> box.push(0, [(1, 2, (7,)), (3, 4, (7,))])
+    [[(1, 6, (7,))]]
+    >>> box.advance(0, 6), box.progress()
+    ([[(6, 8, (7,))]], 6)
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Sequence[Node] | None = None,
+        *,
+        relations: Relations | None = None,
+        running: Mapping[Node, Operator] | None = None,
+        reached: Sequence[Time] | None = None,
+        taps: Mapping[Node, Tap] | None = None,
+    ) -> None:
+        physical = physical_plan(plan)
+        self.plan = physical
+        """The physical plan."""
+        sources = tuple(node for node in physical.nodes if not node.inputs and not _is_relation(node))
+        self.nodes: tuple[Node, ...] = sources if inputs is None else tuple(map(physical_node, inputs))
+        """The nodes of the physical plan that are its inputs."""
+        upper = above(physical, self.nodes)
+        _require_all_above(upper, self.nodes)
+        self.inputs = tuple(map(label, self.nodes))
+        self.outputs = tuple(physical.outputs)
+        self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
+        """By port, how far it is."""
+        self._received = [0] * len(self.nodes)
+        adopted = {} if running is None else running
+        self._operators = {
+            node: adopted[node] if node in adopted else running_operator(node)
+            for node in upper
+            if not _is_relation(node)
+        }
+        self._sizes = [one.size for one in self._operators.values() if type(one).size is not Operator.size]
+        """Of operators that may keep something."""
+        taps = taps or {}
+        seen = {*taps, *physical.outputs.values()}
+        links = linked(self._operators, lambda node: node not in seen and len(physical.consumers(node)) == 1)
+        self._chains = {node: Chain(found, self._operators) for node, found in links.items()}
+        self._links = {link for found in links.values() for link in found}
+        self._circuit = Circuit(
+            self.nodes,
+            self._operators,
+            self._chains,
+            taps,
+            {},
+            lambda node: any(reader in self._operators for reader in physical.consumers(node)),
+            set(self.nodes),
+        )
+        self._progress = [self._progress_at(root) for root in physical.outputs.values()]
+        fresh = {node for node in self._operators if node not in adopted}
+        given = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
+        self.initial = [given.get(root, []) for root in physical.outputs.values()]
+        """By output, what new operators gave before any event: what is made of rows of relations."""
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """By port, what happens on a batch and the progress behind it, without a question whether the port
+        has ended. Compiled when the first event comes: a box that is only looked at has none."""
+        outputs = self.plan.outputs.values()
+        return [
+            compile_event(self._circuit, port, outputs, self.reached, self._received)
+            for port in range(len(self.nodes))
+        ]
+
+    def open(self) -> None:
+        """Compile now what the first event takes."""
+        _ = self.events
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
+        return self.process(port, batch, batch[-1][0]) if batch else [[] for _ in self.outputs]
+
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        """A heartbeat on an input. One that tells nothing new is ignored."""
+        if time <= self.reached[port]:
+            return [[] for _ in self.outputs]
+        return self.process(port, [], time)
+
+    def end(self, port: int) -> list[Batch]:
+        """Nothing more will arrive on an input."""
+        return self.advance(port, FOREVER)
+
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """A batch, possibly empty, and the progress of its port behind it, in one event."""
+        if self.reached[port] == FOREVER:
+            if batch:
+                raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
+            return [[] for _ in self.outputs]
+        return self.events[port](batch, progress)
+
+    def progress(self, output: int = 0) -> Time:
+        """No later element on this output starts before this."""
+        return self._progress[output]()
+
+    def progress_of(self, node: Node) -> Time:
+        """The same of any node of the physical plan that is an input or above one."""
+        return self._progress_at(node)()
+
+    def _progress_at(self, node: Node) -> Callable[[], Time]:
+        while node in self._links and node not in self.nodes:
+            node = node.inputs[0]
+        if node in self.nodes:
+            return partial(self.reached.__getitem__, self.nodes.index(node))
+        return (lambda: FOREVER) if _is_relation(node) else self._operators[node].progress
+
+    def size(self) -> int:
+        """How many elements its operators keep."""
+        return sum([size() for size in self._sizes])
+
+    def state(self) -> Iterable[Element]:
+        """The elements that its operators keep."""
+        for operator in self._operators.values():
+            yield from operator.state()
+
+    def counters(self) -> Mapping[str, int]:
+        """`received`, `emitted`, and `intermediate`: what operators gave to operators."""
+        made = {node: operator.emitted for node, operator in self.operators().items()}
+        outputs = list(self.plan.outputs.values())
+        received = dict(zip(self.nodes, self._received, strict=True))
+        return {
+            "received": sum(self._received),
+            "emitted": sum(made.get(node, received.get(node, 0)) for node in outputs),
+            "intermediate": sum(count for node, count in made.items() if node not in outputs),
+        }
+
+    def made(self, node: Node) -> int:
+        """How many elements an input or an operator has given."""
+        if node in self.nodes:
+            return self._received[self.nodes.index(node)]
+        operators = self.operators()
+        return operators[node].emitted if node in operators else 0
+
+    def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
+        """Take note of how far the inputs are, while somebody else runs the operators."""
+        self.reached[:] = reached
+        self._received[:] = received
+        self._count_from(received)
+
+    def _count_from(self, received: Sequence[int]) -> None:
+        """The inputs have given so much of which the chains need not tell their operators."""
+        for chain in self._chains.values():
+            if chain.source in self.nodes:
+                chain.counted = received[self.nodes.index(chain.source)]
+
+    def operators(self) -> Mapping[Node, Operator]:
+        """The running operators by their nodes, for those who want to look inside."""
+        received = dict(zip(self.nodes, self._received, strict=True))
+        for chain in self._chains.values():
+            chain.settle(self.progress_of(chain.source), received.get(chain.source))
+        return dict(self._operators)
+
+
+def label(node: Node) -> str:
+    """A name for what a node gives."""
+    leaves = [str(n.operator).partition(" ")[2] for n in node.walk() if not n.inputs]
+    return leaves[0] if not node.inputs else f"{node.operator} of {', '.join(leaves)}"
+
+
+def _is_relation(node: Node) -> bool:
+    return isinstance(node.operator, Relation)
+
+
+def _require_all_above(upper: Sequence[Node], inputs: Sequence[Node]) -> None:
+    for node in upper:
+        if not node.inputs and not _is_relation(node):
+            raise PlanError(f"{node.operator} is not above the inputs {', '.join(map(label, inputs))}")

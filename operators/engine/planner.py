@@ -1,0 +1,135 @@
+"""From a logical plan to a physical one: which implementation runs each operator.
+
+The choice is data: the tables of the operators' modules, each entry with a precondition. The first whose
+precondition holds is taken; a physical plan may name any other that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from midstream.operators import signs
+from midstream.operators.aggregation import aggregate
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.operators.joins import join, matching
+from midstream.operators.rows import distinct, multisets, stateless, union
+from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
+from midstream.plans.algebra.arrangements import Convert, Form, Split
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.logical import Logical, Relation, Source
+from midstream.plans.algebra.physical import Boxed, Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import is_chronon_stream
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.values.errors import PlanError
+
+TABLES: tuple[Table, ...] = (
+    stateless.IMPLEMENTATIONS,
+    time_window.IMPLEMENTATIONS,
+    windows.IMPLEMENTATIONS,
+    granularity.IMPLEMENTATIONS,
+    cql.IMPLEMENTATIONS,
+    arrangements.IMPLEMENTATIONS,
+    union.IMPLEMENTATIONS,
+    join.IMPLEMENTATIONS,
+    multisets.IMPLEMENTATIONS,
+    matching.IMPLEMENTATIONS,
+    distinct.IMPLEMENTATIONS,
+    aggregate.IMPLEMENTATIONS,
+    signs.IMPLEMENTATIONS,
+)
+"""In order of preference."""
+
+
+def _together(tables: tuple[Table, ...]) -> Mapping[type[Logical], tuple[Implementation, ...]]:
+    kinds = dict.fromkeys(kind for table in tables for kind in table)
+    return {kind: tuple(one for table in tables for one in table.get(kind, ())) for kind in kinds}
+
+
+IMPLEMENTATIONS = _together(TABLES)
+"""All implementations of each logical operator, the preferred one first."""
+
+
+def physical_plan(plan: Plan | Stream) -> Plan:
+    """Choose an implementation for every operator that has none yet; sources stay as they are.
+
+    Splits and converters are added where an implementation needs them.
+
+    Raises PlanError where none fits, with the reason.
+    """
+    chosen = plan_of("physical_plan", plan).map(_choose)
+    return Plan({name: _in_form(root, "intervals") for name, root in chosen.outputs.items()})
+
+
+def physical_node(node: Node) -> Node:
+    """The same of a node within a plan, whatever the form of what it gives."""
+    return Plan(node).map(_choose).root
+
+
+def running_operator(node: Node) -> Operator:
+    """A new running operator, with empty state, for a node of a physical plan."""
+    return implementation_of(node).make(node)
+
+
+def implementation_of(node: Node) -> Implementation:
+    """The implementation that a node of a physical plan names. Raises PlanError where there is none."""
+    assert isinstance(node.operator, Physical)
+    candidates = IMPLEMENTATIONS.get(type(node.operator.logical), ())
+    for candidate in candidates:
+        if candidate.name == node.operator.implementation:
+            return candidate
+    known = "one of " + ", ".join(candidate.name for candidate in candidates) if candidates else "none"
+    raise PlanError(
+        f"found implementation {node.operator.implementation!r} for {node.operator.logical}, expected {known}"
+    )
+
+
+def form(node: Node) -> Form:
+    """The form of the physical stream that a node of a physical plan gives."""
+    return "intervals" if _is_leaf(node) else implementation_of(node).gives
+
+
+def _choose(node: Node) -> Node:
+    if _is_leaf(node):
+        return node
+    operator, copy = logical_operator(node), 0
+    if isinstance(node.operator, Physical):
+        candidates: tuple[Implementation, ...] = (implementation_of(node),)
+        copy = node.operator.copy
+    else:
+        candidates = _suitable(operator)
+    obstacles = []
+    for candidate in candidates:
+        fitted = Node(
+            Physical(candidate.name, operator, copy), tuple(_fit(child, candidate) for child in node.inputs)
+        )
+        obstacle = candidate.obstacle(fitted)
+        if obstacle is None:
+            return fitted
+        obstacles.append(obstacle)
+    raise PlanError(f"{node.operator}: {'; '.join(dict.fromkeys(obstacles))}", operator=str(node.operator))
+
+
+def _suitable(operator: Logical) -> tuple[Implementation, ...]:
+    candidates = IMPLEMENTATIONS.get(type(operator), ())
+    if isinstance(operator, Convert):
+        # The other converter takes the form that this one is to give: fitting its input would never end.
+        return tuple(candidate for candidate in candidates if candidate.gives == operator.to)
+    return candidates
+
+
+def _fit(child: Node, consumer: Implementation) -> Node:
+    """A child as its consumer can take it."""
+    if consumer.needs_chronons and not is_chronon_stream(child):
+        child = _choose(Node(Split(1), (_in_form(child, "intervals"),)))
+    return _in_form(child, consumer.takes)
+
+
+def _in_form(node: Node, wanted: Form) -> Node:
+    return node if form(node) == wanted else _choose(Node(Convert(wanted), (node,)))
+
+
+def _is_leaf(node: Node) -> bool:
+    """Whether nothing is to be chosen for it: what comes from outside, or from a Box."""
+    return isinstance(node.operator, Source | Relation | Boxed)

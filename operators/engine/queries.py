@@ -1,0 +1,108 @@
+"""A query in an engine: its plan, its sinks, and where the part of it begins that can be exchanged."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field
+
+from midstream.operators.engine.log import Log
+from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import input_nodes, logical, meant
+from midstream.plans.algebra.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+
+Sink = Callable[[Batch], object]
+
+
+@dataclass(slots=True)
+class Query:
+    """A query that runs."""
+
+    name: str
+    plan: Plan
+    """As it was given, or the one to which a migration under way is moving."""
+    physical: Plan
+    """As it runs; subplans that are being exchanged are Boxed."""
+    number: int
+    """Queries are numbered as they come."""
+    complete_from: Time
+    """From this instant on its results are those of a query that has run from the beginning; FOREVER where
+    that will never be so."""
+    sinks: dict[str, list[Sink]] = field(init=False)
+    """By output."""
+    lasting: Time = BEGINNING
+    """Until when what came through windows that are gone may be valid."""
+    apart: set[int] = field(default_factory=set)
+    """The numbers of Boxes that have become plans and stay Boxes, as another query runs such operators."""
+    waiting: deque[Callable[[], object]] = field(default_factory=deque)
+    """What is to be done, one after the other, when no part of the plan is being exchanged any more."""
+    results: int = 0
+    """How many results were given out."""
+    made: int = 0
+    """How many elements its outputs' operators had given when results were last counted."""
+
+    first: dict[str, Batch] = field(default_factory=dict)
+    """By output, what it gives before anything arrives: what is made of rows of relations."""
+    logs: dict[str, Log] = field(default_factory=dict)
+    """By output, the results that are still valid; empty where nobody asked for a log."""
+
+    def __post_init__(self) -> None:
+        self.sinks = {output: [] for output in self.plan.outputs}
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether a log is kept, of its windows and its outputs."""
+        return bool(self.logs)
+
+    @property
+    def is_exchanged(self) -> bool:
+        """Whether a part of the plan is being exchanged."""
+        numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
+        return not numbers <= self.apart
+
+
+def lowest(physical: Plan, shared: Set[Node] = frozenset()) -> tuple[Node, ...]:
+    """The windows of a physical plan, sources without a window, and nodes that are `shared`, as far as they
+    are the first that are met from the outputs."""
+    return input_nodes(physical, {node for node in physical.nodes if node in shared})
+
+
+def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
+    """The same by the logical node that each carries out; of several that carry out one, the last."""
+    return {meant(node): node for node in lowest(physical, shared)}
+
+
+def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:
+    """Before which instant a subplan that starts to run now may lack what came before: where the last of it
+    ends.
+
+    `ends` tells of a stream where the last element so far ends, BEGINNING where there was none.
+    """
+    operator = logical(node)
+    if isinstance(operator, Source):
+        return ends(operator)
+    if isinstance(operator, Relation):
+        return BEGINNING
+    latest = max(missed_until(child, ends) for child in node.inputs)
+    if latest in (BEGINNING, FOREVER):
+        return latest
+    match operator:
+        case TimeWindow(size, slide):
+            return FOREVER if size is None else latest - 1 + size + slide - 1
+        case CountWindow() | PartitionedWindow():
+            return FOREVER  # the rows are counted from the first one on
+        case Granularity(granule):
+            return -(-latest // granule) * granule
+        case Istream() | Dstream():
+            return latest + 1
+    return latest

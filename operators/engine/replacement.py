@@ -1,0 +1,118 @@
+"""A query takes the place of another that means something else, at an instant of application time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from functools import partial
+
+from midstream.operators.engine.queries import Query, Sink
+from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import FOREVER, Batch, Time
+
+
+class Replacement:
+    """A query that ends at an instant, and one that begins there.
+
+        results@t  =  old@t before `at`,  new@t from `at` on
+
+    Both run until the old one has given all that starts before `at`. What the new one gives before that
+    waits, so that results stay in order.
+
+    Output   As the old query's sinks expect: ordered by start.
+    State    That of both queries, and the new one's results until the old one has ended.
+    """
+
+    def __init__(self, graph: QueryGraph, old: Query, new: Query, at: Time) -> None:
+        self.at = at
+        """From this instant on results are those of the new plan."""
+        self._graph = graph
+        self._old = old
+        self._new = new
+        self._sinks: Mapping[str, list[Sink]] = {output: list(sinks) for output, sinks in old.sinks.items()}
+        self._waiting: dict[str, Batch] = {output: [] for output in new.sinks}
+        self.is_done = False
+        """Whether the old query has been removed."""
+        for query, take in ((old, self._take_old), (new, self._take_new)):
+            for output, sinks in query.sinks.items():
+                sinks[:] = [partial(take, output)]
+                graph.base().subscribed(query.physical.outputs[output])
+
+    def work(self) -> Generator[None, None, None]:
+        """Look at each event whether the old query is over; also when there are no more events."""
+        try:
+            while not self._is_over():
+                yield
+        finally:
+            if not self.is_done and self._is_over():
+                self._end()
+
+    def _take_old(self, output: str, batch: Batch) -> None:
+        self._give(output, [(s, min(e, self.at), row) for s, e, row in batch if s < self.at])
+
+    def _take_new(self, output: str, batch: Batch) -> None:
+        taken = [(max(s, self.at), e, row) for s, e, row in batch if e > self.at]
+        if self.is_done:
+            self._give(output, taken)
+        else:
+            self._waiting[output] += taken
+
+    def _give(self, output: str, batch: Batch) -> None:
+        if batch:
+            for sink in self._sinks[output]:
+                sink(batch)
+
+    def _is_over(self) -> bool:
+        """Whether the old query has given all that starts before the instant, or is gone."""
+        if self._graph.queries.get(self._old.name) is not self._old:
+            return True
+        base = self._graph.base()
+        return all(base.progress_of(root) >= self.at for root in self._old.physical.outputs.values())
+
+    def _end(self) -> None:
+        self.is_done = True
+        for output, batch in self._waiting.items():
+            self._give(output, batch)
+        self._waiting.clear()
+        if self._graph.queries.get(self._new.name) is self._new:
+            self._graph.take_name(self._new, self._old)
+
+
+def replace(
+    graph: QueryGraph, plan: Plan | Stream, query: str | None = None, *, at: int | None = None
+) -> Replacement:
+    """Begin to replace a query, by default the first, by a plan that means something else.
+
+    `at` is the instant, by default the earliest that is possible: when nothing is valid any more of what the
+    old query has given, and nothing is missing of what the new one is to give. The new query has the old
+    one's name and sinks.
+
+    Raises   PlanError where the outputs have other names, where `at` is too early or no instant is late
+             enough, where a part of the old query is being exchanged, or where a log is kept of it.
+    """
+    plan, old = plan_of("replace", plan), graph.query(query)
+    if set(plan.outputs) != set(old.plan.outputs):
+        raise PlanError(
+            f"the new plan has the outputs {', '.join(plan.outputs)}, expected {', '.join(old.plan.outputs)}"
+        )
+    if old.is_exchanged:
+        raise PlanError(f"a migration of {old.name} is under way; wait until it is done, or abort it")
+    if old.is_logged:
+        raise PlanError(f"a log is kept of {old.name}, which cannot go on; add the new plan as another query")
+    if at is not None:
+        require("replace: at", at, int, "an instant in chronons")
+    new = graph.add(plan, name=f"{old.name}, to come")
+    given = max(map(graph.max_end, old.physical.outputs.values()))
+    earliest = max(given, new.complete_from)
+    if earliest == FOREVER or (at is not None and at < earliest):
+        graph.remove(new.name)
+        if earliest == FOREVER:
+            raise PlanError(
+                f"{old.name} cannot be replaced: something that it gave, or that the new plan would miss, "
+                "is valid for ever; add the new plan as another query"
+            )
+        raise PlanError(f"{old.name} cannot be replaced at {at}, expected {earliest} or later")
+    return Replacement(graph, old, new, earliest if at is None else at)

@@ -1,0 +1,1 @@
+"""Joins, semi-joins and anti-joins of interval streams."""

@@ -1,0 +1,227 @@
+"""Which left elements some right element matches, and until when: the state of semi-joins and anti-joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Protocol, cast
+
+from midstream.operators.joins.probes import key_source
+from midstream.operators.joins.sweepareas import HashSweepArea
+from midstream.plans.values.streams import FOREVER, Element, Payload, Time
+
+Left = Any
+"""A left element that is kept: `[start, end, payload, segment]`, with the open segment of an anti-join."""
+
+SEGMENT = 3
+
+
+class Cover(Protocol):
+    """How far left elements that have their matches in common are known to be matched."""
+
+    until: Time | None
+    """The latest end of a matching right element; None where none is valid."""
+    given: Time
+    """Until when a semi-join has given the left elements out."""
+
+    @property
+    def end(self) -> Time:
+        """From here on it is of no use."""
+
+
+class KeyCover:
+    """The cover of all left elements of one key."""
+
+    __slots__ = ("given", "key", "until")
+
+    end = FOREVER
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+        self.until: Time | None = None
+        self.given: Time = FOREVER
+
+
+class OwnCover(list[Any]):
+    """A left element that is its own cover."""
+
+    __slots__ = ("given", "until")
+
+    until: Time | None
+    given: Time
+
+    @property
+    def end(self) -> Time:
+        """That of the element."""
+        end: Time = self[1]
+        return end
+
+
+class Covers(Protocol):
+    """What the operators ask. All is said of the instant of the last purge."""
+
+    def can_match(self, payload: Payload) -> bool:
+        """Whether a left element's key is known."""
+
+    def find(self, start: Time, payload: Payload) -> Cover | None:
+        """What covers a left element that starts; None where nothing does."""
+
+    def keep(self, left: Left, cover: Cover | None) -> Cover | None:
+        """Keep a left element under what was found for it. Gives the cover if nobody awaits its end yet."""
+
+    def reached(self, right: Element) -> Iterable[Cover]:
+        """What a right element that starts extends; not yet extended."""
+
+    def lefts(self, cover: Cover) -> Iterable[Left]:
+        """The valid left elements that are kept under a cover."""
+
+    def release(self, cover: Cover) -> None:
+        """Nothing matches under this cover any longer."""
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Element]: ...
+
+
+class KeyCovers:
+    """Left elements of one key are matched by the same right elements, those of that key.
+
+    So a right element is nothing but its end, and no more is kept of the right side than the latest one.
+
+    State    The left elements; the keys that are covered.
+    Cost     O(1) per element, however many have its key.
+    """
+
+    def __init__(self, left: Sequence[int], right: Sequence[int]) -> None:
+        self._left_key, self._right_key = _key(left), _key(right)
+        self._lefts = HashSweepArea(left)
+        self._covers: dict[Hashable, KeyCover] = {}
+
+    def can_match(self, payload: Payload) -> bool:
+        """Whether a left element's key is known."""
+        return self._left_key(payload) is not None
+
+    def find(self, start: Time, payload: Payload) -> Cover | None:
+        """The cover of its key."""
+        return self._covers.get(self._left_key(payload))
+
+    def keep(self, left: Left, cover: Cover | None) -> Cover | None:
+        """Keep a left element, unless its key is unknown."""
+        self._lefts.insert([left], left[0])
+        return None
+
+    def reached(self, right: Element) -> Iterable[Cover]:
+        """The cover of its key, which may be new."""
+        key = self._right_key(right[2])
+        if key is None:
+            return ()
+        cover = self._covers.get(key)
+        if cover is None:
+            cover = self._covers[key] = KeyCover(key)
+        return (cover,)
+
+    def lefts(self, cover: Cover) -> Iterable[Left]:
+        """The left elements of its key."""
+        assert isinstance(cover, KeyCover)
+        return self._lefts.found(cover.key)
+
+    def release(self, cover: Cover) -> None:
+        """Forget it."""
+        assert isinstance(cover, KeyCover)
+        del self._covers[cover.key]
+
+    def purge(self, time: Time) -> None:
+        """Forget the left elements that end at or before a time."""
+        self._lefts.purge(time)
+
+    def __len__(self) -> int:
+        return len(self._lefts) + len(self._covers)
+
+    def __iter__(self) -> Iterator[Element]:
+        yield from ((start, end, payload) for start, end, payload, *_ in self._lefts)
+        for key, cover in self._covers.items():
+            assert cover.until is not None
+            yield cover.given if cover.given < cover.until else cover.until, cover.until, key
+
+
+class PairCovers:
+    """Left elements that are matched each by right elements of its own, among those of its key.
+
+    Without columns, all have the same key.
+
+    State    The left elements; the right elements.
+    Cost     O(elements of equal key on the other side) per element.
+    """
+
+    def __init__(
+        self, left: Sequence[int], right: Sequence[int], condition: Callable[[Payload, Payload], Any]
+    ) -> None:
+        self._left_key, self._right_key = _key(left), _key(right)
+        self._lefts, self._rights = HashSweepArea(left), HashSweepArea(right)
+        self._holds = condition
+
+    def can_match(self, payload: Payload) -> bool:
+        """Whether a left element's key is known."""
+        return self._left_key(payload) is not None
+
+    def find(self, start: Time, payload: Payload) -> Cover | None:
+        """A cover of its own, by the valid right elements."""
+        holds = self._holds
+        rights = self._rights.found(self._left_key(payload))
+        matches = [right for right in rights if holds(payload, right[2]) is True]
+        if not matches:
+            return None
+        cover = OwnCover()
+        cover.until = max(end for _, end, _ in matches)
+        # Which of the right elements that start with it are there already is an accident. The result is cut
+        # as if the left element had come before them: by the earlier ones, or by the first.
+        earlier = [end for since, end, _ in matches if since < start]
+        cover.given = max(earlier) if earlier else matches[0][1]
+        return cover
+
+    def keep(self, left: Left, cover: Cover | None) -> Cover | None:
+        """Keep a left element, unless its key is unknown."""
+        own = OwnCover(left)
+        own.until, own.given = (None, left[1]) if cover is None else (cover.until, cover.given)
+        # The area takes what has an end and a payload in their places.
+        self._lefts.insert([cast(Element, own)], left[0])
+        return own if cover is not None else None
+
+    def reached(self, right: Element) -> Iterable[Cover]:
+        """The covers of the left elements that it matches."""
+        self._rights.insert([right], right[0])
+        holds, row = self._holds, right[2]
+        lefts = self._lefts.found(self._right_key(row))
+        return [cast(OwnCover, left) for left in lefts if holds(left[2], row) is True]
+
+    def lefts(self, cover: Cover) -> Iterable[Left]:
+        """The one left element, which is the cover."""
+        return (cover,)
+
+    def release(self, cover: Cover) -> None:
+        """Wait for another match."""
+        cover.until = None
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+        self._lefts.purge(time)
+        self._rights.purge(time)
+
+    def __len__(self) -> int:
+        return len(self._lefts) + len(self._rights)
+
+    def __iter__(self) -> Iterator[Element]:
+        return ((start, end, payload) for start, end, payload, *_ in chain(self._lefts, self._rights))
+
+
+def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:
+    """The key of a payload, or None where one of its columns is unknown."""
+    unknown = " or ".join(f"row[{i}] is None" for i in columns)
+    key = key_source("row", columns)
+    function: Callable[[Payload], Hashable] = eval(
+        f"lambda row: None if {unknown} else {key}" if columns else f"lambda row: {key}", {}
+    )
+    return function

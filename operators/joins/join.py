@@ -1,0 +1,189 @@
+"""Joins of interval streams: symmetric hashing for equi-joins, symmetric nested loops for any condition, and
+the mixtures of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.operators.joins import band_join
+from midstream.operators.joins.hash_worker import Inline, hash_work, work_function
+from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
+from midstream.operators.joins.probes import SIDES, Pairing, Probe, hash_probe, pairing, scan
+from midstream.operators.joins.queued_join import QueuedJoin
+from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
+from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import has_ordered_ends, join_keys
+from midstream.plans.values.streams import Batch
+
+__all__ = ["IMPLEMENTATIONS", "HashJoin", "NestedLoopsJoin", "Pairing", "pairing"]
+
+
+class _Sides(NamedTuple):
+    areas: Areas
+    probes: Probes
+
+
+class HashJoin(SweepJoin):
+    """Pair the elements of two streams whose keys agree while both are valid.
+
+        join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, key(l) = key(r), condition(l, r) }
+
+    Input    Two ports, each ordered by start; one may run ahead of the other.
+    Output   Ordered by start. A pair is valid while both halves are.
+    State    Per port, the elements that end after the other port's progress; pairs that start after the least
+             progress.
+    Cost     O(1 + elements of equal key) per element; purging is amortised O(1), O(log n) where ends are
+             unordered.
+    Raises   StreamOrderError when a port goes back in time.
+    Source   thesis, Algorithm 6 with hash tables
+
+    A key that holds None equals no key, as in SQL. Where the ends of a port are known to be ordered, its
+    state is a queue (`is_fifo`).
+
+    >>> join = HashJoin(left=[0], right=[0])
+    >>> join.push(0, [(0, 10, ("a", 1))])
+    []
+    >>> join.push(1, [(4, 6, ("a", 2)), (5, 6, ("b", 3))])
+    []
+    >>> join.advance(0, 4)                  # from now on no pair can start before 4
+    [(4, 6, ('a', 1, 'a', 2))]
+    """
+
+    def __init__(
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        pairing: Pairing | None = None,
+        is_fifo: Fifo = (False, False),
+    ) -> None:
+        self._pairing = pairing or Pairing()
+        self._hashed, probes = _hashed(left, right, self._pairing, is_fifo)
+        super().__init__(self._hashed, probes)
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """One generated function."""
+        return work_function(self.inline(port))
+
+    def inline(self, port: int, **names: Any) -> Inline:
+        """The same as statements; see hash_work for the names."""
+        probe = self._probes[port]
+        return hash_work(port, self._hashed, self._pairing, probe, self._output, self.reached, **names)
+
+
+class NestedLoopsJoin(SweepJoin):
+    """Pair the elements of two streams that satisfy any condition while both are valid.
+
+        join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, condition(l, r) }
+
+    Input, Output, State    as HashJoin
+    Cost     O(elements kept on the other side) per element.
+    Source   thesis, Algorithm 6 with lists
+
+    >>> join = NestedLoopsJoin(Pairing("left[0] < right[0]"))
+    >>> join.push(0, [(0, 10, (1,)), (0, 10, (5,))])
+    []
+    >>> join.push(1, [(0, 6, (3,))])
+    [(0, 6, (1, 3))]
+    """
+
+    def __init__(self, pairing: Pairing | None = None, is_fifo: Fifo = (False, False)) -> None:
+        super().__init__(*_listed(pairing or Pairing(), is_fifo))
+
+
+class _HashSides(NamedTuple):
+    areas: tuple[Hashed, Hashed]
+    probes: Probes
+
+
+def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _HashSides:
+    keys = (left, right)
+    areas: list[Hashed] = [
+        FifoHashSweepArea(columns) if fifo else HashSweepArea(columns)
+        for columns, fifo in zip(keys, is_fifo, strict=True)
+    ]
+    probes: list[Probe] = [
+        hash_probe(side, keys[port], pairing, areas[1 - port].CANDIDATES) for port, side in enumerate(SIDES)
+    ]
+    return _HashSides((areas[0], areas[1]), (probes[0], probes[1]))
+
+
+def _listed(pairing: Pairing, is_fifo: Fifo) -> _Sides:
+    areas: list[SweepArea] = [FifoListSweepArea() if fifo else ListSweepArea() for fifo in is_fifo]
+    probes = [scan(side, pairing, is_fifo=is_fifo[1 - port]) for port, side in enumerate(SIDES)]
+    return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
+
+
+def _has_keys(node: Node) -> str | None:
+    keys, _ = join_keys(join_of(node).condition, node.inputs[0].schema, node.inputs[1].schema)
+    return None if keys else "no column of the left side is to be equal to one of the right side"
+
+
+def _fifo(node: Node) -> Fifo:
+    return has_ordered_ends(node.inputs[0]), has_ordered_ends(node.inputs[1])
+
+
+def _keys(node: Node) -> tuple[list[int], list[int]]:
+    left, right = (child.schema for child in node.inputs)
+    keys, _ = join_keys(join_of(node).condition, left, right)
+    return [left.index(mine) for mine, _ in keys], [right.index(theirs) for _, theirs in keys]
+
+
+def _whole(node: Node) -> Pairing:
+    """The pairing by the whole condition."""
+    operator = join_of(node)
+    return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+
+
+def _rest(node: Node) -> Pairing:
+    """The pairing by what the keys leave of the condition."""
+    operator = join_of(node)
+    left, right = (child.schema for child in node.inputs)
+    return pairing(join_keys(operator.condition, left, right)[1], operator.columns, left, right)
+
+
+def _by_hashing(node: Node) -> _HashSides:
+    return _hashed(*_keys(node), _rest(node), _fifo(node))
+
+
+def _by_loops(node: Node) -> _Sides:
+    return _listed(_whole(node), _fifo(node))
+
+
+def _hash_join(node: Node) -> Operator:
+    return HashJoin(*_keys(node), _rest(node), _fifo(node))
+
+
+def _nested_loops_join(node: Node) -> Operator:
+    return NestedLoopsJoin(_whole(node), _fifo(node))
+
+
+def _hash_list_join(node: Node) -> Operator:
+    """The left side in a hash table, the right side in a list: for a right side that is tiny, or hardly
+    probed."""
+    hashed, listed = _by_hashing(node), _by_loops(node)
+    return SweepJoin((hashed.areas[0], listed.areas[1]), (listed.probes[0], hashed.probes[1]))
+
+
+def _list_hash_join(node: Node) -> Operator:
+    """The mixture the other way round."""
+    hashed, listed = _by_hashing(node), _by_loops(node)
+    return SweepJoin((listed.areas[0], hashed.areas[1]), (hashed.probes[0], listed.probes[1]))
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Join: (
+        Implementation("hash-join", _hash_join, _has_keys),
+        Implementation("band-join", band_join.make, band_join.obstacle),
+        Implementation("nested-loops-join", _nested_loops_join),
+        # What follows is never preferred: a plan names it.
+        Implementation("hash-list-join", _hash_list_join, _has_keys),
+        Implementation("list-hash-join", _list_hash_join, _has_keys),
+        Implementation("hash-join-queued", lambda node: QueuedJoin(*_by_hashing(node)), _has_keys),
+        Implementation("nested-loops-join-queued", lambda node: QueuedJoin(*_by_loops(node))),
+    ),
+}

@@ -1,0 +1,104 @@
+"""Probes: generated loops from a batch of one side, over what the other side keeps, to pairs.
+
+A probe reads what a SweepArea shows of itself (its `index`) and gives pairs in the order of the batch. The
+condition and the payload of a pair are computed in line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from midstream.operators.compile.generated import define
+from midstream.plans.expressions.expressions import TRUE, Expression, pair_scope
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Batch
+
+Probe = Callable[[Batch, Any], Batch]
+"""From a batch of one side and the index of the other side's SweepArea to the pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Generated source: when `left` and `right` make a pair, and which payload the pair has."""
+
+    condition: str = "True"
+    payload: str = "left + right"
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: Schema) -> Pairing:
+    """The pairing of a join whose payload is the listed columns of both sides."""
+    scope = pair_scope(left, right)
+    holds = "True" if condition == TRUE else condition.source(scope)
+    if tuple(columns) == left.names + right.names:
+        return Pairing(holds, names=scope.names)
+    return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)
+
+
+class Side(NamedTuple):
+    """The names of the two payloads in a pair, seen from the port that an element arrives on."""
+
+    mine: str
+    other: str
+
+
+SIDES = (Side("left", "right"), Side("right", "left"))
+"""By port."""
+
+
+_PROBE = """
+def probe(batch, index):
+    {prepare}
+    return [
+        (start if start >= start2 else start2, end if end <= end2 else end2, {payload})
+        for start, end, {mine} in batch
+        {candidates}
+        if start2 < end and start < end2{condition}
+    ]
+"""
+
+
+def key_source(payload: str, columns: Sequence[int]) -> str:
+    """The source of a payload's key: one column stands for itself, several make a tuple."""
+    parts = [f"{payload}[{i}]" for i in columns]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def known_source(payload: str, columns: Sequence[int]) -> str:
+    """The source of whether a payload's key is known; that of no columns is."""
+    return " and ".join(f"{payload}[{i}] is not None" for i in columns) or "True"
+
+
+def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
+    """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
+    kept under it."""
+    bucket = f"(bucket := find({key_source(side.mine, columns)}))"
+    # A single element mostly finds none, and then the comprehension would be a detour.
+    single = f"if len(batch) == 1 and {key_source('batch[0][2]', columns)} not in index: return []"
+    return generate(
+        side,
+        pairing,
+        prepare=f"{single}\n    find = index.get",
+        candidates=f"if {bucket} is not None for start2, end2, {side.other} in {candidates}",
+    )
+
+
+def scan(side: Side, pairing: Pairing, *, is_fifo: bool) -> Probe:
+    """Look at every element."""
+    elements = "index" if is_fifo else "index.values()"
+    return generate(side, pairing, candidates=f"for start2, end2, {side.other} in {elements}")
+
+
+def generate(side: Side, pairing: Pairing, candidates: str, prepare: str = "pass") -> Probe:
+    """A probe from the source of its loop over candidates `start2, end2` and the other side's payload."""
+    source = _PROBE.format(
+        prepare=prepare,
+        payload=pairing.payload,
+        mine=side.mine,
+        candidates=candidates,
+        condition="" if pairing.condition == "True" else f" and {pairing.condition}",
+    )
+    probe: Probe = define(source, "probe", dict(pairing.names))
+    return probe

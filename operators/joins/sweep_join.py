@@ -1,0 +1,81 @@
+"""What all joins share: a SweepArea and a probe for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import ClassVar
+
+from midstream.operators.base.operator import Operator
+from midstream.operators.base.output import OrderedOutput
+from midstream.operators.joins.probes import Probe
+from midstream.operators.joins.sweepareas import SweepArea
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.values.streams import Batch, Element
+
+Areas = tuple[SweepArea, SweepArea]
+Probes = tuple[Probe, Probe]
+Fifo = tuple[bool, bool]
+"""By port, whether the ends of the input never decrease, so that its state expires first in, first out."""
+
+
+class SweepJoin(Operator):
+    """A join whose elements probe the other side's SweepArea, and are then kept in their own while a later
+    element of the other side can meet them.
+
+    The probe of a port must read what the area of the other port is.
+
+    Source   thesis, Algorithm 6
+    """
+
+    ports: ClassVar[int] = 2
+
+    def __init__(self, areas: Areas, probes: Probes) -> None:
+        super().__init__()
+        self._areas = areas
+        self._probes = probes
+        self._output = OrderedOutput()
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """The work of a port, as a function that has at hand what it needs."""
+        other = 1 - port
+        reached, opposite, probe = self.reached, self._areas[other], self._probes[port]
+        insert, purge, release = self._areas[port].insert, opposite.purge, self._output.release
+        queue, runs = self._output.queue, self._output.runs
+
+        def work(batch: Batch) -> Batch:
+            here, there = reached[port], reached[other]
+            if batch:
+                fresh = probe(batch, opposite.index)
+                insert(batch, there)
+                purge(here)
+                return release(fresh, here if here < there else there)
+            purge(here)
+            return release(batch, here if here < there else there) if queue or runs else []
+
+        return work
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        return self._workers[port](batch)
+
+    def kept(self, port: int) -> Iterable[Element]:
+        """The elements of a port, as they came, that end after the other port's progress; but for those that
+        no condition can be true of, as their key is not known."""
+        return self._areas[port]
+
+    def size(self) -> int:
+        """Elements kept on both sides, and pairs that wait for their turn."""
+        return len(self._areas[0]) + len(self._areas[1]) + len(self._output)
+
+    def state(self) -> Iterable[Element]:
+        """The same."""
+        return chain(*self._areas, self._output)
+
+
+def join_of(node: Node) -> logical.Join:
+    """The join that a node is."""
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Join)
+    return operator

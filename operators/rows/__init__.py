@@ -1,0 +1,1 @@
+"""Filter, map, union, duplicate elimination, difference: what takes rows as they are."""

@@ -1,0 +1,218 @@
+"""Duplicate elimination over interval streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+from midstream.operators.base.expiry import Expiry
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.operators.base.output import OrderedOutput
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.properties import has_ordered_ends
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+
+Cover = tuple[Time, Payload, Time | None]
+"""Until when a payload has been given out, and until when the part that follows will be, once known."""
+
+_NOTHING = object()
+"""The payload of nothing."""
+
+SELDOM = 64
+"""What has ended is forgotten when it is most of what there is, and this much more."""
+
+
+class Distinct(Operator):
+    """Give every valid payload once.
+
+        distinct(S)@t  =  { e | e in S@t }        (each once)
+
+    Of an element only the part is new by which it outlives the equal elements before it. That part may start
+    later than elements still to come, and then it waits.
+
+    State    Per payload, until when it has been given out, while that lies ahead; and the parts that wait.
+    Cost     O(1) amortised per element where ends are ordered, else O(log n).
+    Source   thesis, Algorithm 7, with erratum 1: what is kept is the part that the new element adds
+
+    >>> distinct = Distinct()
+    >>> distinct.push(0, [(5, 11, "a"), (6, 14, "d"), (9, 10, "a"), (10, 12, "a")])
+    [(5, 11, 'a'), (6, 14, 'd')]
+    >>> distinct.end(0)
+    [(11, 12, 'a')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._covered: dict[Payload, Time] = {}
+        self._expiry: Expiry[Payload] = Expiry()
+        self._output = OrderedOutput()
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        covered, expiry = self._covered, self._expiry
+        fresh: Batch = []
+        for element in batch:
+            start, end, payload = element
+            until = covered.get(payload)
+            if until is None or until <= start:
+                fresh.append(element)
+            elif until < end:
+                fresh.append((until, end, payload))
+            else:
+                continue
+            covered[payload] = end
+            expiry.add(end, payload)
+        progress = self.reached[0]
+        if expiry.next is not None and expiry.next <= progress:
+            for end, payload in expiry.expired(progress):
+                # An entry that was extended since has a later expiry of its own.
+                if covered.get(payload) == end:
+                    del covered[payload]
+        return self._output.release(fresh, progress)
+
+    def cover(self, covers: Iterable[Cover]) -> None:
+        """Go on with what has been given out so far, and with parts that wait."""
+        for end, payload, following in covers:
+            if following is None:
+                self._covered[payload] = end
+                self._expiry.add(end, payload)
+            else:
+                self._output.release([(end, following, payload)], self.reached[0])
+
+    def size(self) -> int:
+        """Payloads that are covered, and parts that wait."""
+        return len(self._covered) + len(self._output)
+
+    def state(self) -> Iterable[Element]:
+        """Payloads that are covered, each until its end, and parts that wait."""
+        progress = self.reached[0]
+        yield from ((min(progress, end), end, payload) for payload, end in self._covered.items())
+        yield from self._output
+
+
+class FifoDistinct(Operator):
+    """The same where ends never decrease: what expires is a queue, and a part that waits does so with what it
+    follows, so that parts come out in order by themselves.
+
+    Should an end decrease all the same, because a window has been made smaller, it goes on as Distinct.
+
+    >>> distinct = FifoDistinct()
+    >>> distinct.push(0, [(5, 11, "a"), (6, 14, "d"), (10, 15, "a")])
+    [(5, 11, 'a'), (6, 14, 'd')]
+    >>> distinct.end(0)
+    [(11, 15, 'a')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Until when each payload has been given out, the payload, and until when the part that follows will
+        # be, once known: in columns, which go through memory as time does, and make no objects.
+        self._ends: list[Time] = []
+        self._payloads: list[Payload] = []
+        self._nexts: list[Time | None] = []
+        self._first = 0
+        """Where the first is that has not ended."""
+        self._gone = 0
+        """How many have been taken out before the first place."""
+        self._last: dict[Payload, int] = {}
+        """By payload the number of its last, from the beginning of time; and of some, one that has gone."""
+        self._general: Distinct | None = None
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """The work, as a function that has at hand what it needs."""
+        reached, last, find = self.reached, self._last, self._last.get
+        ends, payloads, nexts = self._ends, self._payloads, self._nexts
+
+        def work(batch: Batch) -> Batch:
+            if self._general is not None:
+                return self._general.process(0, batch, reached[0])
+            out: Batch = []
+            first, gone, count = self._first, self._gone, len(ends)
+            latest = ends[-1] if ends else BEGINNING
+            # Nothing arrives at the progress, but it has to be reached.
+            elements = iter([*batch, (reached[0], FOREVER, _NOTHING)])
+            for element in elements:
+                start, end, payload = element
+                while first < count and ends[first] <= start:
+                    following = nexts[first]
+                    if following is not None:
+                        out.append((ends[first], following, payloads[first]))
+                    first += 1
+                if payload is _NOTHING:
+                    break
+                if end < latest:
+                    self._first = first
+                    *rest, _ = element, *elements
+                    return out + self._generalise(rest)
+                place = find(payload, -1) - gone
+                if place < first:
+                    out.append(element)
+                elif latest < end or ends[place] < end:
+                    nexts[place] = end
+                else:
+                    continue
+                last[payload] = gone + count
+                ends.append(end)
+                payloads.append(payload)
+                nexts.append(None)
+                latest = end
+                count += 1
+            self._first = first
+            if first == count or 2 * first > count + SELDOM:
+                self._forget()
+            return out
+
+        return work
+
+    def _forget(self) -> None:
+        """Forget what has ended."""
+        first, last = self._first, self._last
+        del self._ends[:first], self._payloads[:first], self._nexts[:first]
+        self._gone += first
+        self._first = 0
+        if not self._ends:
+            last.clear()
+        elif len(last) > 2 * len(self._ends) + SELDOM:
+            kept = {payload: number for payload, number in last.items() if number >= self._gone}
+            last.clear()
+            last.update(kept)
+
+    def _generalise(self, batch: Batch) -> Batch:
+        """Go on with a batch as it is done where ends are not ordered."""
+        self._general = Distinct()
+        self._general.cover(self._kept())
+        for column in (self._ends, self._payloads, self._nexts, self._last):
+            column.clear()
+        self._first = 0
+        return self._general.process(0, batch, self.reached[0])
+
+    def _kept(self) -> Iterable[Cover]:
+        columns = self._ends, self._payloads, self._nexts
+        return zip(*(islice(column, self._first, None) for column in columns), strict=True)
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        return self._workers[port](batch)
+
+    def size(self) -> int:
+        """Payloads that are covered, and parts that wait."""
+        return len(self._ends) - self._first if self._general is None else self._general.size()
+
+    def state(self) -> Iterable[Element]:
+        """Payloads that are covered, each until its end, and parts that wait."""
+        if self._general is not None:
+            return self._general.state()
+        progress = self.reached[0]
+        return (
+            (min(progress, end), end, payload) if following is None else (end, following, payload)
+            for end, payload, following in self._kept()
+        )
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Distinct: (
+        Implementation(
+            "distinct",
+            lambda node: FifoDistinct() if has_ordered_ends(node.inputs[0]) else Distinct(),
+        ),
+    ),
+}

@@ -1,0 +1,274 @@
+"""Difference, strict difference, intersection and max-union: operators on multiplicities of equal rows."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+from midstream.operators.base.arrivals import Arrival, Arrivals
+from midstream.operators.base.expiry import Expiry
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra import logical
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+
+FEW = 64
+"""What has left is forgotten when it is most of what there is, and this much more."""
+
+
+class _Row:
+    """How often a payload is valid now on either side, and its open segments."""
+
+    # Made without a call of Python: hardly any payload is there when its next element comes.
+    __slots__ = ("carriers", "first", "open", "others", "payload", "rest")
+
+    payload: Payload
+    carriers: int
+    others: int
+    open: int
+    """How many segments are open."""
+    # Hardly ever is more than one, and a deque is large.
+    first: int
+    """The number of the oldest open segment, if there is one."""
+    rest: deque[int]
+    """The numbers of the others."""
+
+
+_NO_REST: deque[int] = deque()
+"""Of most rows; nothing is put in."""
+
+
+class Multisets(Operator):
+    """Give each payload as often as its multiplicities on two sides say.
+
+        multisets(L, R)@t  =  { e, f(n, m) times | e is n times in L@t, m times in R@t }
+
+    The operator sweeps over application time. One side carries the results: f(n, m) is at most the carrier's
+    multiplicity, and so many segments of the payload are open. When an instant is over, segments are opened
+    where f has risen over it, and closed, the oldest first, where it has fallen. What rises and falls at the
+    same instant cancels, except that every end of a carrying element closes a segment: otherwise rows that
+    replace each other would keep one open for ever, and all results behind it.
+
+    Segments are queued as they open, which is in order of their starts, and leave from the front when closed.
+
+    Input    Two ports, each ordered by start; one may run ahead of the other.
+    Output   Ordered by start. A result is no longer than the longest carrying element; it leaves when its end
+             is known and no earlier segment is open.
+    State    The valid elements; elements that start after the least progress; open segments and closed ones
+             behind them.
+    Cost     O(1) amortised per element where ends are ordered, else O(log n), however many rows are equal.
+    Source   thesis, (8.6), (8.12) to (8.14); Algorithm 8 is agreed with, but it scans the equal elements
+
+    >>> difference = Multisets(surplus)
+    >>> difference.push(0, [(5, 11, "a"), (6, 14, "d"), (12, 17, "b")])
+    []
+    >>> difference.push(1, [(3, 9, "d"), (7, 15, "b")])       # nothing is known of what ends after 7
+    []
+    >>> difference.end(0) + difference.end(1)
+    [(5, 11, 'a'), (9, 14, 'd'), (15, 17, 'b')]
+    """
+
+    ports = 2
+
+    def __init__(self, f: Callable[[int, int], int], carrier: int = 0, *, others_pass: bool = False) -> None:
+        super().__init__()
+        self._f = f
+        """From the multiplicities on the carrying side and on the other one to how many are to be open."""
+        self._carrier = carrier
+        self._others_pass = others_pass
+        """Whether the other side's elements are results as well."""
+        self._arrivals = Arrivals(2)
+        self._rows: dict[Payload, _Row] = {}
+        # Of each valid element its end and its row, in queues: no object is made for it, and the row is at
+        # hand when it ends. The sides have windows of their own, so each has its own queues.
+        self._ends: deque[Time] = deque()
+        self._valid: deque[_Row] = deque()
+        self._other_ends: deque[Time] = deque()
+        self._other_valid: deque[_Row] = deque()
+        self._early: Expiry[tuple[_Row, bool]] = Expiry()
+        """What ends before the last of its queue, and whether it carries."""
+        self._now: Time = BEGINNING
+        self._touched: list[_Row] = []
+        """What has changed at this instant."""
+        # Segments by number, in order of starts; an end is None while the segment is open.
+        self._starts: list[Time] = []
+        self._segment_ends: list[Time | None] = []
+        self._payloads: list[Payload] = []
+        self._first = 0
+        """Where the first is that has not left."""
+        self._gone = 0
+        """How many have been taken out before the first place."""
+
+    def worker(self, port: int) -> Callable[[Batch], Batch]:
+        """The work of a port, as a function that has at hand what it needs."""
+        reached, take, sweep = self.reached, self._arrivals.take, self._sweep
+        starts, ends, payloads = self._starts, self._segment_ends, self._payloads
+
+        def work(batch: Batch) -> Batch:
+            left, right = reached
+            bound = left if left < right else right
+            arrivals = take(port, batch, bound)
+            if bound > self._now or arrivals:
+                sweep(arrivals, bound)
+            first, count = self._first, len(ends)
+            out: Batch = []
+            while first < count and (end := ends[first]) is not None:
+                out.append((starts[first], end, payloads[first]))
+                first += 1
+            if first and (first == count or 2 * first > count + FEW):
+                del starts[:first], ends[:first], payloads[:first]
+                self._gone += first
+                first = 0
+            self._first = first
+            return out
+
+        return work
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        return self._workers[port](batch)
+
+    def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
+        """Go through elements at their starts, and on to the bound, by way of the instants at which elements
+        end."""
+        rows, touched = self._rows, self._touched
+        ends, valid, other_ends, other_valid = self._ends, self._valid, self._other_ends, self._other_valid
+        early, carrier, others_pass = self._early, self._carrier, self._others_pass
+        starts, segment_ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
+        now = self._now
+        # Nothing arrives at the bound, but it has to be reached.
+        for start, side, element in [*arrivals, (bound, carrier, None)]:
+            while True:
+                instant = start
+                if ends and ends[0] < instant:
+                    instant = ends[0]
+                if other_ends and other_ends[0] < instant:
+                    instant = other_ends[0]
+                if early.next is not None and early.next < instant:
+                    instant = early.next
+                if instant > now:
+                    if touched:
+                        self._settle(now)
+                        touched.clear()
+                    now = instant
+                while early.next == instant:
+                    _, (row, is_carrier) = early.pop()
+                    (ends if is_carrier else other_ends).appendleft(instant)
+                    (valid if is_carrier else other_valid).appendleft(row)
+                while ends and ends[0] == instant:
+                    ends.popleft()
+                    row = valid.popleft()
+                    row.carriers -= 1
+                    if row.open:
+                        segment_ends[row.first - gone] = instant
+                        row.open -= 1
+                        if row.open:
+                            row.first = row.rest.popleft()
+                    if row.carriers or row.others:
+                        touched.append(row)
+                    else:
+                        del rows[row.payload]
+                while other_ends and other_ends[0] == instant:
+                    other_ends.popleft()
+                    row = other_valid.popleft()
+                    row.others -= 1
+                    if row.carriers or row.others:
+                        touched.append(row)
+                    else:
+                        del rows[row.payload]
+                if instant == start:
+                    break
+            if element is None:
+                break
+            _, end, payload = element
+            if payload in rows:
+                row = rows[payload]
+            else:
+                row = rows[payload] = _Row()
+                row.payload, row.rest = payload, _NO_REST
+                row.carriers = row.others = row.open = 0
+            touched.append(row)
+            if side == carrier:
+                row.carriers += 1
+                if ends and end < ends[-1]:
+                    early.add(end, (row, True))
+                else:
+                    ends.append(end)
+                    valid.append(row)
+            else:
+                row.others += 1
+                if other_ends and end < other_ends[-1]:
+                    early.add(end, (row, False))
+                else:
+                    other_ends.append(end)
+                    other_valid.append(row)
+                if others_pass:
+                    starts.append(start)
+                    segment_ends.append(end)
+                    payloads.append(payload)
+        self._now = now
+
+    def _settle(self, now: Time) -> None:
+        """The instant is over: open segments where f has risen, and close those where it has fallen."""
+        f = self._f
+        starts, ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
+        for row in self._touched:
+            rise = f(row.carriers, row.others) - row.open
+            while rise > 0:
+                number = gone + len(starts)
+                starts.append(now)
+                ends.append(None)
+                payloads.append(row.payload)
+                if not row.open:
+                    row.first = number
+                elif row.rest:
+                    row.rest.append(number)
+                else:
+                    row.rest = deque((number,))
+                row.open += 1
+                rise -= 1
+            while rise < 0:
+                ends[row.first - gone] = now
+                row.open -= 1
+                if row.open:
+                    row.first = row.rest.popleft()
+                rise += 1
+
+    def progress(self) -> Time:
+        """The start of the first segment that has not left; the least progress where there is none."""
+        return self._starts[self._first] if self._starts else min(self.reached)
+
+    def size(self) -> int:
+        """Valid elements, elements that wait, open segments, and closed ones that wait."""
+        valid = len(self._ends) + len(self._other_ends) + len(self._early)
+        return valid + len(self._arrivals) + len(self._starts) - self._first
+
+    def state(self) -> Iterable[Element]:
+        """Valid elements, reduced to what is kept of them, elements that wait, and segments."""
+        for ends, valid in ((self._ends, self._valid), (self._other_ends, self._other_valid)):
+            yield from ((self._now, end, row.payload) for end, row in zip(ends, valid, strict=True))
+        yield from ((self._now, end, row.payload) for end, (row, _) in self._early)
+        yield from self._arrivals
+        segments = zip(self._starts, self._segment_ends, self._payloads, strict=True)
+        for start, end, payload in islice(segments, self._first, None):
+            # An open segment's end is not known yet; it lies ahead.
+            yield start, FOREVER if end is None else end, payload
+
+
+def surplus(n: int, m: int) -> int:
+    """By how much n exceeds m."""
+    return n - m if n > m else 0
+
+
+def alone(n: int, m: int) -> int:
+    """n where m is zero."""
+    return 0 if m else n
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Difference: (Implementation("difference", lambda node: Multisets(surplus)),),
+    logical.StrictDifference: (Implementation("strict-difference", lambda node: Multisets(alone)),),
+    logical.Intersection: (Implementation("intersection", lambda node: Multisets(min)),),
+    # max(n, m) = n + (m - n, where that is positive): the left elements, and right minus left.
+    logical.MaxUnion: (Implementation("max-union", lambda node: Multisets(surplus, 1, others_pass=True)),),
+}

@@ -1,0 +1,85 @@
+"""Filter and map: one result an element at most, at once, with nothing kept.
+
+Their loops are generated, so that the condition or the new payload is computed in line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra import logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Batch
+
+
+class _Stateless(Operator):
+    """A function of single elements that keeps their starts."""
+
+    def __init__(self, function: Callable[[Batch], Batch]) -> None:
+        super().__init__()
+        self._function = function
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        return self._function(batch) if batch else batch
+
+
+class Filter(_Stateless):
+    """Keep the elements whose payload satisfies a condition.
+
+        filter(p, S)@t  =  { e | e in S@t, p(e) }
+
+    Cost     O(1) per element.
+    Source   thesis, Algorithm 2
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> Filter((col("x") > 3).expression, Schema.of(x="integer")).push(0, [(0, 5, (3,)), (1, 5, (4,))])
+    [(1, 5, (4,))]
+    """
+
+    def __init__(self, condition: Expression, schema: Schema) -> None:
+        scope = row_scope(schema, "x[2]")
+        super().__init__(evaluate(f"lambda batch: [x for x in batch if {condition.source(scope)}]", scope))
+
+
+class Map(_Stateless):
+    """Compute a new payload for every element; its validity stays.
+
+        map(f, S)@t  =  { f(e) | e in S@t }
+
+    Cost     O(1) per element.
+    Source   thesis, Algorithm 3
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> Map([(col("x") + 1).expression], Schema.of(x="integer")).push(0, [(0, 5, (3,))])
+    [(0, 5, (4,))]
+    """
+
+    def __init__(self, expressions: Sequence[Expression], schema: Schema) -> None:
+        scope = row_scope(schema, "row")
+        payload = tuple_source(expressions, scope)
+        super().__init__(
+            evaluate(f"lambda batch: [(start, end, {payload}) for start, end, row in batch]", scope)
+        )
+
+
+def _filter(node: Node) -> Operator:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Filter)
+    return Filter(operator.condition, node.inputs[0].schema)
+
+
+def _map(node: Node) -> Operator:
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Project)
+    return Map([expression for _, expression in operator.columns], node.inputs[0].schema)
+
+
+IMPLEMENTATIONS: Table = {
+    logical.Filter: (Implementation("filter", _filter),),
+    logical.Project: (Implementation("map", _map),),
+}

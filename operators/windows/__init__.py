@@ -1,0 +1,1 @@
+"""Windows, granularities and arrangements: what changes validity."""

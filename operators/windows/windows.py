@@ -1,0 +1,348 @@
+"""Count-based and partitioned windows over chronon streams."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from operator import lt
+from typing import Any
+
+from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.obstacles import relation_below
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra import windows
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import has_arrival_order, logical
+from midstream.plans.algebra.windows import Ties
+from midstream.plans.expressions.expressions import Col, compile_rows
+from midstream.plans.values.errors import TieError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+
+Segment = list[Any]
+"""A row in a window: `[start, end or None, payload]`."""
+
+
+class _Queue:
+    """The rows since the last advance of a window, as far as the next one can take them in."""
+
+    __slots__ = ("_count", "_slide", "rows")
+
+    def __init__(self, rows: int | None, slide: int) -> None:
+        # The row that lets the window advance is one of those that it has room for.
+        self.rows: deque[Payload] = deque(maxlen=None if rows is None else rows - 1)
+        self._count = 0
+        self._slide = slide
+
+    def advance(self, payload: Payload) -> Sequence[Payload]:
+        """Take one more row; the rows that enter the window with it, where it advances."""
+        self._count += 1
+        if self._count < self._slide:
+            self.rows.append(payload)
+            return ()
+        entering = (*self.rows, payload)
+        self.rows.clear()
+        self._count = 0
+        return entering
+
+
+class CountWindow(Operator):
+    """Keep the last `rows` rows of a chronon stream valid, all if None.
+
+        window(N, A, S)@t  =  the last N of the first n rows of S,      n the last multiple of A up to S's
+                                                                        rows until t
+    A row is valid from the start of the row by which it enters to the start of that by which it leaves; those
+    that are in the window in the end stay valid for ever.
+
+    Input    A chronon stream, with one element an instant, or, where `ties` is "arrival", in an order of
+             arrival that means something.
+    Output   Ordered by start. A row leaves when its end is known, which for an unbounded window is at once.
+    State    The rows in the window, and those that wait for its next advance.
+    Cost     O(1) amortised per element.
+    Raises   TieError where two elements have the same start, unless `ties` is "arrival"; then nothing of the
+             batch is taken.
+    Source   thesis, Algorithms 13 and 19, with erratum 2: rows enter with the start of the one by which the
+             window advances
+
+    >>> window = CountWindow(2, slide=2)
+    >>> window.push(0, [(1, 2, "b"), (3, 4, "a"), (4, 5, "c"), (7, 8, "a"), (10, 11, "b")])
+    [(3, 7, 'b'), (3, 7, 'a')]
+    >>> window.progress()
+    7
+    >>> window.end(0)
+    [(7, inf, 'c'), (7, inf, 'a')]
+    """
+
+    def __init__(self, rows: int | None, slide: int = 1, ties: Ties = "error") -> None:
+        super().__init__()
+        self._rows = rows
+        self._ties = ties
+        self._latest: Time = BEGINNING
+        self._queue = _Queue(rows, slide) if slide > 1 else None
+        self._window: deque[Element] = deque()
+
+    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
+        """As every operator, but for ties."""
+        if self._ties == "error" and batch:
+            self._refuse_ties(batch)
+        return super().process(port, batch, progress)
+
+    def _refuse_ties(self, batch: Batch) -> None:
+        starts = [self._latest, *(element[0] for element in batch)]
+        if not all(map(lt, starts, starts[1:])):
+            at = next(at for before, at in pairwise(starts) if before == at)
+            raise TieError(
+                f'{self.name}: found two rows at {at}, expected one; declare ties="arrival" where the order '
+                "of arrival is to decide which are the last",
+                operator=self.name,
+                at=at,
+            )
+        self._latest = starts[-1]
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        entering = batch if self._queue is None else self._advance(self._queue, batch)
+        if self._rows is None:
+            out: Batch = [(start, FOREVER, payload) for start, _, payload in entering]
+        else:
+            out = self._replace(self._rows, entering)
+        if self.reached[0] == FOREVER:
+            out += [(start, FOREVER, payload) for start, _, payload in self._window]
+            self._window.clear()
+            if self._queue:
+                self._queue.rows.clear()
+        return out
+
+    def _advance(self, queue: _Queue, batch: Batch) -> Batch:
+        return [(start, end, row) for start, end, payload in batch for row in queue.advance(payload)]
+
+    def _replace(self, rows: int, entering: Batch) -> Batch:
+        """Each row takes the place of the first in a full window."""
+        window = self._window
+        out: Batch = []
+        for element in entering:
+            if len(window) == rows:
+                start, _, payload = window.popleft()
+                if start < element[0]:
+                    out.append((start, element[0], payload))
+            window.append(element)
+        return out
+
+    def progress(self) -> Time:
+        """The start of the first row in the window; the progress of the input where there is none."""
+        return self._window[0][0] if self._window else self.reached[0]
+
+    def size(self) -> int:
+        """Rows in the window, and rows that wait."""
+        return len(self._window) + (len(self._queue.rows) if self._queue else 0)
+
+    def state(self) -> Iterable[Element]:
+        """The same. Their ends are not known: at most they stay valid for ever."""
+        yield from ((start, FOREVER, payload) for start, _, payload in self._window)
+        if self._queue:
+            yield from ((self.reached[0], FOREVER, payload) for payload in self._queue.rows)
+
+
+class PartitionedWindow(Operator):
+    """Keep the last `rows` rows of each group valid, all if None.
+
+        window(keys, N, A, S)  =  union of window(N, A, G) for the groups G of S's rows that agree on keys
+
+    Rows are listed as they enter, which is in order of their starts, and leave from the front of the list
+    when their end is known: so a group without new rows holds back the others. A row that has been held for
+    more than `delay` chronons when another arrives, of whatever group, is cut there, and its first part
+    leaves. Heartbeats cut nothing: how many of them arrive depends on how operators below batch their work,
+    and that is not to show in the results.
+
+    Input    A chronon stream. In each group one element an instant, or, where `ties` is "arrival", in an
+             order of arrival that means something.
+    Output   Ordered by start.
+    State    The rows in the windows, those with known ends that wait behind them, and those that wait for the
+             next advance of their group's window.
+    Cost     O(1) amortised per element and per result, however many groups there are.
+    Raises   TieError where two elements of a group have the same start, unless `ties` is "arrival"; then
+             nothing of the batch is taken.
+    Source   thesis, Algorithm 14, without its priority queues, as the windows of all groups are one list; the
+             delay is its Δ (lines 28 to 32), which it grants to one row at a time; 17.1.3
+
+    >>> window = PartitionedWindow(["item"], 1, delay=5, schema=Schema.of(item="string"))
+    >>> window.push(0, [(1, 2, ("b",)), (3, 4, ("a",)), (7, 8, ("a",))])
+    [(1, 7, ('b',)), (3, 7, ('a',))]
+    >>> window.end(0)
+    [(7, inf, ('b',)), (7, inf, ('a',))]
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        rows: int | None,
+        slide: int = 1,
+        ties: Ties = "error",
+        delay: int | None = None,
+        *,
+        schema: Schema,
+    ) -> None:
+        super().__init__()
+        self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
+        self._rows, self._slide, self._ties, self._delay = rows, slide, ties, delay
+        self._windows: dict[Payload, deque[Segment]] = {}
+        self._queues: dict[Payload, _Queue] = {}
+        """Of the groups that have rows which wait for an advance."""
+        self._waiting = 0
+        """How many rows the queues hold."""
+        self._segments: deque[Segment] = deque()
+        self._latest: Time = BEGINNING
+        self._met: set[Payload] = set()
+        """The groups with a row at the latest instant, where ties are errors."""
+
+    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
+        """As every operator, but for ties."""
+        if self._ties == "error" and batch:
+            self._refuse_ties(batch)
+        return super().process(port, batch, progress)
+
+    def _refuse_ties(self, batch: Batch) -> None:
+        starts = [self._latest, *(element[0] for element in batch)]
+        at: Time = self._latest
+        met: set[Payload] = set()
+        if all(map(lt, starts, starts[1:])):
+            at, met = starts[-1], {self._key(batch[-1][2])}
+        else:
+            for start, _, payload in batch:
+                if start > at:
+                    at, met = start, set()
+                key = self._key(payload)
+                if key in met or (at == self._latest and key in self._met):
+                    raise TieError(
+                        f"{self.name}: found two rows of group {key!r} at {at}, expected one; declare "
+                        'ties="arrival" where the order of arrival is to decide which are the last',
+                        operator=self.name,
+                        at=at,
+                        group=key,
+                    )
+                met.add(key)
+        if at > self._latest:
+            self._latest, self._met = at, met
+        else:
+            self._met |= met
+
+    def _process(self, port: int, batch: Batch) -> Batch:
+        out: Batch = []
+        for start, _, payload in batch:
+            if self._delay is not None:
+                self._cut(start, start - self._delay, out)
+            key = self._key(payload)
+            entering = (payload,) if self._slide == 1 else self._advance(key, payload)
+            if self._rows is None:
+                self._segments.extend([start, FOREVER, row] for row in entering)
+            elif entering:
+                self._replace(self._rows, key, start, entering)
+        if self.reached[0] == FOREVER:
+            self._end()
+        self._leave(out)
+        return out
+
+    def _cut(self, now: Time, until: Time, out: Batch) -> None:
+        """Let go what started before a time: what has no end yet stays from now on."""
+        segments = self._segments
+        while segments and segments[0][0] < until:
+            segment = segments.popleft()
+            start, end, payload = segment
+            if end is None:
+                out.append((start, now, payload))
+                segment[0] = now
+                segments.append(segment)
+            elif start < end:
+                out.append((start, end, payload))
+
+    def _advance(self, key: Payload, payload: Payload) -> Sequence[Payload]:
+        queue = self._queues.get(key)
+        if queue is None:
+            queue = self._queues[key] = _Queue(self._rows, self._slide)
+        self._waiting -= len(queue.rows)
+        entering = queue.advance(payload)
+        self._waiting += len(queue.rows)
+        if entering:
+            del self._queues[key]
+        return entering
+
+    def _replace(self, rows: int, key: Payload, start: Time, entering: Sequence[Payload]) -> None:
+        """Each row takes the place of the first in its group's window, if that is full."""
+        window = self._windows.get(key)
+        if window is None:
+            window = self._windows[key] = deque()
+        for payload in entering:
+            if len(window) == rows:
+                window.popleft()[1] = start
+            segment: Segment = [start, None, payload]
+            window.append(segment)
+            self._segments.append(segment)
+
+    def _end(self) -> None:
+        for window in self._windows.values():
+            for segment in window:
+                segment[1] = FOREVER
+        self._windows.clear()
+        self._queues.clear()
+        self._waiting = 0
+        self._met.clear()
+
+    def _leave(self, out: Batch) -> None:
+        segments = self._segments
+        while segments and segments[0][1] is not None:
+            start, end, payload = segments.popleft()
+            if start < end:
+                out.append((start, end, payload))
+
+    def progress(self) -> Time:
+        """The start of the first row that has not left; the progress of the input where there is none."""
+        return self._segments[0][0] if self._segments else self.reached[0]
+
+    def size(self) -> int:
+        """Rows in the windows and behind them, and rows that wait for an advance."""
+        return len(self._segments) + self._waiting
+
+    def state(self) -> Iterable[Element]:
+        """The same. Where an end is not known, the row may stay valid for ever."""
+        for start, end, payload in self._segments:
+            yield start, FOREVER if end is None else end, payload
+        for queue in self._queues.values():
+            yield from ((self.reached[0], FOREVER, payload) for payload in queue.rows)
+
+
+def _obstacle(node: Node) -> str | None:
+    operator = logical(node)
+    assert isinstance(operator, windows.CountWindow | windows.PartitionedWindow)
+    if operator.ties == "arrival" and not has_arrival_order(node.inputs[0]):
+        return relation_below(node) or (
+            f"its input, {logical(node.inputs[0])}, does not keep the order in which rows arrive, so that it "
+            'cannot break ties; expected filters and projections of one stream, or ties="error"'
+        )
+    return relation_below(node)
+
+
+def _count_window(node: Node) -> Operator:
+    operator = logical(node)
+    assert isinstance(operator, windows.CountWindow)
+    return CountWindow(operator.rows, operator.slide, operator.ties)
+
+
+def _partitioned_window(node: Node) -> Operator:
+    operator = logical(node)
+    assert isinstance(operator, windows.PartitionedWindow)
+    return PartitionedWindow(
+        operator.keys,
+        operator.rows,
+        operator.slide,
+        operator.ties,
+        operator.delay,
+        schema=node.inputs[0].schema,
+    )
+
+
+IMPLEMENTATIONS: Table = {
+    windows.CountWindow: (Implementation("count-window", _count_window, _obstacle, needs_chronons=True),),
+    windows.PartitionedWindow: (
+        Implementation("partitioned-window", _partitioned_window, _obstacle, needs_chronons=True),
+    ),
+}

@@ -1,0 +1,1 @@
+"""The logical algebra: operators and plans as data, and what they mean."""

@@ -1,0 +1,417 @@
+"""Write a query in Python, operator by operator.
+
+>>> bids = stream("bids", item="integer", price="float").alias("b").window(60)
+>>> asks = stream("asks", item="integer", price="float").alias("a").window(60)
+>>> pairs = bids.join(asks, on=bids["b.item"] == asks["a.item"])
+    >>> query = pairs.group_by("b.item").aggregate(best=max_("b.price"))
+>>> print(query.plan())
+aggregate max(b.price) as best by b.item
+└─ join a.item = b.item
+   ├─ window 60
+   │  └─ project item as b.item, price as b.price
+   │     └─ source bids
+   └─ window 60
+      └─ project item as a.item, price as a.price
+         └─ source asks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from midstream.plans.algebra.arrangements import Coalesce, Split
+from midstream.plans.algebra.logical import (
+    Aggregate,
+    AntiJoin,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    Logical,
+    MaxUnion,
+    Project,
+    Relation,
+    SemiJoin,
+    Source,
+    StrictDifference,
+    Union,
+)
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    Ties,
+    TimeWindow,
+)
+from midstream.plans.expressions.aggregates import AggregateCall, max_
+from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
+from midstream.plans.expressions.operands import Operand, col, expression_of
+from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
+from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
+from midstream.plans.values.schema import ColumnType, Schema, parse_column
+
+if TYPE_CHECKING:
+    from midstream.plans.values.units import TimeUnit
+
+Duration = int | timedelta
+"""So many chronons, or, of a stream whose chronons have a unit, so long."""
+
+On = Operand | Expression | Iterable[tuple[str, str]] | None
+"""What a join matches by."""
+
+__all__ = ["Group", "Stream", "max_", "node_of", "plan_of", "relation", "stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream under construction: every method gives a new one."""
+
+    node: Node
+    unit: TimeUnit | None = field(default=None, compare=False)
+    """What its chronons are, where that was declared: then a timedelta is a number of them."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its columns."""
+        return self.node.schema
+
+    def __getitem__(self, name: str) -> Operand:
+        """A column of it. Raises SchemaError where there is none."""
+        require_name("column", name, "the name of a column")
+        self.schema.index(name)
+        return col(name)
+
+    def plan(self) -> Plan:
+        """The finished plan, with this stream as its output."""
+        return Plan(self.node)
+
+    def window(self, size: Duration | None, slide: Duration = 1) -> Stream:
+        """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once."""
+        return self._then(TimeWindow(self._chronons("window", size), self._chronons("window: slide", slide)))
+
+    def last(
+        self,
+        rows: int | None,
+        *,
+        by: Sequence[str] = (),
+        slide: int = 1,
+        ties: Ties = "error",
+        delay: Duration | None = None,
+    ) -> Stream:
+        """Keep the last `rows` rows valid, None for all; with `by`, those of each group of equal columns.
+
+        The window advances once every `slide` rows. Rows with the same timestamp are refused, unless
+        `ties="arrival"` declares that they count in order of arrival. `delay` bounds by how many chronons a
+        group without new rows may hold back the others.
+        """
+        if by:
+            names, most = tuple(_names("last: by", by)), self._chronons("last: delay", delay)
+            return self._then(PartitionedWindow(names, rows, slide, ties, most))
+        if delay is not None:
+            raise PlanError("found a delay without groups, expected `by`: there is nobody to wait for")
+        return self._then(CountWindow(rows, slide, ties))
+
+    def granularity(self, granule: Duration) -> Stream:
+        """Look at the rows at multiples of `granule` chronons only, and hold them until the next."""
+        return self._then(Granularity(self._chronons("granularity", granule)))
+
+    def istream(self) -> Stream:
+        """The rows that appear, each for the chronon in which it does."""
+        return self._then(Istream())
+
+    def dstream(self) -> Stream:
+        """The rows that disappear, each for the first chronon in which it is gone."""
+        return self._then(Dstream())
+
+    def rstream(self) -> Stream:
+        """All rows, chronon by chronon."""
+        return self.split(1)
+
+    def split(self, length: Duration) -> Stream:
+        """Cut validity into pieces of at most `length` chronons; the meaning stays."""
+        return self._then(Split(self._chronons("split", length)))
+
+    def coalesce(self, longest: Duration) -> Stream:
+        """Put validity together where it was cut, holding nothing back for longer than `longest` chronons;
+        the meaning stays."""
+        return self._then(Coalesce(self._chronons("coalesce", longest)))
+
+    def filter(self, condition: Operand | Expression) -> Stream:
+        """Keep the rows for which a condition is true."""
+        return self._then(Filter(conjunction([_condition("filter", condition)])))
+
+    def select(self, *columns: str | Operand, **computed: Any) -> Stream:
+        """Keep columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`, or
+        `select("x", (col("x") * 2).alias("y"))`.
+
+        Raises   PlanError where an expression has no name.
+        """
+        named = [*map(_column, columns), *((name, expression_of(e)) for name, e in computed.items())]
+        return self._then(Project(tuple(named)))
+
+    def rename(self, names: Mapping[str, str]) -> Stream:
+        """Give columns other names."""
+        require_mapping("rename", names, "new names by old ones: {'x': 'y'}")
+        for name in names:
+            self.schema.index(name)
+        return self._then(Project(tuple((names.get(name, name), Col(name)) for name in self.schema.names)))
+
+    def alias(self, prefix: str) -> Stream:
+        """Put `prefix.` before every column's name, as SQL's qualified names have it."""
+        require_name("alias", prefix, "what to put before the columns' names")
+        return self.rename({name: f"{prefix}.{name}" for name in self.schema.names})
+
+    def union(self, *others: Stream) -> Stream:
+        """All rows of all streams."""
+        return self._with("union", Union(), *others)
+
+    def difference(self, other: Stream) -> Stream:
+        """Take away one row for each equal row of the other stream that is valid together with it."""
+        return self._with("difference", Difference(), other)
+
+    def strict_difference(self, other: Stream) -> Stream:
+        """Take away all rows that equal one of the other stream that is valid together with them."""
+        return self._with("strict_difference", StrictDifference(), other)
+
+    def intersection(self, other: Stream) -> Stream:
+        """The rows that both streams have, each as often as both have it."""
+        return self._with("intersection", Intersection(), other)
+
+    def max_union(self, other: Stream) -> Stream:
+        """The rows of either stream, each as often as the one that has it more often."""
+        return self._with("max_union", MaxUnion(), other)
+
+    def semi_join(self, other: Stream, on: On = None) -> Stream:
+        """The rows for which the other stream has a matching row that is valid together with them; `on` as in
+        `join`."""
+        return self._with("semi_join", SemiJoin(_matching(on)), other)
+
+    def anti_join(self, other: Stream, on: On = None) -> Stream:
+        """The rows for which the other stream has no matching row that is valid together with them; `on` as
+        in `join`."""
+        return self._with("anti_join", AntiJoin(_matching(on)), other)
+
+    def join(
+        self,
+        other: Stream,
+        on: On = None,
+        columns: Sequence[str] | None = None,
+    ) -> Stream:
+        """Pair the rows of two streams that are valid together.
+
+        `on` is a condition over the columns of both, or a list of pairs (left column, right column) to be
+        equal; without it every pair counts. `columns` chooses and orders the output; by default the left
+        columns, then the right ones.
+        """
+        right = node_of("join", other)
+        names = self.schema.names + right.schema.names
+        chosen = names if columns is None else tuple(_names("join: columns", columns))
+        return self._with("join", Join(_matching(on), chosen), other)
+
+    def distinct(self) -> Stream:
+        """Every valid row once."""
+        return self._then(Distinct())
+
+    def group_by(self, *keys: str | Operand) -> Group:
+        """Group rows that agree on some columns; say what to compute with `.aggregate`."""
+        names = tuple(_names("group_by", keys))
+        for name in names:
+            self.schema.index(name)
+        return Group(self, names)
+
+    def aggregate(self, **calls: AggregateCall) -> Stream:
+        """Aggregate functions over all valid rows."""
+        return Group(self, ()).aggregate(**calls)
+
+    def _then(self, operator: Logical) -> Stream:
+        return Stream(Node(operator, (self.node,)), self.unit)
+
+    def _with(self, who: str, operator: Logical, *others: Stream) -> Stream:
+        node = Node(operator, (self.node, *(node_of(who, other) for other in others)))
+        units = {unit for one in (self, *others) if (unit := getattr(one, "unit", None)) is not None}
+        if len(units) > 1:
+            names = " and ".join(sorted(unit.name for unit in units))
+            raise PlanError(f"{who}: found streams in {names}, expected one unit of time")
+        return Stream(node, units.pop() if units else None)
+
+    def _chronons(self, who: str, duration: Any) -> Any:
+        """A duration as a number of chronons; numbers are checked by the operator."""
+        if not isinstance(duration, timedelta):
+            return duration
+        if self.unit is None:
+            raise wrong(
+                who, duration, "chronons, as no unit is declared: ms.stream(…, time_unit='seconds') has one"
+            )
+        whole, rest = divmod(duration // timedelta(microseconds=1) * 1000, self.unit.nanoseconds)
+        if rest:
+            raise wrong(who, duration, f"a whole number of {self.unit.name}, which chronons are")
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A stream with grouping columns chosen."""
+
+    stream: Stream
+    keys: tuple[str, ...]
+
+    def aggregate(self, **calls: AggregateCall) -> Stream:
+        """Aggregate functions per group; the keyword is the output column's name."""
+        for name, call in calls.items():
+            if not isinstance(call, AggregateCall):
+                raise PlanError(
+                    f"aggregate {name}: found {call!r}, expected an aggregate such as count() or max_('x')"
+                )
+        return Stream(Node(Aggregate(self.keys, tuple(calls.items())), (self.stream.node,)), self.stream.unit)
+
+
+def stream(
+    name: str,
+    schema: Schema | Mapping[str, ColumnType] | None = None,
+    /,
+    *,
+    intervals: bool = False,
+    time_unit: str | None = None,
+    **types: ColumnType,
+) -> Stream:
+    """A named input stream with its columns, for example `stream("bids", item="integer", price="float")`.
+
+    Rows are valid for the chronon of their timestamp, unless `intervals` says that elements bring their own
+    intervals. With a `time_unit` such as "seconds", which is what a chronon is, durations may be timedeltas.
+    """
+    require("stream: intervals", intervals, bool, "True or False; other names of types go into a mapping")
+    return Stream(Node(Source(name, _columns(name, schema, types), intervals)), _unit(time_unit))
+
+
+def relation(
+    name: str,
+    schema: Schema | Mapping[str, ColumnType] | None = None,
+    /,
+    *,
+    temporal: bool = False,
+    **types: ColumnType,
+) -> Stream:
+    """A named relation with its columns, to join streams to.
+
+    Its rows are constant, unless it is `temporal` and its elements bring the intervals in which they are
+    valid.
+    """
+    require("relation: temporal", temporal, bool, "True or False; other names of types go into a mapping")
+    return Stream(Node(Relation(name, _columns(name, schema, types), not temporal)))
+
+
+def _unit(name: str | None) -> TimeUnit | None:
+    if name is None:
+        return None
+    from midstream.plans.values.units import TimeUnit  # loads what reads SQL
+
+    require_name("stream: time_unit", name, "a unit of time such as 'seconds'")
+    try:
+        return TimeUnit.of(name)
+    except ValueError as error:
+        raise wrong(
+            "stream: time_unit", name, f"a unit of time: {error}; a column of this name goes into a mapping"
+        ) from error
+
+
+def plan_of(who: str, found: object) -> Plan:
+    """A plan, or the one whose output a stream under construction is."""
+    if isinstance(found, Plan):
+        return found
+    if isinstance(found, Stream):
+        return found.plan()
+    raise wrong(who, found, "a plan, or a stream under construction")
+
+
+def node_of(who: str, found: object) -> Node:
+    """A node of a plan, or that of a stream under construction."""
+    if isinstance(found, Node):
+        return found
+    if isinstance(found, Stream):
+        return found.node
+    raise wrong(who, found, "a stream under construction")
+
+
+def _names(who: str, columns: object) -> list[str]:
+    """Names of columns, which may be written as columns."""
+    names: list[str] = []
+    for column in listed(who, columns, "a list of names of columns"):
+        expression = column.expression if isinstance(column, Operand) else column
+        name = expression.name if isinstance(expression, Col) else expression
+        require_name(who, name, "the name of a column")
+        names.append(str(name))
+    return names
+
+
+def _columns(
+    name: str, schema: Schema | Mapping[str, ColumnType] | None, types: Mapping[str, ColumnType]
+) -> Schema:
+    require_name("stream", name, "the name of a stream")
+    if schema is not None and not isinstance(schema, Schema):
+        require_mapping(f"stream {name}", schema, "a schema, or types by column: {'item': 'integer'}")
+    if schema is not None and types:
+        raise SchemaError(
+            f"stream {name}: found columns both as a schema and as keywords, expected one of them"
+        )
+    if isinstance(schema, Schema):
+        return schema
+    return Schema(tuple(parse_column(key, value) for key, value in (schema or types).items()))
+
+
+def _column(column: object) -> tuple[str, Expression]:
+    """The name of a column to select, and what it is."""
+    if isinstance(column, str):
+        return column, Col(column)
+    if isinstance(column, Operand | Expression):
+        expression = expression_of(column)
+        if isinstance(column, Operand) and column.name is not None:
+            return column.name, expression
+        if isinstance(expression, Col):
+            return expression.name, expression
+    raise PlanError(
+        f"select: found {column}, expected the name of a column; what is computed gets one: select(name=…), "
+        "or .alias(name)"
+    )
+
+
+def _condition(who: str, condition: object) -> Expression:
+    """A condition of rows. A constant is refused, as Python has compared then what was meant for each row."""
+    if isinstance(condition, Operand | Expression):
+        return expression_of(condition)
+    if callable(condition):
+        return expression_of(condition)
+    raise ExpressionError(f"{who}: found {condition!r}, expected a condition such as ms.col('price') > 10")
+
+
+def _matching(on: Any) -> Expression:
+    """The condition of a join."""
+    if on is None:
+        return conjunction([])
+    if isinstance(on, Operand | Expression):
+        parts = conjuncts(expression_of(on))
+    elif isinstance(on, Iterable) and not isinstance(on, str | Mapping):
+        parts = tuple(equality(*_pair(pair)) for pair in on)
+    else:
+        raise _wrong_match(on)
+    return conjunction(map(ordered, parts))
+
+
+def _pair(pair: object) -> tuple[str, str]:
+    match pair:
+        case (str(left), str(right)):
+            return left, right
+    raise _wrong_match(pair)
+
+
+def _wrong_match(found: object) -> PlanError:
+    return PlanError(
+        f"on: found {found!r}, expected a condition over the columns of both sides, or a list of pairs "
+        "(left column, right column) to be equal, such as [('item', 'id')]"
+    )

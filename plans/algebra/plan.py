@@ -1,0 +1,254 @@
+"""Plans: immutable values around a frozen networkx graph of operators-as-data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from math import lcm
+from types import MappingProxyType
+from typing import Any
+
+import networkx as nx
+
+from midstream.plans.algebra.logical import Logical, Relation, Source
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.values.arguments import wrong
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
+
+Operator = Logical | Physical
+
+
+class Node:
+    """An operator with its inputs: a subplan as a value.
+
+    Nodes are equal where their operators and inputs are; the hash is kept, so that comparing is O(1) unless
+    hashes agree. A node that exists is well-formed: its operator fits its inputs.
+    """
+
+    __slots__ = ("_hash", "granule", "inputs", "operator", "schema")
+
+    operator: Operator
+    inputs: tuple[Node, ...]
+    schema: Schema
+    granule: int
+    """Of what number of chronons timestamps here are multiples, by the granularity conversions."""
+
+    def __init__(self, operator: Operator, inputs: tuple[Node, ...] = ()) -> None:
+        if not isinstance(operator, Operator):
+            raise wrong("node", operator, "an operator")
+        given: Any = inputs
+        if not isinstance(given, tuple) or not all(isinstance(node, Node) for node in given):
+            raise wrong(f"{operator}", given, "a tuple of nodes as inputs")
+        arity = operator.arity
+        if len(inputs) < 2 if arity is None else len(inputs) != arity:
+            expected = "two or more" if arity is None else arity
+            raise PlanError(f"{operator}: found {len(inputs)} inputs, expected {expected}")
+        set_ = object.__setattr__
+        set_(self, "operator", operator)
+        set_(self, "inputs", inputs)
+        set_(self, "schema", operator.schema(tuple(node.schema for node in inputs)))
+        set_(self, "granule", self._granule())
+        set_(self, "_hash", hash((operator, inputs)))
+
+    def _granule(self) -> int:
+        below = lcm(*_granules(self.inputs))
+        try:
+            return self.operator.granule_above(below)
+        except PlanError as error:
+            nodes = (node for child in self.inputs for node in child.walk())
+            coarse = {str(node.operator) for node in nodes if node.granule > lcm(*_granules(node.inputs))}
+            raise PlanError(
+                f"{self.operator} stands above {' and '.join(sorted(coarse))}: {error}",
+                operator=str(self.operator),
+            ) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a plan node is immutable; {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a plan node is immutable; {name} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Node, (self.operator, self.inputs))
+
+    def __hash__(self) -> int:
+        return self._hash  # type: ignore[no-any-return, attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Node):
+            return False
+        # Each pair once: what is shared would else be compared once for each way to it.
+        pairs, seen = [(self, other)], set()
+        while pairs:
+            one, two = pairs.pop()
+            if one is two or (id(one), id(two)) in seen:
+                continue
+            seen.add((id(one), id(two)))
+            if hash(one) != hash(two) or one.operator != two.operator or len(one.inputs) != len(two.inputs):
+                return False
+            pairs.extend(zip(one.inputs, two.inputs, strict=True))
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{self.operator}{' of ' + ', '.join(map(repr, self.inputs)) if self.inputs else ''}>"
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same operator over other inputs; this very node where they are the same."""
+        if len(inputs) == len(self.inputs) and all(a is b for a, b in zip(inputs, self.inputs, strict=True)):
+            return self
+        return Node(self.operator, inputs)
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, each once, inputs before consumers."""
+        seen: set[Node] = set()
+        stack = [(self, False)]
+        while stack:
+            node, is_ready = stack.pop()
+            if is_ready:
+                yield node
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.inputs) if child not in seen)
+
+
+def _granules(nodes: tuple[Node, ...]) -> Iterator[int]:
+    return (node.granule for node in nodes)
+
+
+class Plan:
+    """What a query computes, with one or more named outputs.
+
+    Immutable; equal and hashed by structure; equal subplans are one shared node, whoever wrote them.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> bids = stream("bids", item="integer", price="float")
+    >>> one = bids.window(60).filter(bids["price"] > 10).plan()
+    >>> print(one)
+    filter price > 10
+    └─ window 60
+       └─ source bids
+    >>> one == bids.window(60).filter(bids["price"] > 10).plan()
+    True
+    >>> [str(node.operator) for node in one.nodes]
+    ['source bids', 'window 60', 'filter price > 10']
+    """
+
+    __slots__ = ("__dict__", "outputs")
+
+    outputs: Mapping[str, Node]
+
+    def __init__(self, outputs: Node | Mapping[str, Node]) -> None:
+        given: Any = {"out": outputs} if isinstance(outputs, Node) else outputs
+        if not isinstance(given, Mapping) or not all(isinstance(node, Node) for node in given.values()):
+            raise wrong("plan", outputs, "a node, or nodes by the names of outputs")
+        named = dict(given)
+        if not named:
+            raise PlanError("a plan needs at least one output")
+        object.__setattr__(self, "outputs", MappingProxyType(_shared(named)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a plan is immutable; {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a plan is immutable; {name} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Plan, (dict(self.outputs),))
+
+    @property
+    def root(self) -> Node:
+        """The node of the only output. Raises PlanError where there are several."""
+        if len(self.outputs) > 1:
+            raise PlanError(f"the plan has the outputs {', '.join(self.outputs)}, expected one")
+        return next(iter(self.outputs.values()))
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the only output."""
+        return self.root.schema
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node once, inputs before consumers."""
+        order: dict[Node, None] = {}
+        for root in self.outputs.values():
+            order.update(dict.fromkeys(root.walk()))
+        return tuple(order)
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph[Node]:
+        """The plan as a frozen networkx DAG: nodes are `Node` values, edges run with the data and carry
+        `port`."""
+        graph: nx.MultiDiGraph[Node] = nx.MultiDiGraph()
+        graph.add_nodes_from(self.nodes)
+        for node in self.nodes:
+            for port, child in enumerate(node.inputs):
+                graph.add_edge(child, node, key=port, port=port)
+        nx.freeze(graph)
+        return graph
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The source operators, in order of first use."""
+        return tuple(node.operator for node in self.nodes if isinstance(node.operator, Source))
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations, in order of first use."""
+        return tuple(node.operator for node in self.nodes if isinstance(node.operator, Relation))
+
+    def consumers(self, node: Node) -> list[Node]:
+        """The nodes that read a node, once per port."""
+        return list(self._consumers[node])
+
+    @cached_property
+    def _consumers(self) -> dict[Node, list[Node]]:
+        found: dict[Node, list[Node]] = {node: [] for node in self.nodes}
+        for node in self.nodes:
+            for child in node.inputs:
+                found[child].append(node)
+        return found
+
+    def replace(self, old: Node, new: Node) -> Plan:
+        """The plan with one subplan exchanged everywhere it is used. Nodes that do not depend on it are kept
+        as they are."""
+        # What a consumer of the old one becomes may equal the old one; it is not exchanged again.
+        return self._rebuilt(lambda node, inputs: new if node == old else node.with_inputs(inputs))
+
+    def map(self, change: Callable[[Node], Node]) -> Plan:
+        """The plan with every node, from the sources up, passed through a function."""
+        return self._rebuilt(lambda node, inputs: change(node.with_inputs(inputs)))
+
+    def _rebuilt(self, change: Callable[[Node, tuple[Node, ...]], Node]) -> Plan:
+        changed: dict[Node, Node] = {}
+        for node in self.nodes:
+            changed[node] = change(node, tuple(changed[child] for child in node.inputs))
+        return Plan({name: changed[root] for name, root in self.outputs.items()})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and dict(self.outputs) == dict(other.outputs)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.outputs.items()))
+
+    def __str__(self) -> str:
+        from midstream.plans.algebra.drawing import tree
+
+        return tree(self)
+
+    def __repr__(self) -> str:
+        return f"<Plan {' '.join(f'{name}={node!r}' for name, node in self.outputs.items())}>"
+
+
+def _shared(outputs: dict[str, Node]) -> dict[str, Node]:
+    """Make equal subplans one object, so that a walk meets each once and comparisons end at identity."""
+    canonical: dict[Node, Node] = {}
+    for root in outputs.values():
+        for node in root.walk():
+            if node not in canonical:
+                canonical[node] = node.with_inputs(tuple(canonical[child] for child in node.inputs))
+    return {name: canonical[root] for name, root in outputs.items()}

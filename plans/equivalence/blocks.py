@@ -1,0 +1,267 @@
+"""Filters, projections and joins as one form, in which it does not show how they were nested.
+
+    block  =  { out(a, b, …) | a in A, b in B, …, all conditions hold }        over atoms A, B, …
+    form   =  block + block + …                                                a multiset of rows
+
+An atom is whatever else there is: a window, or an operator over forms of its own. A condition on rows of an
+atom alone moves into its forms, where the operator lets it through. Equalities are classes of equal terms.
+Forms are numbered: where numbers are equal, forms mean the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+
+from midstream.plans.equivalence.terms import Column, Terms
+
+MOST_NUMBERED = 256
+"""How many atoms of a plan are numbered with conditions moved into them; from then on they stay outside."""
+
+UNION, DISTINCT = ("union",), ("distinct",)
+
+EITHER_WAY = "either way"
+"""The end of the tag of an atom with two inputs that may change places."""
+
+Equal = frozenset[frozenset[int]]
+"""Classes of terms that are equal to one another, and known."""
+
+Same = Mapping[int, frozenset[int]]
+"""For a term those that equal it and are of a type of which equal values are the same."""
+
+Shape = tuple[tuple[Any, ...], ...]
+"""The conditions, classes and columns of a block."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atom:
+    """What a block reads. `tag` says what it does with the rows of the forms in it, of which `free` are the
+    first columns of its own: a condition on them may move there."""
+
+    tag: tuple[Hashable, ...]
+    exact: tuple[bool, ...]
+    """For each column whether equal values of it are the same."""
+    inner: tuple[Block, ...] = ()
+    free: int = 0
+    is_set: bool = False
+    """Whether no row is there twice."""
+    beside: tuple[Block, ...] = ()
+    """The rows of a second input, which conditions must hold of as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows `out` of the combined rows of atoms under conditions; all terms are over the atoms' columns."""
+
+    atoms: tuple[Atom, ...]
+    holds: frozenset[int]
+    equal: Equal
+    out: tuple[int, ...]
+
+    @property
+    def terms(self) -> Iterator[int]:
+        """All of them."""
+        return chain(self.holds, *self.equal, self.out)
+
+
+Form = tuple[Block, ...]
+
+
+class Blocks:
+    """What is done with the blocks of one plan."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._numbers: dict[tuple[Atom, frozenset[int], Equal], int] = {}
+
+    def over(self, atom: Atom) -> Block:
+        """All rows of an atom."""
+        return Block((atom,), frozenset(), frozenset(), self.columns(0, atom.exact))
+
+    def columns(self, place: int, exact: tuple[bool, ...]) -> tuple[int, ...]:
+        """The columns of the atom in a place."""
+        return tuple(self._terms.column((place, i, is_exact)) for i, is_exact in enumerate(exact))
+
+    def where(self, block: Block, conditions: Iterable[int], equal: Equal = frozenset()) -> Block:
+        """A block under more conditions."""
+        terms = self._terms
+        parts = [part for condition in conditions for part in terms.conjuncts(condition)]
+        classes = [frozenset(terms.equated(part)) for part in parts]
+        holds = (part for part, equated in zip(parts, classes, strict=True) if not equated)
+        return replace(
+            block,
+            holds=block.holds.union(holds),
+            equal=merged([*block.equal, *equal, *filter(None, classes)]),
+        )
+
+    def inlined(self, block: Block, place: int, inner: Block) -> Block:
+        """A block with another in the place of an atom."""
+        others = block.atoms[:place] + block.atoms[place + 1 :]
+        inner = self.shifted(inner, len(others))
+
+        def instead(column: Column) -> int:
+            at, i, is_exact = column
+            return inner.out[i] if at == place else self._terms.column((at - (at > place), i, is_exact))
+
+        outer = self._replaced(block, instead)
+        both = replace(inner, atoms=others + inner.atoms, out=outer.out)
+        return self.where(both, outer.holds, outer.equal)
+
+    def shifted(self, block: Block, by: int) -> Block:
+        """A block that stands behind so many other atoms."""
+        return self._replaced(block, lambda column: self._terms.column((column[0] + by, *column[1:])))
+
+    def number(self, form: Form) -> int:
+        """Equal for forms that mean the same; the converse does not hold."""
+        return self._terms.number(("form", *sorted(map(self._block_number, form))))
+
+    def _replaced(self, block: Block, by: Callable[[Column], int]) -> Block:
+        """A block with other terms for the columns of its atoms."""
+        empty = Block(block.atoms, frozenset(), frozenset(), self._all(block.out, by))
+        return self.where(empty, self._all(block.holds, by), self._classes(block.equal, by))
+
+    def _all(self, terms: Iterable[int], by: Callable[[Column], int]) -> tuple[int, ...]:
+        return tuple(self._terms.replaced(term, by) for term in terms)
+
+    def _classes(self, equal: Equal, by: Callable[[Column], int]) -> Equal:
+        return frozenset(frozenset(self._all(terms, by)) for terms in equal)
+
+    def _block_number(self, block: Block) -> int:
+        """By its atoms and terms, with the atoms in an order that does not depend on how they stand."""
+        numbers, shape = self._canonical(block)
+        return self._terms.number(("block", *numbers, shape))
+
+    def ranks(self, form: Form) -> list[tuple[int, ...]]:
+        """By what the columns of a form can be ordered, however its blocks and their atoms stand."""
+        if len(form[0].out) < 2:
+            return [()] * len(form[0].out)
+        rows = [self._canonical(block)[1][-1] for block in form]
+        return [tuple(sorted(terms)) for terms in zip(*rows, strict=True)]
+
+    def _canonical(self, block: Block) -> tuple[list[int], Shape]:
+        """The numbers of a block's atoms, and its terms over them."""
+        block = self.without_what_follows(block)
+        exact = [terms for terms in block.equal if all(map(self._terms.is_exact, terms))]
+        same = {term: terms for terms in exact for term in terms}
+        block, moved = self._conditions_moved(block)
+        numbers = [self._atom_number(atom, *moved[place]) for place, atom in enumerate(block.atoms)]
+        place = {old: new for new, old in enumerate(self._order(block, same, numbers))}
+        shape = self._shape(block, same, lambda column: self._terms.column((place[column[0]], *column[1:])))
+        return sorted(numbers), shape
+
+    def without_what_follows(self, block: Block) -> Block:
+        """A block without conditions that follow from others."""
+        holds = self._terms.together(block.holds, block.equal)
+        if holds == {self._terms.false} and self._terms.are_total(chain.from_iterable(block.equal)):
+            return replace(block, holds=holds, equal=frozenset())
+        return replace(block, holds=holds)
+
+    def _order(self, block: Block, same: Same, numbers: Sequence[int]) -> list[int]:
+        """The places of atoms, ordered by the numbers of the atoms, and, of atoms that are alike, by their
+        parts in the terms of the block. Of those that still are alike, one is taken as the first: mostly they
+        can change places, and where they cannot, the same block may get another number in another order."""
+        places, signs = range(len(numbers)), list(numbers)
+        while len(set(signs)) < len(signs):
+            refined = [self._sign(block, same, place, signs) for place in places]
+            if len(set(refined)) == len(set(signs)):
+                alike = min(sign for sign in refined if refined.count(sign) > 1)
+                refined[refined.index(alike)] = self._terms.number(("first", alike))
+            signs = refined
+        return sorted(places, key=signs.__getitem__)
+
+    def _sign(self, block: Block, same: Same, place: int, signs: Sequence[int]) -> int:
+        """What can be told of the atom in a place from what can be told of all."""
+
+        def seen(column: Column) -> int:
+            return self._terms.column((-1 if column[0] == place else signs[column[0]], *column[1:]))
+
+        return self._terms.number(("sign", signs[place], self._shape(block, same, seen)))
+
+    def _shape(self, block: Block, same: Same, by: Callable[[Column], int]) -> Shape:
+        """The terms of a block over other columns. Of columns that are the same it does not matter which are
+        chosen."""
+        return (
+            tuple(sorted(self._all(block.holds, by))),
+            tuple(sorted(tuple(sorted(self._all(terms, by))) for terms in block.equal)),
+            tuple(min(self._all(same.get(term, (term,)), by)) for term in block.out),
+        )
+
+    def _atom_number(self, atom: Atom, holds: frozenset[int], equal: Equal) -> int:
+        """The number of an atom with conditions, which are over its columns as the first atom's."""
+        key = (atom, holds, equal)
+        if key not in self._numbers:
+            rows, beside = (
+                sorted(self._block_number(self._under(inner, holds, equal)) for inner in form)
+                for form in (atom.inner, atom.beside)
+            )
+            if atom.tag == DISTINCT:
+                rows = sorted(set(rows))
+            if atom.tag[-1] == EITHER_WAY:
+                rows, beside = sorted((rows, beside))
+            self._numbers[key] = self._terms.number(("atom", atom.tag, tuple(rows), tuple(beside)))
+        return self._numbers[key]
+
+    def _under(self, inner: Block, holds: frozenset[int], equal: Equal) -> Block:
+        """A block under conditions on its columns."""
+
+        def within(column: Column) -> int:
+            return inner.out[column[1]]
+
+        return self.where(inner, self._all(holds, within), self._classes(equal, within))
+
+    def _conditions_moved(self, block: Block) -> tuple[Block, list[tuple[frozenset[int], Equal]]]:
+        """A block without the conditions that can move into one of its atoms; these for each atom, over its
+        columns as the first atom's.
+
+        What is equal in two atoms stays outside once, by a column of each.
+        """
+
+        def alone(column: Column) -> int:
+            return self._terms.column((0, *column[1:]))
+
+        places = range(len(block.atoms))
+        may_move = len(self._numbers) < MOST_NUMBERED
+        local = {
+            term: place
+            for place in places
+            for term in chain(block.holds, *block.equal)
+            if may_move and self._may_enter(term, place, block.atoms[place])
+        }
+        holds = [frozenset(self._all((t for t in block.holds if local.get(t) == p), alone)) for p in places]
+        equal: list[set[frozenset[int]]] = [set() for _ in places]
+        kept = set()
+        for terms in block.equal:
+            constants = {term for term in terms if not self._terms.columns(term)}
+            rest = set(terms)
+            for place in {local[term] for term in terms if term in local}:
+                own = {term for term in terms if local.get(term) == place}
+                if len(own | constants) > 1 or len(terms) == 1:
+                    equal[place].add(frozenset(self._all(own | constants, alone)))
+                    first = min(own, key=lambda term: self._terms.replaced(term, alone))
+                    rest -= (own - {first}) | constants
+            if len(rest) > 1 or not any(term in local for term in terms):
+                kept.add(frozenset(rest))
+        block = replace(block, holds=block.holds - local.keys(), equal=frozenset(kept))
+        return block, [(some, frozenset(classes)) for some, classes in zip(holds, equal, strict=True)]
+
+    def _may_enter(self, term: int, place: int, atom: Atom) -> bool:
+        """Whether a condition on rows of an atom may move into it. Where rows that are equal become one, it
+        must not tell them apart."""
+        columns = self._terms.columns(term)
+        return (
+            bool(columns)
+            and all(at == place and i < atom.free for at, i, _ in columns)
+            and (atom.tag == UNION or self._terms.is_faithful(term))
+        )
+
+
+def merged(classes: Iterable[frozenset[int]]) -> Equal:
+    """Classes of equal terms, in which those that share a term are one."""
+    found: nx.utils.UnionFind[int] = nx.utils.UnionFind()
+    for terms in classes:
+        found.union(*terms)
+    return frozenset(map(frozenset, found.to_sets()))

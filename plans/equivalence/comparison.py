@@ -1,0 +1,127 @@
+"""Whether two plans mean the same: by their normal form, or by a search for an input on which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from time import monotonic
+
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.prover import Meanings
+from midstream.plans.equivalence.refutation import STEPS, callables, search
+from midstream.plans.values import snapshots
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import Element
+from midstream.plans.values.verdicts import Answer, Equivalence
+
+Comparing = Generator[None, None, Equivalence]
+"""It pauses after each step of the search, and returns the answer."""
+
+
+def equivalent(
+    left: Plan | Stream | Iterable[Element],
+    right: Plan | Stream | Iterable[Element],
+    *,
+    steps: int = STEPS,
+    seconds: float | None = None,
+) -> Equivalence:
+    """Compare two streams, or two plans, snapshot by snapshot.
+
+    Two streams are compared by their normal forms: the answer is proved or refuted, and tells where they
+    differ. Two plans are proved to mean the same by the normal form of plans; else at most `steps` small
+    inputs are tried, and one on which the plans differ refutes it. What remains is unknown. The answer is the
+    same on every machine unless `seconds` ends the search earlier, which its reason then tells.
+
+    Cost     O(n log n) of two streams. Of two plans a millisecond or so, and as much for each step.
+    Raises   PlanError where a plan is compared with a stream.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> from midstream.plans.expressions.operands import col
+    >>> print(equivalent([(1, 5, "a")], [(1, 9, "a"), (2, 3, "a")]))
+    not equivalent, 2 differences:
+      'a' in [2, 3): 1 times on the left, 2 on the right
+      'a' in [5, 9): 0 times on the left, 1 on the right
+    >>> s = stream("s", x="integer").window(9)
+    >>> print(equivalent(s.distinct().filter(col("x") > 3).plan(), s.filter(col("x") > 3).distinct().plan()))
+    proved: both have the same normal form
+    >>> print(equivalent(s.filter(col("x") > 3).plan(), s.filter(col("x") > 4).plan()))
+    refuted: a search found an input of 1 element on which they differ
+                 0   1   9
+    s      (4,)  [───)
+    left   (4,)  [───────)
+    right  nothing
+    """
+    if not isinstance(left, Plan | Stream) and not isinstance(right, Plan | Stream):
+        return snapshots.equivalent(left, right)
+    if not isinstance(left, Plan | Stream) or not isinstance(right, Plan | Stream):
+        raise PlanError(
+            f"found a {type(left).__name__} and a {type(right).__name__}, expected two plans or two streams"
+        )
+    left, right = plan_of("equivalent", left), plan_of("equivalent", right)
+    require("equivalent: steps", steps, int, "a number of inputs to try")
+    if seconds is not None:
+        require("equivalent: seconds", seconds, (int, float), "a number of seconds, or None")
+    until = None if seconds is None else monotonic() + seconds
+    comparing = compare(left, right, steps)
+    while (answer := next_answer(comparing)) is None:
+        if until is not None and monotonic() > until:
+            return Equivalence(
+                Answer.UNKNOWN, f"the search was ended after {seconds} seconds", plans=(left, right)
+            )
+    return answer
+
+
+def next_answer(comparing: Comparing) -> Equivalence | None:
+    """The answer, if one more step gives it."""
+    try:
+        next(comparing)
+    except StopIteration as end:
+        answer: Equivalence = end.value
+        return answer
+    return None
+
+
+def compare(left: Plan, right: Plan, steps: int = STEPS) -> Comparing:
+    """The same of two plans, step by step."""
+    plans = (left, right)
+    one, other = logical_plan(left), logical_plan(right)
+    if unlike := _unlike(one, other):
+        return Equivalence(Answer.REFUTED, unlike, plans=plans)
+    meanings = Meanings()
+    if all(meanings.are_same(root, other.outputs[output]) for output, root in one.outputs.items()):
+        return Equivalence(Answer.PROVED, "both have the same normal form", plans=plans)
+    if called := list(dict.fromkeys([*callables(one), *callables(other)])):
+        reason = f"{', '.join(called)} is Python code, which a search must not run"
+        return Equivalence(Answer.UNKNOWN, reason, plans=plans)
+    example = yield from search(one, other, steps)
+    if example is None:
+        reason = f"they have different normal forms, and none of {steps:,} small inputs tells them apart"
+        return Equivalence(Answer.UNKNOWN, reason, plans=plans)
+    counted = "1 element" if example.size == 1 else f"{example.size} elements"
+    return Equivalence(
+        Answer.REFUTED,
+        f"a search found an input of {counted} on which they differ",
+        snapshots.equivalent(example.left, example.right).differences,
+        example,
+        plans,
+    )
+
+
+def _unlike(one: Plan, other: Plan) -> str:
+    """How two plans differ where rows can never agree; nothing where they may."""
+    if set(one.outputs) != set(other.outputs):
+        return f"one has the outputs {', '.join(one.outputs)}, the other {', '.join(other.outputs)}"
+    for output, root in one.outputs.items():
+        has, had = root.schema, other.outputs[output].schema
+        if [(c.name, c.type) for c in has] != [(c.name, c.type) for c in had]:
+            return f"the output {output} has the columns {has} in one, {had} in the other"
+    ours: tuple[Source | Relation, ...] = (*one.sources, *one.relations)
+    declared = {str(leaf): leaf for leaf in ours}
+    leaves: tuple[Source | Relation, ...] = (*other.sources, *other.relations)
+    for leaf in leaves:
+        if declared.get(str(leaf), leaf) != leaf:
+            return f"{leaf} has the columns {declared[str(leaf)].columns} in one, {leaf.columns} in the other"
+    return ""

@@ -1,0 +1,245 @@
+"""Small inputs on which two plans, if they differ, are likely to: made of what the plans themselves name.
+
+Values are the plans' constants and their neighbours, timestamps lie as far apart as their windows are long,
+and rows are often equal. Floats are small dyadic numbers, so that sums and products of them are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from midstream.plans.algebra.logical import (
+    Aggregate,
+    AntiJoin,
+    Join,
+    Project,
+    Relation,
+    SemiJoin,
+    Source,
+)
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import expressions, logical
+from midstream.plans.algebra.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.expressions.expressions import COMPARISONS, Binary, Col, Const, Expression, walk
+from midstream.plans.values.schema import Column, Type
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
+
+Streams = dict[str, list[Element]]
+
+PLAIN: Mapping[Type, tuple[Any, ...]] = {
+    Type.INTEGER: (0, 1, 2),
+    Type.FLOAT: (0.0, 1.0, 0.5),
+    Type.STRING: ("a", "b", ""),
+    Type.BOOLEAN: (False, True),
+    Type.ANY: (0, 1, 2),
+}
+"""Values that are tried where a plan names none, the plainest first."""
+
+MOST_ELEMENTS = 8
+"""How many elements an input has at most, beyond the rows that a window counts."""
+
+MOST_COUNTED = 20
+"""Windows over more rows than this are not filled."""
+
+Origin = tuple[str, int]
+"""A stream or relation, and a column of it by its place."""
+
+
+class SmallInputs:
+    """Inputs for some plans, drawn at random."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._leaves: dict[str, Source | Relation] = {}
+        self._constants: dict[Origin, list[Any]] = {}
+        named: list[Any] = []
+        lengths = {1, 2}
+        counted = 0
+        is_computed = False
+        for plan in plans:
+            origins: dict[Node, tuple[frozenset[Origin], ...]] = {}
+            for node in plan.nodes:
+                operator = logical(node)
+                match operator:
+                    case Source(name) | Relation(name):
+                        self._leaves[name] = operator
+                    case TimeWindow(size, slide):
+                        lengths |= {size or 1, slide}
+                    case Granularity(granule):
+                        lengths.add(granule)
+                    case CountWindow(size, slide) | PartitionedWindow(_, size, slide):
+                        counted = max(counted, (size or 1) + slide)
+                origins[node] = _origins(node, origins)
+                names = [name for child in node.inputs for name in child.schema.names]
+                places = [place for child in node.inputs for place in origins[child]]
+                for expression in expressions(node):
+                    for part in walk(expression):
+                        is_computed |= isinstance(part, Binary) and part.operator not in COMPARISONS
+                    for columns, constants in _compared(expression):
+                        named += constants
+                        for column in columns:
+                            for origin in places[names.index(column)]:
+                                self._constants.setdefault(origin, []).extend(constants)
+                is_computed |= isinstance(operator, Aggregate)
+        self._is_exact = not is_computed
+        self._named = named
+        self._gaps = sorted({0, 1, *(gap for n in lengths for gap in (n - 1, n, n + 1))})
+        self._lengths = sorted(lengths)
+        self._most = MOST_ELEMENTS + min(counted, MOST_COUNTED)
+
+    def draw(self, random: Random) -> Streams:
+        """One more input."""
+        pools = {type_: self._pool(type_, random) for type_ in Type}
+        names = sorted(self._leaves)
+        streams: Streams = {name: [] for name in names}
+        time = random.choice((0, random.choice(self._gaps)))
+        for _ in range(random.randint(1, random.choice((2, 4, self._most)))):
+            time += random.choice(self._gaps)
+            name = random.choice(names)
+            streams[name].append(self._element(name, time, streams[name], pools, random))
+        return streams
+
+    def plainer(self, streams: Streams) -> Iterator[Streams]:
+        """Inputs that are simpler than one: without an element, at plainer times, with plainer values."""
+        for name, elements in streams.items():
+            for i in range(len(elements)):
+                yield {**streams, name: elements[:i] + elements[i + 1 :]}
+        starts = {start for elements in streams.values() for start, _, _ in elements}
+        before = 0
+        for time in sorted(int(start) for start in starts if start != BEGINNING):
+            for gap in self._gaps:
+                by = time - before - gap
+                if by > 0:
+                    yield {
+                        name: [(s - by, e - by, row) if s >= time else (s, e, row) for s, e, row in elements]
+                        for name, elements in streams.items()
+                    }
+            before = time
+        for value, plainer in self._plainer_values(streams):
+            yield {
+                name: [
+                    (start, end, self._exchanged(name, row, value, plainer)) for start, end, row in elements
+                ]
+                for name, elements in streams.items()
+            }
+
+    def _plainer_values(self, streams: Streams) -> Iterator[tuple[Any, Any]]:
+        """Values, each with one that is plainer."""
+        seen: dict[tuple[Type, Any], None] = {}
+        for name, elements in streams.items():
+            types = [column.type for column in self._leaves[name].columns]
+            for _, _, row in elements:
+                seen.update(dict.fromkeys(zip(types, row, strict=True)))
+        for type_, value in seen:
+            values = PLAIN[type_]
+            rank = values.index(value) if value in values else len(values)
+            yield from ((value, plainer) for plainer in values[:rank])
+
+    def _exchanged(self, name: str, row: Payload, value: Any, plainer: Any) -> Payload:
+        """A row with a plainer value wherever it has a certain one: what is equal remains so."""
+        columns = self._leaves[name].columns
+        return tuple(
+            plainer if has == value and plainer in PLAIN[column.type] else has
+            for column, has in zip(columns, row, strict=True)
+        )
+
+    def _element(
+        self,
+        name: str,
+        time: int,
+        before: Sequence[Element],
+        pools: Mapping[Type, Sequence[Any]],
+        random: Random,
+    ) -> Element:
+        leaf = self._leaves[name]
+        if before and random.random() < 0.3:
+            row = random.choice(before)[2]
+        else:
+            row = tuple(
+                self._value((name, place), column, pools[column.type], random)
+                for place, column in enumerate(leaf.columns)
+            )
+        if isinstance(leaf, Relation) and leaf.is_constant:
+            return (BEGINNING, FOREVER, row)
+        if isinstance(leaf, Source) and not leaf.intervals:
+            return (time, time + 1, row)
+        return (time, time + random.choice(self._lengths), row)
+
+    def _value(self, origin: Origin, column: Column, pool: Sequence[Any], random: Random) -> Any:
+        if column.nullable and random.random() < 0.2:
+            return None
+        if random.random() < 0.5 and (own := self._values(self._constants.get(origin, ()), column.type)):
+            return random.choice(own)
+        return random.choice(pool)
+
+    def _pool(self, type_: Type, random: Random) -> Sequence[Any]:
+        """A few values, the same for all columns of a type, so that they meet."""
+        values = [*PLAIN[type_], *self._values(self._named, type_)]
+        return random.sample(values, random.choice((1, 2, min(3, len(values)), len(values))))
+
+    def _values(self, constants: Iterable[Any], type_: Type) -> list[Any]:
+        """Constants that fit a type, and their neighbours."""
+        found: dict[Any, None] = {}
+        for constant in constants:
+            found.update(dict.fromkeys(self._near(constant, type_)))
+        return list(found)
+
+    def _near(self, constant: Any, type_: Type) -> tuple[Any, ...]:
+        is_number = type(constant) in (int, float)
+        match type_:
+            case Type.INTEGER if is_number and abs(constant) < 2**40:
+                return (int(constant), int(constant) - 1, int(constant) + 1, -int(constant))
+            case Type.FLOAT if is_number and abs(constant) < 2**40:
+                near = round(constant * 8) / 8
+                return (float(constant) if self._is_exact else near, near - 0.5, near + 0.5, -near)
+            case Type.STRING if isinstance(constant, str):
+                # What a pattern matches: with a letter in the place of each sign, and with none.
+                filled, bare = (constant.replace("%", by).replace("_", by) for by in ("a", ""))
+                return (constant, constant + "a", constant.swapcase(), filled, bare)
+            case Type.BOOLEAN | Type.ANY if constant is not None:
+                return (constant,) if type_ is Type.ANY or isinstance(constant, bool) else ()
+        return ()
+
+
+def _origins(
+    node: Node, below: Mapping[Node, tuple[frozenset[Origin], ...]]
+) -> tuple[frozenset[Origin], ...]:
+    """By output column, the columns of streams and relations that it comes from."""
+    inputs = [below[child] for child in node.inputs]
+    operator = logical(node)
+    match operator:
+        case Source(name) | Relation(name):
+            return tuple(frozenset({(name, place)}) for place in range(len(operator.columns)))
+        case Project(columns):
+            schema = node.inputs[0].schema
+            return tuple(
+                frozenset().union(*(inputs[0][schema.index(name)] for name in expression.columns()))
+                for _, expression in columns
+            )
+        case Aggregate(keys, calls):
+            schema = node.inputs[0].schema
+            read = [frozenset({key}) for key in keys] + [call.columns() for _, call in calls]
+            return tuple(
+                frozenset().union(*(inputs[0][schema.index(name)] for name in names)) for names in read
+            )
+        case Join(_, columns):
+            both = node.inputs[0].schema.concat(node.inputs[1].schema)
+            found = inputs[0] + inputs[1]
+            return tuple(found[both.index(name)] for name in columns)
+        case SemiJoin() | AntiJoin():
+            return inputs[0]
+    return tuple(frozenset().union(*parts) for parts in zip(*inputs, strict=True))
+
+
+def _compared(expression: Expression) -> Iterator[tuple[list[str], list[Any]]]:
+    """Columns and constants that stand together in the smallest expression that has both."""
+    columns = [part.name for part in walk(expression) if isinstance(part, Col)]
+    constants = [part.value for part in walk(expression) if isinstance(part, Const)]
+    if not constants:
+        return
+    deeper = [found for part in expression.parts() for found in _compared(part)]
+    if any(names for names, _ in deeper):
+        yield from deeper
+    else:
+        yield columns, constants

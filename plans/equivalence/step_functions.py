@@ -1,0 +1,211 @@
+"""What a plan means, as a step function from time to snapshot: the specification, computed where snapshots
+change and nowhere else.
+
+`algebra` looks at every instant, which is right for small numbers only. A window of an hour that is counted
+in milliseconds has 3.6 million instants, and perhaps six at which anything changes. Both agree on every input
+that both can read; a property test says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import pairwise
+
+from midstream.plans.algebra.logical import Filter, Project, Relation, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.specification import Snapshot, check_ties, last_rows, meaning
+from midstream.plans.algebra.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
+from midstream.plans.expressions.expressions import compile_row, compile_rows
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.snapshots import NormalForm, normal_form
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
+
+Steps = list[tuple[Time, Snapshot]]
+"""Since when, and which snapshot. The first step begins with time; each lasts until the next one."""
+
+MOST_ROWS = 1000
+"""How many timestamped rows a window is given at most. A row that is valid for n chronons is n of them."""
+
+
+class TooLongError(MidstreamError):
+    """Something is valid for too long below a window, which takes it for a row at each instant."""
+
+
+class StepFunctions:
+    """The meaning of a plan, ready to be asked for many inputs: expressions are compiled once.
+
+        steps(plan, S)@t  =  snapshots(plan, S)[t]       at every instant t
+
+    Cost     O(changes × operators × snapshot) an input, whatever the sizes of windows.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> functions = StepFunctions(stream("s", x="integer").window(3_600_000).distinct().plan())
+    >>> functions.of({"s": [(0, 1, (7,)), (5, 6, (7,))]})
+    {'out': {(7,): ((0, 3600005, 1),)}}
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._rules: dict[Node, Callable[..., Steps]] = {
+            node: _rule(node) for node in plan.nodes if not isinstance(logical(node), Source | Relation)
+        }
+
+    def of(self, streams: Mapping[str, Sequence[Element]]) -> dict[str, NormalForm]:
+        """The normal form of every output.
+
+        Raises   TooLongError; TieError as the algebra does; and what an expression raises.
+        """
+        found: dict[Node, Steps] = {}
+        for node in self._plan.nodes:
+            operator = logical(node)
+            if isinstance(operator, Source):
+                found[node] = _of_elements(streams.get(operator.stream, ()))
+            elif isinstance(operator, Relation):
+                found[node] = _of_elements(streams.get(operator.relation, ()))
+            elif isinstance(operator, CountWindow | PartitionedWindow):
+                found[node] = self._rules[node](_arrivals(node.inputs[0], found, streams))
+            else:
+                found[node] = self._rules[node](*(found[child] for child in node.inputs))
+        return {output: normal_form(_elements(found[root])) for output, root in self._plan.outputs.items()}
+
+
+def _rule(node: Node) -> Callable[..., Steps]:
+    """What an operator makes of the step functions of its inputs."""
+    operator = logical(node)
+    match operator:
+        case TimeWindow(size, slide):
+            return lambda steps: _window(steps, size, slide)
+        case CountWindow(size, slide):
+            return lambda rows: _count_window(node, rows, (), size, slide)
+        case PartitionedWindow(keys, size, slide):
+            columns = tuple(node.schema.index(key) for key in keys)
+            return lambda rows: _count_window(node, rows, columns, size, slide)
+        case Granularity(granule):
+            return lambda steps: _joined((_next(t, granule), snapshot) for t, snapshot in steps)
+        case Istream():
+            return lambda steps: _changes(steps, lambda before, after: after - before)
+        case Dstream():
+            return lambda steps: _changes(steps, lambda before, after: before - after)
+    at = meaning(node)
+    return lambda *inputs: _pointwise(at, inputs)
+
+
+def _of_elements(elements: Iterable[Element]) -> Steps:
+    changes: dict[Time, Counter[Payload]] = defaultdict(Counter)
+    for start, end, payload in elements:
+        changes[start][payload] += 1
+        changes[end][payload] -= 1
+    steps: Steps = [(BEGINNING, Counter())]
+    for time in sorted(changes):
+        snapshot = Counter(steps[-1][1])
+        snapshot.update(changes[time])
+        steps.append((time, +snapshot))
+    return _joined(steps)
+
+
+def _elements(steps: Steps) -> Iterator[Element]:
+    for (start, snapshot), (end, _) in pairwise([*steps, (FOREVER, Counter[Payload]())]):
+        for payload, number in snapshot.items():
+            yield from [(start, end, payload)] * number
+
+
+def _joined(steps: Iterable[tuple[Time, Snapshot]]) -> Steps:
+    """Of several steps at one instant the last is meant; one that changes nothing is none."""
+    found: Steps = []
+    for time, snapshot in steps:
+        if found and found[-1][0] == time:
+            found.pop()
+        if (not found or found[-1][1] != snapshot) and time != FOREVER:
+            found.append((time, snapshot))
+    return found
+
+
+def _pointwise(at: Callable[..., Snapshot], inputs: Sequence[Steps]) -> Steps:
+    """(10.2): the relational operator, at every instant."""
+    times = [[time for time, _ in steps] for steps in inputs]
+    return _joined(
+        (time, at(*(steps[bisect_right(own, time) - 1][1] for steps, own in zip(inputs, times, strict=True))))
+        for time in dict.fromkeys(merge(*times))
+    )
+
+
+def _next(time: Time, granule: int) -> Time:
+    """The first multiple of the granule that is not before a time."""
+    return time if time in (BEGINNING, FOREVER) else -(-int(time) // granule) * granule
+
+
+def _changes(steps: Steps, difference: Callable[[Snapshot, Snapshot], Snapshot]) -> Steps:
+    """(17.3), (17.4): what is so for the one chronon in which the snapshot has changed."""
+    found: Steps = [(BEGINNING, Counter())]
+    for (_, before), (time, after) in pairwise(steps):
+        found += [(time, difference(before, after)), (time + 1, Counter())]
+    return _joined(found)
+
+
+def _rows(steps: Steps) -> list[tuple[int, Payload]]:
+    """What is valid, once for each instant."""
+    found: list[tuple[int, Payload]] = []
+    for (start, snapshot), (end, _) in pairwise([*steps, (FOREVER, Counter[Payload]())]):
+        number = snapshot.total()
+        if number and (end - start) * number > MOST_ROWS - len(found):
+            raise TooLongError(f"rows are valid from {start} to {end} below a window")
+        if number:
+            found += [(t, row) for t in range(int(start), int(end)) for row in snapshot.elements()]
+    return found
+
+
+def _arrivals(
+    node: Node, found: Mapping[Node, Steps], streams: Mapping[str, Sequence[Element]]
+) -> list[tuple[int, Payload]]:
+    """The timestamped rows that a window counts, in order of arrival where that is known."""
+    child = node.inputs[0] if node.inputs else node
+    match logical(node):
+        case Source(name, intervals=False):
+            return [(int(t), row) for t, _, row in streams.get(name, ())]
+        case Filter(condition):
+            holds = compile_row(condition, child.schema)
+            return [(t, row) for t, row in _arrivals(child, found, streams) if holds(row)]
+        case Project(columns):
+            change = compile_rows([e for _, e in columns], child.schema)
+            return [(t, change(row)) for t, row in _arrivals(child, found, streams)]
+    return _rows(found[node])
+
+
+def _window(steps: Steps, size: int | None, slide: int) -> Steps:
+    """(8.17), (17.1): a row of the instant t is there from the first advance at or after t, until the first
+    at which t is `size` chronons ago."""
+    elements: list[Element] = []
+    for t, row in _rows(steps):
+        start = -(-(t + 1) // slide) * slide - 1
+        end = FOREVER if size is None else ((t + size) // slide + 1) * slide - 1
+        if start < end:
+            elements.append((start, end, row))
+    return _of_elements(elements)
+
+
+def _count_window(
+    node: Node, rows: list[tuple[int, Payload]], columns: Sequence[int], size: int | None, slide: int
+) -> Steps:
+    """(8.18), (8.19), (17.2)."""
+    operator = logical(node)
+    assert isinstance(operator, CountWindow | PartitionedWindow)
+    if operator.ties == "error":
+        check_ties(node, rows)
+    groups: dict[Payload, list[Payload]] = {}
+    steps: Steps = [(BEGINNING, Counter())]
+    for time, row in rows:
+        groups.setdefault(tuple(row[i] for i in columns), []).append(row)
+        shown = Counter(one for group in groups.values() for one in last_rows(group, size, slide))
+        steps.append((time, shown))
+    return _joined(steps)

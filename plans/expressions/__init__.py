@@ -1,0 +1,1 @@
+"""Expressions over the columns of a payload, and aggregate functions."""

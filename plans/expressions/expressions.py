@@ -1,0 +1,803 @@
+"""Symbolic expressions over the columns of a payload.
+
+A rule must be able to ask which columns a predicate reads, so expressions are data. They compile to plain
+Python source, so that evaluating one costs no interpretation. `None` is SQL's unknown: an operator with an
+unknown operand gives unknown, `and`/`or`/`not` follow three-valued logic, and a filter keeps a row only where
+its predicate is true. The extra code for this is generated only where a column is declared nullable.
+
+    >>> from midstream.plans.values.schema import Schema
+    >>> dear = Binary(">", Col("price"), Const(10))
+    >>> dear.columns()
+    frozenset({'price'})
+    >>> compile_row(dear, Schema.of(item="integer", price="float"))((7, 12.5))
+    True
+
+Here `==` compares trees by structure, which plans rely on. Queries in Python write [operands](operands.py),
+of which `==` is an expression; no tree has operators.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from midstream.plans.functions import function_named
+from midstream.plans.functions.casts import SAME, SURE, conversion
+from midstream.plans.functions.function import (
+    Argument,
+    Function,
+    choice,
+    common_type,
+    comparable,
+    guarded,
+    may_exceed,
+    wider,
+)
+from midstream.plans.values.errors import ExpressionError, PlanFormatError
+from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finite, within_floats
+from midstream.plans.values.schema import Schema, Type, suggest
+
+
+class Kind(NamedTuple):
+    """What an expression gives: a type, and whether it may be unknown."""
+
+    type: Type
+    nullable: bool
+
+
+class Expression:
+    """A value computed from a payload. Immutable, hashable, comparable by structure."""
+
+    __slots__ = ()
+
+    def columns(self) -> frozenset[str]:
+        """The columns that it reads."""
+        return frozenset().union(*(part.columns() for part in self.parts()))
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The direct subexpressions."""
+        return ()
+
+    def kind(self, schema: Schema) -> Kind:
+        """Type and nullability over a schema. Raises ExpressionError where it does not fit."""
+        raise NotImplementedError
+
+    def source(self, scope: Scope) -> str:
+        """Python source that computes the value in a scope."""
+        raise NotImplementedError
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The same expression over columns of other names."""
+        raise NotImplementedError
+
+    def to_json(self) -> Any:
+        """A JSON form that `expression_from_json` reads back."""
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        raise ExpressionError(
+            f"{self} has no truth value before it meets a row; compile it, or combine it by Logic and Not"
+        )
+
+
+@dataclass(slots=True)
+class Scope:
+    """Where an expression is compiled: the source text of each column, and the objects that the text
+    names."""
+
+    schema: Schema
+    resolve: Mapping[str, str]
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def bind(self, value: Any) -> str:
+        """A name for an object that source text cannot spell."""
+        name = f"_k{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def fresh(self) -> str:
+        """A name for an intermediate value."""
+        return self.bind(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Col(Expression):
+    """The value of a column."""
+
+    name: str
+
+    def columns(self) -> frozenset[str]:
+        """The column itself."""
+        return frozenset({self.name})
+
+    def kind(self, schema: Schema) -> Kind:
+        """As declared."""
+        if self.name not in schema:
+            raise ExpressionError(
+                f"there is no column {self.name} in {schema}{suggest(self.name, schema.names)}",
+                column=self.name,
+            )
+        column = schema[self.name]
+        return Kind(column.type, column.nullable)
+
+    def source(self, scope: Scope) -> str:
+        """The column's text."""
+        return scope.resolve[self.name]
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The column under its new name."""
+        return Col(names.get(self.name, self.name))
+
+    def to_json(self) -> Any:
+        """`{"column": name}`."""
+        return {"column": self.name}
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Expression):
+    """A constant: None, a boolean, a number or a string."""
+
+    value: Any
+
+    def __post_init__(self) -> None:
+        if type(self.value) not in CONSTANT_TYPES or (finite(self.value) is None and self.value is not None):
+            raise ExpressionError(
+                f"found constant {self.value!r}, expected None, a boolean, an integer, a finite float or a "
+                "string"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are equal in Python, but they are different constants.
+        return isinstance(other, Const) and (type(self.value), self.value) == (type(other.value), other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def kind(self, schema: Schema) -> Kind:
+        """The constant's own type."""
+        return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
+
+    def source(self, scope: Scope) -> str:
+        """Its literal."""
+        # Python spells and reads only so many digits.
+        is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
+        return (
+            repr(self.value) if is_literal and not isinstance(self.value, float) else scope.bind(self.value)
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """Itself."""
+        return self
+
+    def to_json(self) -> Any:
+        """`{"constant": value}`."""
+        return {"constant": self.value}
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+CONSTANT_TYPES: Mapping[type, Type] = {
+    type(None): Type.ANY,
+    bool: Type.BOOLEAN,
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.STRING,
+}
+
+_LARGEST_LITERAL = 2**64
+
+CHECKS: Mapping[Type, Callable[[Any], Any]] = {Type.FLOAT: within_floats, Type.ANY: finite}
+"""What makes a value unknown that is not finite, by the types of those that may not be."""
+
+ARITHMETIC = ("+", "-", "*", "/", "%")
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expression):
+    """An arithmetic operator or a comparison. Unknown if an operand is, or if the result is not finite."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        if self.operator not in ARITHMETIC + COMPARISONS:
+            raise ExpressionError(
+                f"found operator {self.operator!r}, expected one of {ARITHMETIC + COMPARISONS}"
+            )
+
+    def parts(self) -> tuple[Expression, ...]:
+        """Both operands."""
+        return (self.left, self.right)
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean for comparisons; for arithmetic the wider operand's type."""
+        left, right = self.left.kind(schema), self.right.kind(schema)
+        nullable = left.nullable or right.nullable or self._is_untyped(left, right)
+        if self.operator in COMPARISONS:
+            if not comparable(left.type, right.type):
+                raise ExpressionError(f"{self} compares {left.type.value} with {right.type.value}")
+            return Kind(Type.BOOLEAN, nullable)
+        for side, kind in ((self.left, left), (self.right, right)):
+            if not kind.type.is_numeric:
+                raise ExpressionError(f"{self}: {side} is {kind.type.value}, expected a number")
+        type_ = Type.FLOAT if self.operator == "/" else wider(left.type, right.type)
+        return Kind(type_, nullable or not self._is_defined(left, right))
+
+    def source(self, scope: Scope) -> str:
+        """The operator in Python, guarded where an operand may be unknown."""
+        texts = [part.source(scope) for part in self.parts()]
+        nullable = [part.kind(scope.schema).nullable for part in self.parts()]
+        left, right = (part.kind(scope.schema) for part in self.parts())
+        return guarded(texts, nullable, scope, lambda known: self._of_known(left, right, known, scope))
+
+    def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Scope) -> str:
+        """Source of the value of known operands."""
+        value = f"({f' {self.operator} '.join(known)})"
+        if self.operator in COMPARISONS and not self._is_untyped(left, right):
+            return value
+        if self._is_defined(left, right):
+            return value
+        if self.operator in "+-*" and self._is_float(self.left, left) and self._is_float(self.right, right):
+            name = scope.fresh()
+            return f"({name} if {-LARGEST} <= ({name} := {value}) <= {LARGEST} else None)"
+        return f"{scope.bind(_tolerant(self.operator))}({', '.join(known)})"
+
+    def _is_untyped(self, left: Kind, right: Kind) -> bool:
+        """Whether only the values of a row can tell if they go together: 1 < "a" and 1 + "a" are unknown."""
+        return self.operator not in ("==", "!=") and Type.ANY in (left.type, right.type)
+
+    def _is_defined(self, left: Kind, right: Kind) -> bool:
+        """Whether the result of arithmetic is certain to be finite: that of integers, and, where no known
+        float can make it too large, that of a float and a constant."""
+        if left.type is right.type is Type.INTEGER:
+            divisor = self.right.value if isinstance(self.right, Const) else None
+            return self.operator in "+-*" or (self.operator == "%" and bool(divisor))
+        for constant, kind in ((self.left, right), (self.right, left)):
+            if isinstance(constant, Const) and kind.type is Type.FLOAT and constant.value is not None:
+                most = {"+": NEVER_REACHES, "-": NEVER_REACHES, "*": 1.0}.get(self.operator, -1.0)
+                return bool(abs(constant.value) <= most and abs(constant.value) != NEVER_REACHES)
+        return False
+
+    @staticmethod
+    def _is_float(part: Expression, kind: Kind) -> bool:
+        """Whether an operand is within the floats; an integer has no limit."""
+        return kind.type is Type.FLOAT or (isinstance(part, Const) and within_floats(part.value) is not None)
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """Both operands renamed."""
+        return Binary(self.operator, self.left.renamed(names), self.right.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": op, "of": [left, right]}`."""
+        return {"operator": self.operator, "of": [self.left.to_json(), self.right.to_json()]}
+
+    def __str__(self) -> str:
+        symbol = "=" if self.operator == "==" else self.operator
+        return f"{_bracketed(self.left)} {symbol} {_bracketed(self.right)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(Expression):
+    """`and` or `or` of two or more conditions in three-valued logic."""
+
+    operator: str
+    conditions: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        if self.operator not in ("and", "or") or len(self.conditions) < 2:
+            raise ExpressionError(
+                f"found {self.operator!r} of {len(self.conditions)} conditions, expected 2 or more"
+            )
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The conditions."""
+        return self.conditions
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean; unknown if a condition may be."""
+        kinds = [_boolean(part, schema) for part in self.conditions]
+        return Kind(Type.BOOLEAN, any(kind.nullable for kind in kinds))
+
+    def source(self, scope: Scope) -> str:
+        """Python's own operator where no condition can be unknown."""
+        texts = [part.source(scope) for part in self.conditions]
+        if self.kind(scope.schema).nullable:
+            helper = scope.bind(_all if self.operator == "and" else _any)
+            return f"{helper}(({', '.join(texts)},))"
+        return f"({f' {self.operator} '.join(texts)})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All conditions renamed."""
+        return Logic(self.operator, tuple(part.renamed(names) for part in self.conditions))
+
+    def to_json(self) -> Any:
+        """`{"operator": "and" | "or", "of": [...]}`."""
+        return {"operator": self.operator, "of": [part.to_json() for part in self.conditions]}
+
+    def __str__(self) -> str:
+        return f" {self.operator} ".join(map(_bracketed, self.conditions))
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    """Negation; unknown stays unknown."""
+
+    condition: Expression
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The condition."""
+        return (self.condition,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """That of the condition."""
+        return _boolean(self.condition, schema)
+
+    def source(self, scope: Scope) -> str:
+        """Python's `not`, guarded where the condition may be unknown."""
+        nullable = self.kind(scope.schema).nullable
+        return guarded([self.condition.source(scope)], [nullable], scope, lambda known: f"(not {known[0]})")
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The condition renamed."""
+        return Not(self.condition.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": "not", "of": [condition]}`."""
+        return {"operator": "not", "of": [self.condition.to_json()]}
+
+    def __str__(self) -> str:
+        return f"not {_bracketed(self.condition)}"
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Expression):
+    """Whether a value is unknown."""
+
+    value: Expression
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The value."""
+        return (self.value,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """Boolean, never unknown."""
+        self.value.kind(schema)
+        return Kind(Type.BOOLEAN, False)
+
+    def source(self, scope: Scope) -> str:
+        """`is None`; of what is never unknown the answer, as Python warns of the question about a literal."""
+        if not self.value.kind(scope.schema).nullable:
+            return "False"
+        return f"({self.value.source(scope)} is None)"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The value renamed."""
+        return IsNull(self.value.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"operator": "is null", "of": [value]}`."""
+        return {"operator": "is null", "of": [self.value.to_json()]}
+
+    def __str__(self) -> str:
+        return f"{_bracketed(self.value)} is null"
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Expression):
+    """The value of the first branch, `(condition, value)`, of which the condition is true, else the default.
+
+    A condition that is unknown is not true. Of the branches behind the one that is taken nothing is computed.
+    """
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise ExpressionError("found a case without branches, expected 1 or more")
+
+    def parts(self) -> tuple[Expression, ...]:
+        """Conditions and values by turns, then the default."""
+        return (*(part for branch in self.branches for part in branch), self.default)
+
+    def kind(self, schema: Schema) -> Kind:
+        """The values' common type; unknown if a value may be."""
+        for condition, _ in self.branches:
+            _boolean(condition, schema)
+        values = (*(value for _, value in self.branches), self.default)
+        arguments = [_argument(value, schema) for value in values]
+        common = common_type("case", arguments)
+        is_nullable = any(argument.nullable for argument in arguments) or may_exceed(arguments, common)
+        return Kind(common, is_nullable)
+
+    def source(self, scope: Scope) -> str:
+        """Python's conditional expression."""
+        branches = [(condition.source(scope), value.source(scope)) for condition, value in self.branches]
+        values = (*(value for _, value in self.branches), self.default)
+        chosen = choice(branches, self.default.source(scope))
+        if may_exceed([_argument(value, scope.schema) for value in values], self.kind(scope.schema).type):
+            return f"{scope.bind(within_floats)}({chosen})"
+        return chosen
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All parts renamed."""
+        branches = tuple(
+            (condition.renamed(names), value.renamed(names)) for condition, value in self.branches
+        )
+        return Case(branches, self.default.renamed(names))
+
+    def to_json(self) -> Any:
+        """`{"case": [[condition, value], ...], "else": default}`."""
+        branches = [[condition.to_json(), value.to_json()] for condition, value in self.branches]
+        return {"case": branches, "else": self.default.to_json()}
+
+    def __str__(self) -> str:
+        branches = "".join(f" when {condition} then {value}" for condition, value in self.branches)
+        return f"case{branches} else {self.default} end"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expression):
+    """A value as one of another type; unknown where it cannot be converted, as SQL's TRY_CAST."""
+
+    value: Expression
+    type: Type
+
+    def __post_init__(self) -> None:
+        if self.type is Type.ANY:
+            raise ExpressionError(f"found a cast of {self.value} to any, expected a type")
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The value."""
+        return (self.value,)
+
+    def kind(self, schema: Schema) -> Kind:
+        """The type; unknown if the value may be, or may not be convertible."""
+        kind = self.value.kind(schema)
+        return Kind(self.type, kind.nullable or (kind.type, self.type) not in SURE)
+
+    def source(self, scope: Scope) -> str:
+        """A call, where the types differ. Unknown stays unknown by itself."""
+        kind, text = self.value.kind(scope.schema), self.value.source(scope)
+        if (kind.type, self.type) in SAME:
+            return text
+        return f"{scope.bind(conversion(kind.type, self.type))}({text})"
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The value renamed."""
+        return Cast(self.value.renamed(names), self.type)
+
+    def to_json(self) -> Any:
+        """`{"cast": value, "to": type}`."""
+        return {"cast": self.value.to_json(), "to": self.type.value}
+
+    def __str__(self) -> str:
+        return f"cast({self.value} as {self.type.value})"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expression):
+    """A function, by its name in `FUNCTIONS`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        self.definition.check_count(len(self.arguments))
+
+    @property
+    def definition(self) -> Function:
+        """The function."""
+        return function_named(self.function)
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments
+
+    def kind(self, schema: Schema) -> Kind:
+        """As the function says."""
+        return Kind(*self.definition.kind([_argument(part, schema) for part in self.arguments]))
+
+    def source(self, scope: Scope) -> str:
+        """As the function says."""
+        arguments = [_argument(part, scope.schema) for part in self.arguments]
+        return self.definition.source(arguments, [part.source(scope) for part in self.arguments], scope)
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """All arguments renamed."""
+        return Call(self.function, tuple(part.renamed(names) for part in self.arguments))
+
+    def to_json(self) -> Any:
+        """`{"function": name, "of": [...]}`."""
+        return {"function": self.function, "of": [part.to_json() for part in self.arguments]}
+
+    def __str__(self) -> str:
+        written = _bracketed if self.definition.words else str
+        return self.definition.spelled([written(part) for part in self.arguments])
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expression):
+    """A Python callable of the values of expressions. A strict one is not called with an unknown value, but
+    gives unknown.
+
+    It must be deterministic and must not read anything else, or plans that hold it have no meaning that could
+    be kept. It has no serial form.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Expression, ...]
+    type: Type = Type.ANY
+    nullable: bool = False
+    name: str | None = None
+    strict: bool = True
+
+    def parts(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments
+
+    def kind(self, schema: Schema) -> Kind:
+        """As declared; a strict one is also unknown where an argument is, and what may not be finite."""
+        kinds = [part.kind(schema) for part in self.arguments]
+        is_unknown = self.strict and any(kind.nullable for kind in kinds)
+        return Kind(self.type, self.nullable or self.type in CHECKS or is_unknown)
+
+    def source(self, scope: Scope) -> str:
+        """A call."""
+        function = scope.bind(self.function)
+        texts = [part.source(scope) for part in self.arguments]
+        nullable = [self.strict and part.kind(scope.schema).nullable for part in self.arguments]
+        check = scope.bind(CHECKS[self.type]) if self.type in CHECKS else ""
+        return guarded(texts, nullable, scope, lambda known: f"{check}({function}({', '.join(known)}))")
+
+    def renamed(self, names: Mapping[str, str]) -> Expression:
+        """The same callable of renamed arguments."""
+        return replace(self, arguments=tuple(part.renamed(names) for part in self.arguments))
+
+    def to_json(self) -> Any:
+        """Refused: a callable has no serial form."""
+        raise PlanFormatError(
+            f"{self} is a Python callable, which has no serial form; use a symbolic expression"
+        )
+
+    def __str__(self) -> str:
+        name = self.name or getattr(self.function, "__name__", "function")
+        return f"{name}({', '.join(map(str, self.arguments))})"
+
+
+def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
+    """The conditions that must all hold; none for None."""
+    if condition is None:
+        return ()
+    if isinstance(condition, Logic) and condition.operator == "and":
+        return tuple(inner for part in condition.conditions for inner in conjuncts(part))
+    return (condition,)
+
+
+def conjunction(conditions: Iterable[Expression]) -> Expression:
+    """All conditions together, flattened, without repetition, in one canonical order; true for none.
+
+    >>> str(conjunction([Col("b"), Col("a"), Col("b")]))
+    'a and b'
+    """
+    parts = sorted({inner for part in conditions for inner in conjuncts(part)} - {TRUE}, key=_canonical)
+    if not parts:
+        return TRUE
+    return parts[0] if len(parts) == 1 else Logic("and", tuple(parts))
+
+
+def disjunction(conditions: Iterable[Expression]) -> Expression:
+    """One of one or more conditions, flattened: brackets in brackets have a limit.
+
+    >>> str(disjunction([Col("a"), disjunction([Col("b"), Col("c")])]))
+    'a or b or c'
+    """
+    parts = [
+        inner
+        for part in conditions
+        for inner in (part.conditions if isinstance(part, Logic) and part.operator == "or" else (part,))
+    ]
+    return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
+
+
+def equality(one: str, other: str) -> Expression:
+    """Equality of two columns; the smaller name stands left, so that equal conditions are equal values."""
+    return Binary("==", Col(min(one, other)), Col(max(one, other)))
+
+
+def column_equality(condition: Expression) -> tuple[str, str] | None:
+    """The two columns that a condition equates, or None if it is no such condition."""
+    if isinstance(condition, Binary) and condition.operator == "==":
+        left, right = condition.left, condition.right
+        if isinstance(left, Col) and isinstance(right, Col):
+            return (left.name, right.name)
+    return None
+
+
+def ordered(condition: Expression) -> Expression:
+    """A condition; a column equality in its canonical order, so that equal conditions are equal values."""
+    columns = column_equality(condition)
+    return equality(*columns) if columns else condition
+
+
+TRUE: Expression = Const(True)
+
+
+def compile_row(expression: Expression, schema: Schema) -> Callable[[Any], Any]:
+    """A function from a payload to the expression's value."""
+    expression.kind(schema)
+    scope = row_scope(schema, "row")
+    function: Callable[[Any], Any] = evaluate(f"lambda row: {expression.source(scope)}", scope)
+    return function
+
+
+def compile_rows(expressions: Sequence[Expression], schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
+    """A function from a payload to the tuple of the expressions' values."""
+    for expression in expressions:
+        expression.kind(schema)
+    scope = row_scope(schema, "row")
+    function: Callable[[Any], tuple[Any, ...]] = evaluate(
+        f"lambda row: {tuple_source(expressions, scope)}", scope
+    )
+    return function
+
+
+def compile_pair(expression: Expression, left: Schema, right: Schema) -> Callable[[Any, Any], Any]:
+    """A function from a left and a right payload to the expression's value."""
+    scope = pair_scope(left, right)
+    expression.kind(scope.schema)
+    function: Callable[[Any, Any], Any] = evaluate(f"lambda left, right: {expression.source(scope)}", scope)
+    return function
+
+
+def row_scope(schema: Schema, row: str) -> Scope:
+    """A scope in which the source text `row` is the payload."""
+    return Scope(schema, {name: f"{row}[{i}]" for i, name in enumerate(schema.names)})
+
+
+def pair_scope(left: Schema, right: Schema) -> Scope:
+    """A scope in which `left` and `right` are the payloads."""
+    resolve = {name: f"left[{i}]" for i, name in enumerate(left.names)}
+    resolve |= {name: f"right[{i}]" for i, name in enumerate(right.names)}
+    return Scope(left.concat(right), resolve)
+
+
+def tuple_source(expressions: Iterable[Expression], scope: Scope) -> str:
+    """Source of the tuple of several expressions."""
+    return f"({''.join(f'{e.source(scope)}, ' for e in expressions)})"
+
+
+def evaluate(source: str, scope: Scope) -> Any:
+    """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
+    spelled. Raises ExpressionError where it has more brackets in brackets than Python reads."""
+    try:
+        return eval(source, scope.names)
+    except (SyntaxError, MemoryError, RecursionError) as error:
+        raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
+
+
+def expression_from_json(data: Any) -> Expression:
+    """Read back what `to_json` wrote. Raises PlanFormatError; ExpressionError where an operator, a function
+    or a constant is none."""
+    if isinstance(data, dict):
+        if data.keys() == {"column"} and isinstance(data["column"], str):
+            return Col(data["column"])
+        if data.keys() == {"constant"}:
+            return Const(data["constant"])
+        if data.keys() == {"function", "of"} and isinstance(data["of"], list):
+            return Call(str(data["function"]), tuple(map(expression_from_json, data["of"])))
+        if data.keys() == {"case", "else"} and isinstance(data["case"], list):
+            return Case(tuple(map(_branch_from_json, data["case"])), expression_from_json(data["else"]))
+        if data.keys() == {"cast", "to"} and data["to"] in _TYPE_NAMES:
+            return Cast(expression_from_json(data["cast"]), Type(data["to"]))
+        if data.keys() == {"operator", "of"} and isinstance(data["of"], list):
+            parts = tuple(map(expression_from_json, data["of"]))
+            match data["operator"], len(parts):
+                case "and" | "or" as word, _:
+                    return Logic(word, parts)
+                case "not", 1:
+                    return Not(parts[0])
+                case "is null", 1:
+                    return IsNull(parts[0])
+                case str(word), 2:
+                    return Binary(word, parts[0], parts[1])
+    raise PlanFormatError(
+        f"found {data!r}, expected an expression: a column, a constant, or an operator of expressions"
+    )
+
+
+def _branch_from_json(data: Any) -> tuple[Expression, Expression]:
+    match data:
+        case [condition, value]:
+            return expression_from_json(condition), expression_from_json(value)
+    raise PlanFormatError(f"found {data!r}, expected an expression's branch: [condition, value]")
+
+
+_TYPE_NAMES = [type_.value for type_ in Type]
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything in it."""
+    yield expression
+    for part in expression.parts():
+        yield from walk(part)
+
+
+def _argument(part: Expression, schema: Schema) -> Argument:
+    kind = part.kind(schema)
+    if isinstance(part, Const):
+        return Argument(part, kind.type, kind.nullable, is_constant=True, value=part.value)
+    return Argument(part, kind.type, kind.nullable)
+
+
+def _boolean(part: Expression, schema: Schema) -> Kind:
+    kind = part.kind(schema)
+    if kind.type not in (Type.BOOLEAN, Type.ANY):
+        raise ExpressionError(f"{part} is {kind.type.value}, expected a condition")
+    return kind
+
+
+def _bracketed(part: Expression) -> str:
+    is_operator = isinstance(part, Binary | Logic | Not | IsNull)
+    if isinstance(part, Call):
+        is_operator = bool(part.definition.words)
+    return f"({part})" if is_operator else str(part)
+
+
+def _canonical(part: Expression) -> tuple[str, str, list[int]]:
+    # A column may be named like an expression, and two callables may have one name; their identities separate
+    # them.
+    return str(part), repr(part), [id(p.function) for p in walk(part) if isinstance(p, Apply)]
+
+
+@cache
+def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
+    """An operator that gives unknown for what it is not defined for."""
+    run = defined(PYTHON_OPERATORS[symbol])
+
+    def tolerant(left: Any, right: Any) -> Any:
+        try:
+            return run(left, right)
+        except TypeError:
+            return None
+
+    def of_numbers(left: Any, right: Any) -> Any:
+        # Python repeats and formats texts by these operators, which nobody has asked for.
+        is_text = any(isinstance(value, str | bytes | tuple) for value in (left, right))
+        return None if is_text else tolerant(left, right)
+
+    return of_numbers if symbol in "*%" else tolerant
+
+
+PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _all(conditions: Sequence[bool | None]) -> bool | None:
+    if False in conditions:
+        return False
+    return None if None in conditions else True
+
+
+def _any(conditions: Sequence[bool | None]) -> bool | None:
+    if True in conditions:
+        return True
+    return None if None in conditions else False

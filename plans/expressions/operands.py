@@ -1,0 +1,612 @@
+"""Expressions as queries in Python write them.
+
+What `col("price")` gives is an operand: its operators and methods give operands again, and so does `==`.
+Behind each stands an [expression](expressions.py), a tree that plans hold; there `==` compares structure.
+
+    >>> dear = (col("price") > 10) & (col("item") == 7)
+    >>> dear
+    <expression (item = 7) and (price > 10)>
+    >>> dear.equals((col("item") == 7) & (col("price") > 10))
+    True
+
+What is not known before a row is met has no truth value, so `and`, `or`, `not`, `in`, `if` and chains such as
+`1 < x < 5` raise, and say what to write:
+
+    >>> col("price") > 10 and col("item") == 7
+    Traceback (most recent call last):
+    midstream.plans.values.errors.ExpressionError: price > 10 has no truth value before it meets a row: \
+write & | ~ for and, or, not; x.is_in(…) for in; x.between(…) for a chain of comparisons; case(…) for if; \
+x.equals(y) to ask whether two expressions are the same
+
+An operator means what it means in SQL: an unknown operand gives unknown, `//` cuts towards zero, `%` has the
+sign of the dividend, `**` is POWER.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from midstream.plans.expressions.expressions import (
+    Apply,
+    Binary,
+    Call,
+    Case,
+    Cast,
+    Col,
+    Const,
+    Expression,
+    IsNull,
+    Not,
+    conjunction,
+    disjunction,
+)
+from midstream.plans.values.arguments import require, require_name
+from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.schema import ColumnType, Type, parse_column
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operand:
+    """A value computed from a row, as a query in Python writes it.
+
+    expression   the tree that it stands for
+    name         the column's name that `alias` gave it
+    """
+
+    expression: Expression
+    name: builtins.str | None = None
+
+    def __post_init__(self) -> None:
+        require("operand", self.expression, Expression, "the tree of an expression; write ms.lit(…)")
+
+    def equals(self, other: object) -> bool:
+        """Whether both are the same expression, by structure.
+
+        >>> (col("x") + 1).equals(col("x") + 1), (col("x") + 1).equals(1 + col("x"))
+        (True, False)
+        """
+        return isinstance(other, Operand) and self.expression == other.expression
+
+    def alias(self, name: builtins.str) -> Operand:
+        """The same under a name, for `select`."""
+        return Operand(self.expression, column_name(name))
+
+    def __eq__(self, other: object) -> Operand:  # type: ignore[override]
+        return Operand(Binary("==", self.expression, _known(other, f"{self} == None", "is_null")))
+
+    def __ne__(self, other: object) -> Operand:  # type: ignore[override]
+        return Operand(Binary("!=", self.expression, _known(other, f"{self} != None", "is_not_null")))
+
+    def eq(self, other: Any) -> Operand:
+        """Equal to: the same as `==`."""
+        return self.__eq__(other)
+
+    def ne(self, other: Any) -> Operand:
+        """Not equal to: the same as `!=`."""
+        return self.__ne__(other)
+
+    def __hash__(self) -> int:
+        # As a key it is found by identity; an equal one is asked for the truth of ==, which raises.
+        return hash(self.expression)
+
+    def __bool__(self) -> NoReturn:
+        raise ExpressionError(
+            f"{self} has no truth value before it meets a row: write & | ~ for and, or, not; "
+            "x.is_in(…) for in; x.between(…) for a chain of comparisons; case(…) for if; "
+            "x.equals(y) to ask whether two expressions are the same"
+        )
+
+    def __contains__(self, value: object) -> NoReturn:
+        raise ExpressionError(f"found {value!r} in {self}, expected x.is_in(…) or x.str.contains(…)")
+
+    def __iter__(self) -> NoReturn:
+        raise ExpressionError(f"found {self}, which is one value of each row, expected a list of values")
+
+    def __lt__(self, other: Any) -> Operand:
+        return self._binary("<", other)
+
+    def __le__(self, other: Any) -> Operand:
+        return self._binary("<=", other)
+
+    def __gt__(self, other: Any) -> Operand:
+        return self._binary(">", other)
+
+    def __ge__(self, other: Any) -> Operand:
+        return self._binary(">=", other)
+
+    def __add__(self, other: Any) -> Operand:
+        return self._binary("+", other)
+
+    def __radd__(self, other: Any) -> Operand:
+        return self._reflected("+", other)
+
+    def __sub__(self, other: Any) -> Operand:
+        return self._binary("-", other)
+
+    def __rsub__(self, other: Any) -> Operand:
+        return self._reflected("-", other)
+
+    def __mul__(self, other: Any) -> Operand:
+        return self._binary("*", other)
+
+    def __rmul__(self, other: Any) -> Operand:
+        return self._reflected("*", other)
+
+    def __truediv__(self, other: Any) -> Operand:
+        return self._binary("/", other)
+
+    def __rtruediv__(self, other: Any) -> Operand:
+        return self._reflected("/", other)
+
+    def __floordiv__(self, other: Any) -> Operand:
+        return call("//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Operand:
+        return call("//", other, self)
+
+    def __mod__(self, other: Any) -> Operand:
+        return call("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Operand:
+        return call("mod", other, self)
+
+    def __pow__(self, other: Any) -> Operand:
+        return call("power", self, other)
+
+    def __rpow__(self, other: Any) -> Operand:
+        return call("power", other, self)
+
+    def __neg__(self) -> Operand:
+        constant = self.expression
+        if isinstance(constant, Const) and type(constant.value) in (int, float):
+            return Operand(Const(-constant.value))
+        return call("negate", self)
+
+    def __pos__(self) -> Operand:
+        return Operand(self.expression)
+
+    def __abs__(self) -> Operand:
+        return call("abs", self)
+
+    def __round__(self, digits: Any = None) -> Operand:
+        return self.round(digits)
+
+    def __and__(self, other: Any) -> Operand:
+        return Operand(conjunction([self.expression, expression_of(other)]))
+
+    def __rand__(self, other: Any) -> Operand:
+        return Operand(conjunction([expression_of(other), self.expression]))
+
+    def __or__(self, other: Any) -> Operand:
+        return Operand(disjunction([self.expression, expression_of(other)]))
+
+    def __ror__(self, other: Any) -> Operand:
+        return Operand(disjunction([expression_of(other), self.expression]))
+
+    def __invert__(self) -> Operand:
+        condition = self.expression
+        return Operand(condition.condition if isinstance(condition, Not) else Not(condition))
+
+    def is_null(self) -> Operand:
+        """Whether it is unknown; itself never unknown."""
+        return Operand(IsNull(self.expression))
+
+    def is_not_null(self) -> Operand:
+        """Whether it is known."""
+        return Operand(Not(IsNull(self.expression)))
+
+    def is_distinct_from(self, other: Any) -> Operand:
+        """Whether it differs, where unknown is a value like others."""
+        return call("is distinct from", self, other)
+
+    def is_in(self, values: Iterable[Any]) -> Operand:
+        """Whether it equals one of some values; unknown where it equals none, but one of them is unknown.
+
+        >>> str(col("item").is_in([7, 8]))
+        'item in (7, 8)'
+        """
+        if isinstance(values, str | bytes | Operand) or not isinstance(values, Iterable):
+            raise ExpressionError(f"{self}.is_in: found {values!r}, expected a list of values")
+        # A set has no order, and equal plans are to be equal in every run.
+        listed = sorted(values, key=repr) if isinstance(values, set | frozenset) else list(values)
+        return call("in", self, *listed) if listed else Operand(Const(False))
+
+    def between(self, low: Any, high: Any) -> Operand:
+        """Whether it lies between two values, both of them included.
+
+        >>> str(col("price").between(10, 20))
+        '(price <= 20) and (price >= 10)'
+        """
+        return self._binary(">=", low) & self._binary("<=", high)
+
+    def fill_null(self, value: Any) -> Operand:
+        """Another value where it is unknown."""
+        return call("coalesce", self, value)
+
+    def nullif(self, value: Any) -> Operand:
+        """Unknown where it equals a value."""
+        return call("nullif", self, value)
+
+    def cast(self, type: ColumnType) -> Operand:
+        """The value as one of another type; unknown where it cannot be converted.
+
+        >>> str(col("note").cast(int))
+        'cast(note as integer)'
+        """
+        return Operand(Cast(self.expression, parse_column("cast", type).type))
+
+    def abs(self) -> Operand:
+        """Without its sign."""
+        return call("abs", self)
+
+    def sign(self) -> Operand:
+        """-1, 0 or 1."""
+        return call("sign", self)
+
+    def round(self, digits: Any = None) -> Operand:
+        """To so many digits behind the point, away from zero from the middle; to a power of ten where there
+        are fewer than none."""
+        return call("round", self, *_given(digits))
+
+    def ceil(self) -> Operand:
+        """The nearest integer above, as a float."""
+        return call("ceil", self)
+
+    def floor(self) -> Operand:
+        """The nearest integer below, as a float."""
+        return call("floor", self)
+
+    def trunc(self) -> Operand:
+        """Without what is behind the point."""
+        return call("trunc", self)
+
+    def sqrt(self) -> Operand:
+        """The square root; unknown for negative numbers."""
+        return call("sqrt", self)
+
+    def exp(self) -> Operand:
+        """The power of e."""
+        return call("exp", self)
+
+    def ln(self) -> Operand:
+        """The natural logarithm; unknown for what has none."""
+        return call("ln", self)
+
+    def log10(self) -> Operand:
+        """The logarithm to base 10."""
+        return call("log10", self)
+
+    def log2(self) -> Operand:
+        """The logarithm to base 2."""
+        return call("log2", self)
+
+    def chr(self) -> Operand:
+        """The character of a code point."""
+        return call("chr", self)
+
+    @property
+    def str(self) -> Text:
+        """Functions of strings."""
+        return Text(self)
+
+    def dt(self, unit: builtins.str) -> Instant:
+        """Functions of instants: integers, counted from the beginning of 1970 in UTC, in some unit.
+
+        >>> str(col("at").dt("seconds").hour())
+        "date_part('hour', at, 1000000000)"
+        """
+        from midstream.plans.values.units import TimeUnit  # loads what reads SQL
+
+        try:
+            return Instant(self, TimeUnit.of(unit).nanoseconds)
+        except (ValueError, AttributeError):
+            raise ExpressionError(
+                f"{self}.dt: found {unit!r}, expected a unit of time such as 'seconds'"
+            ) from None
+
+    def _binary(self, operator: builtins.str, other: Any) -> Operand:
+        return Operand(Binary(operator, self.expression, expression_of(other)))
+
+    def _reflected(self, operator: builtins.str, other: Any) -> Operand:
+        return Operand(Binary(operator, expression_of(other), self.expression))
+
+    def __str__(self) -> builtins.str:
+        return f"{self.expression}" if self.name is None else f"{self.expression} as {self.name}"
+
+    def __repr__(self) -> builtins.str:
+        return f"<expression {self}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Functions of strings. A character is a code point; places count from 1."""
+
+    of: Operand
+
+    def lower(self) -> Operand:
+        """In lower case."""
+        return call("lower", self.of)
+
+    def upper(self) -> Operand:
+        """In upper case."""
+        return call("upper", self.of)
+
+    def length(self) -> Operand:
+        """How many characters."""
+        return call("length", self.of)
+
+    def trim(self, characters: Any = None) -> Operand:
+        """Without spaces, or some other characters, at both ends."""
+        return call("trim", self.of, *_given(characters))
+
+    def ltrim(self, characters: Any = None) -> Operand:
+        """Without them at the beginning."""
+        return call("ltrim", self.of, *_given(characters))
+
+    def rtrim(self, characters: Any = None) -> Operand:
+        """Without them at the end."""
+        return call("rtrim", self.of, *_given(characters))
+
+    def substring(self, start: Any, length: Any = None) -> Operand:
+        """So many characters from the start-th on, or all; a negative start counts from the end."""
+        return call("substring", self.of, start, *_given(length))
+
+    def replace(self, old: Any, new: Any) -> Operand:
+        """With every occurrence of a string replaced."""
+        return call("replace", self.of, old, new)
+
+    def strpos(self, part: Any) -> Operand:
+        """Where a string first occurs in it; 0 where it does not."""
+        return call("strpos", self.of, part)
+
+    def starts_with(self, start: Any) -> Operand:
+        """Whether it starts with a string."""
+        return call("starts_with", self.of, start)
+
+    def ends_with(self, end: Any) -> Operand:
+        """Whether it ends with a string."""
+        return call("ends_with", self.of, end)
+
+    def contains(self, part: Any) -> Operand:
+        """Whether a string occurs in it."""
+        return call("contains", self.of, part)
+
+    def left(self, count: Any) -> Operand:
+        """The first characters; with a negative count, all but the last."""
+        return call("left", self.of, count)
+
+    def right(self, count: Any) -> Operand:
+        """The last characters; with a negative count, all but the first."""
+        return call("right", self.of, count)
+
+    def reverse(self) -> Operand:
+        """Backwards."""
+        return call("reverse", self.of)
+
+    def lpad(self, length: Any, filling: Any) -> Operand:
+        """Filled up on the left to a length, or cut to it on the right."""
+        return call("lpad", self.of, length, filling)
+
+    def rpad(self, length: Any, filling: Any) -> Operand:
+        """Filled up or cut to a length on the right."""
+        return call("rpad", self.of, length, filling)
+
+    def repeat(self, count: Any) -> Operand:
+        """So many times."""
+        return call("repeat", self.of, count)
+
+    def split_part(self, separator: Any, number: Any) -> Operand:
+        """The number-th part, from the end where it is negative; empty where there is none."""
+        return call("split_part", self.of, separator, number)
+
+    def ascii(self) -> Operand:
+        """The code point of the first character; 0 where there is none."""
+        return call("ascii", self.of)
+
+    def like(self, pattern: Any, escape: Any = None) -> Operand:
+        """Whether it is as a pattern says: `%` is any characters, `_` is one."""
+        return call("like", self.of, pattern, *_given(escape))
+
+    def ilike(self, pattern: Any, escape: Any = None) -> Operand:
+        """The same, whatever the case of letters."""
+        return call("ilike", self.of, pattern, *_given(escape))
+
+    def regexp_matches(self, pattern: Any, options: Any = None) -> Operand:
+        """Whether a regular expression matches a part of it."""
+        return call("regexp_matches", self.of, pattern, *_given(options))
+
+    def regexp_replace(self, pattern: Any, new: Any, options: Any = None) -> Operand:
+        """With what a regular expression matches replaced: the first match, or all with the option `g`."""
+        return call("regexp_replace", self.of, pattern, new, *_given(options))
+
+    def concat(self, *others: Any) -> Operand:
+        """SQL's `||`: other values behind it, as strings; unknown where one is."""
+        return call("||", self.of, *others) if others else self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """Functions of instants, of which a chronon has so many nanoseconds. Parts of time have SQL's names."""
+
+    of: Operand
+    nanoseconds: int
+
+    def part(self, name: str) -> Operand:
+        """A part of it as a number: "year", "hour", "epoch"."""
+        return call("date_part", name, self.of, self.nanoseconds)
+
+    def trunc(self, name: str) -> Operand:
+        """The instant at which the year, the hour or another part of time began that it is in."""
+        return call("date_trunc", name, self.of, self.nanoseconds)
+
+    def strftime(self, form: Any) -> Operand:
+        """As text, in a format such as "%Y-%m-%d %H:%M"."""
+        return call("strftime", self.of, form, self.nanoseconds)
+
+    def year(self) -> Operand:
+        """The year."""
+        return self.part("year")
+
+    def quarter(self) -> Operand:
+        """The quarter of the year: 1 to 4."""
+        return self.part("quarter")
+
+    def month(self) -> Operand:
+        """The month: 1 to 12."""
+        return self.part("month")
+
+    def week(self) -> Operand:
+        """The week of the year by ISO 8601."""
+        return self.part("week")
+
+    def day(self) -> Operand:
+        """The day of the month."""
+        return self.part("day")
+
+    def hour(self) -> Operand:
+        """The hour: 0 to 23."""
+        return self.part("hour")
+
+    def minute(self) -> Operand:
+        """The minute: 0 to 59."""
+        return self.part("minute")
+
+    def second(self) -> Operand:
+        """The second: 0 to 59."""
+        return self.part("second")
+
+    def millisecond(self) -> Operand:
+        """The milliseconds since the beginning of the minute."""
+        return self.part("millisecond")
+
+    def epoch(self) -> Operand:
+        """The seconds since the beginning of 1970, as a float."""
+        return self.part("epoch")
+
+    def dow(self) -> Operand:
+        """The day of the week: 0 for Sunday to 6."""
+        return self.part("dow")
+
+    def isodow(self) -> Operand:
+        """The day of the week: 1 for Monday to 7."""
+        return self.part("isodow")
+
+    def doy(self) -> Operand:
+        """The day of the year."""
+        return self.part("doy")
+
+
+def col(name: str) -> Operand:
+    """The value of a column."""
+    return Operand(Col(column_name(name)))
+
+
+def lit(value: Any) -> Operand:
+    """A constant: None, a boolean, a number or a string."""
+    return Operand(Const(value))
+
+
+def call(function: str, *arguments: Any) -> Operand:
+    """A function of `FUNCTIONS`, by name.
+
+    >>> call("like", col("item"), "K%")
+    <expression item like 'K%'>
+    """
+    return Operand(Call(function, tuple(map(expression_of, arguments))))
+
+
+def opaque(
+    function: Callable[..., Any],
+    reads: Sequence[str],
+    type: ColumnType = Type.ANY,
+    nullable: bool = False,
+) -> Operand:
+    """A Python callable as an expression; it is called with the values of the columns it reads, in that
+    order.
+
+    >>> opaque(len, reads=["name"], type="integer") > 3
+    <expression len(name) > 3>
+    """
+    if not callable(function):
+        raise ExpressionError(f"opaque: found {function!r}, expected a function")
+    if isinstance(reads, str) or not isinstance(reads, Iterable):
+        raise ExpressionError(f"opaque: found reads={reads!r}, expected a list of names of columns")
+    require("opaque: nullable", nullable, bool, "True or False")
+    declared = parse_column("opaque", type)
+    arguments = tuple(col(name).expression for name in reads)
+    return Operand(Apply(function, arguments, declared.type, nullable or declared.nullable, strict=False))
+
+
+def greatest(*arguments: Any) -> Operand:
+    """The largest of two or more values; unknown if one is."""
+    return call("greatest", *arguments)
+
+
+def least(*arguments: Any) -> Operand:
+    """The smallest of two or more values; unknown if one is."""
+    return call("least", *arguments)
+
+
+def coalesce(*arguments: Any) -> Operand:
+    """The first of one or more values that is known."""
+    return call("coalesce", *arguments)
+
+
+def concat(*arguments: Any) -> Operand:
+    """What is known of some values, as strings, one behind the other."""
+    return call("concat", *arguments)
+
+
+def concat_ws(separator: Any, *arguments: Any) -> Operand:
+    """The same with a separator between them."""
+    return call("concat_ws", separator, *arguments)
+
+
+def case(*branches: tuple[Any, Any], default: Any = None) -> Operand:
+    """The value of the first branch, `(condition, value)`, of which the condition is true.
+
+    >>> case((col("x") > 100, "large"), (col("x") > 10, "middle"), default="small")
+    <expression case when x > 100 then 'large' when x > 10 then 'middle' else 'small' end>
+    """
+    for branch in branches:
+        if not _is_pair(branch):
+            raise ExpressionError(f"case: found {branch!r}, expected branches (condition, value)")
+    lifted = tuple((expression_of(condition), expression_of(value)) for condition, value in branches)
+    return Operand(Case(lifted, expression_of(default)))
+
+
+def expression_of(value: Any) -> Expression:
+    """The tree of an operand; of another value the constant. Raises ExpressionError where it is none."""
+    if isinstance(value, Operand):
+        return value.expression
+    if isinstance(value, Expression):
+        return value
+    if callable(value):
+        raise ExpressionError(
+            f"found the Python function {getattr(value, '__name__', value)}, expected an expression such as "
+            "col('price') > 10; a function is one as opaque(function, reads=['price'])"
+        )
+    return Const(value)
+
+
+def _known(value: object, shown: str, method: str) -> Expression:
+    if value is None:
+        raise ExpressionError(f"{shown} is unknown for every row; write .{method}()")
+    return expression_of(value)
+
+
+def column_name(name: object) -> str:
+    """A column's name. Raises ExpressionError where it is none."""
+    require_name("column", name, "the name of a column")
+    return str(name)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
+def _given(argument: Any) -> tuple[Any, ...]:
+    return () if argument is None else (argument,)

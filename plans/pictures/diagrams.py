@@ -1,0 +1,358 @@
+"""Plans as pictures: a drawing in SVG, and a graph in DOT for those who have Graphviz.
+
+Data flows upwards, as in the thesis' figures: sources at the bottom, outputs on top. A shared subplan is
+drawn once.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from midstream.plans.algebra.arrangements import Arrangement, Coalesce, Convert, Split
+from midstream.plans.algebra.logical import (
+    Aggregate,
+    AntiJoin,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    Logical,
+    MaxUnion,
+    Project,
+    Relation,
+    SemiJoin,
+    Source,
+    StrictDifference,
+    Union,
+)
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.windows import (
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    PartitionedWindow,
+    TimeWindow,
+)
+from midstream.plans.pictures.layout import Box, Edge, Layout, Size, Wire, layered
+from midstream.plans.pictures.notes import notes as notes_of
+
+SYMBOLS: Mapping[type[Logical], str] = {
+    Source: "▸",
+    Relation: "▪",
+    Filter: "σ",
+    Project: "π",
+    Union: "∪",
+    Join: "⋈",
+    SemiJoin: "⋉",
+    AntiJoin: "▷",
+    Distinct: "δ",
+    Aggregate: "γ",
+    Difference: "−",
+    StrictDifference: "∖",
+    Intersection: "∩",
+    MaxUnion: "⊔",
+    TimeWindow: "ω",
+    CountWindow: "ω",
+    PartitionedWindow: "ω",
+    Granularity: "Γ",
+    Istream: "Δ⁺",
+    Dstream: "Δ⁻",
+    Split: "÷",
+    Coalesce: "⊕",
+    Convert: "⇄",
+}
+"""The thesis' symbols, where it has one; others have a word alone."""
+
+LINE = 34
+"""Characters in a line of parameters, at most."""
+SMALL_LINE = 42
+"""The same for notes, which are in smaller type."""
+FONT = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
+ADVANCE = 0.61
+"""How wide a character is, as a share of the font's size: a little more than in the widest of the fonts."""
+PADDING = 12.0
+
+PAPER, INK, FAINT, WIRE = "#ffffff", "#1b1f24", "#57606a", "#6e7781"
+FILL = {"leaf": "#e6f0e6", "time": "#e7effa", "arrangement": "#f6f1e4", "operator": "#f6f8fa"}
+
+Noting = Callable[[Node], Iterable[str]]
+
+
+class Style(NamedTuple):
+    """A kind of line in a box."""
+
+    size: float
+    weight: str
+    ink: str
+
+
+TITLE, TEXT, NOTE = Style(14.0, "bold", INK), Style(12.0, "normal", INK), Style(10.0, "normal", FAINT)
+LEADING = 1.4
+"""From line to line, as a share of the font's size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The label of an output, drawn above the node that gives it where a plan has several."""
+
+    name: str
+
+
+def properties(node: Node) -> tuple[str, ...]:
+    """The notes that a diagram has unless others are asked for."""
+    return notes_of(node).lines()
+
+
+def heading(node: Node) -> str:
+    """An operator's symbol and its name, in a physical plan that of the implementation.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> heading(stream("s", x="integer").distinct().node)
+    'δ distinct'
+    """
+    operator = logical(node)
+    word, _ = _word_and_parameters(operator)
+    if isinstance(node.operator, Physical):
+        word = node.operator.implementation
+    symbol = SYMBOLS.get(type(operator))
+    if word == "product":
+        symbol = "×"
+    return _printable(f"{symbol} {word}" if symbol else word)
+
+
+def parameters(node: Node) -> list[str]:
+    """An operator's parameters in lines of at most `LINE` characters.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> s = stream("s", x="integer", y="integer")
+    >>> parameters(s.filter((s["x"] > 1) & (s["y"] > s["x"]) & (s["y"] < 1000)).node)
+    ['(x > 1) and (y < 1000) and (y > x)']
+    """
+    return _wrapped(_word_and_parameters(logical(node))[1], LINE)
+
+
+def dot(plan: Plan, notes: Noting = properties) -> str:
+    """A plan in Graphviz' language, with the same text in its boxes as `svg` has.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> print(dot(stream("s", x="integer").distinct().plan(), notes=lambda node: ()))
+    digraph plan {
+      rankdir=BT;
+      node [shape=box, style="rounded,filled", fillcolor="#f6f8fa", fontname="monospace"];
+      n0 [label="▸ source\\ns", fillcolor="#e6f0e6"];
+      n1 [label="δ distinct"];
+      n0 -> n1;
+      { rank=min; n0; }
+    }
+    """
+    numbers = {node: i for i, node in enumerate(plan.nodes)}
+    lines = [
+        "digraph plan {",
+        "  rankdir=BT;",
+        f'  node [shape=box, style="rounded,filled", fillcolor="{FILL["operator"]}", fontname="monospace"];',
+    ]
+    for node, i in numbers.items():
+        text = [heading(node), *parameters(node), *_note_lines(node, notes)]
+        fill = "" if _family(node) == "operator" else f', fillcolor="{FILL[_family(node)]}"'
+        lines.append(f"  n{i} [label={_dot_text(text)}{fill}];")
+    for node, i in numbers.items():
+        for port, child in enumerate(node.inputs):
+            # Which input is which shows in the order of ports in `svg`; Graphviz is free to change it.
+            label = f' [headlabel="{port + 1}"]' if len(node.inputs) > 1 else ""
+            lines.append(f"  n{numbers[child]} -> n{i}{label};")
+    leaves = "".join(f" n{numbers[node]};" for node in plan.nodes if not node.inputs)
+    lines.append(f"  {{ rank=min;{leaves} }}")
+    for i, (name, root) in enumerate(plan.outputs.items() if len(plan.outputs) > 1 else ()):
+        lines.append(f"  o{i} [label={_dot_text([_printable(name)])}, shape=plaintext, style=solid];")
+        lines.append(f"  n{numbers[root]} -> o{i};")
+    return "\n".join([*lines, "}"])
+
+
+def svg(plan: Plan, notes: Noting = properties) -> str:
+    """A drawing of a plan.
+
+    Every box has the operator's symbol and name, its parameters, and the notes in small type; a `<title>`
+    says the same in one piece to those who do not see it. The background is drawn, so that the picture is as
+    legible on a dark page.
+    """
+    layout = arranged(plan, notes)
+    width, height = (f"{number:g}" for number in layout.size)
+    drawing = ElementTree.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "width": width,
+            "height": height,
+            "viewBox": f"0 0 {width} {height}",
+            "role": "img",
+            "font-family": FONT,
+            "text-anchor": "middle",
+        },
+    )
+    _titled(drawing, f"Plan with {len(plan.nodes)} operators")
+    ElementTree.SubElement(drawing, "rect", {"width": width, "height": height, "fill": PAPER})
+    for wire in layout.wires:
+        _draw_wire(drawing, wire)
+    for i, node in enumerate(plan.nodes):
+        _draw_node(drawing, f"n{i}", node, layout.boxes[node], notes)
+    for label, box in layout.boxes.items():
+        if isinstance(label, Output):
+            group = ElementTree.SubElement(drawing, "g", {"class": "output"})
+            _titled(group, f"output {_printable(label.name)}")
+            _write(group, box, [(TITLE, line) for line in _label_lines(label)])
+    ElementTree.indent(drawing)
+    return ElementTree.tostring(drawing, encoding="unicode")
+
+
+def arranged(plan: Plan, notes: Noting = properties) -> Layout[Node | Output]:
+    """Where the boxes and wires of a plan's drawing go."""
+    sizes: dict[Node | Output, Size] = {node: _size(_lines(node, notes)) for node in plan.nodes}
+    edges: list[Edge[Node | Output]] = [
+        Edge(child, node, port) for node in plan.nodes for port, child in enumerate(node.inputs)
+    ]
+    for name, root in plan.outputs.items() if len(plan.outputs) > 1 else ():
+        label = Output(name)
+        sizes[label] = _size([(TITLE, line) for line in _label_lines(label)])
+        edges.append(Edge(root, label))
+    return layered(sizes, edges)
+
+
+def _word_and_parameters(operator: Logical) -> tuple[str, str]:
+    text = str(operator)
+    if text.startswith(operator.name):
+        return operator.name, text.removeprefix(operator.name).strip()
+    word, _, rest = text.partition(" ")
+    return word, rest
+
+
+def _family(node: Node) -> str:
+    match logical(node):
+        case Source() | Relation():
+            return "leaf"
+        case Arrangement():
+            return "arrangement"
+        case operator:
+            return "operator" if operator.is_snapshot_reducible else "time"
+
+
+def _lines(node: Node, notes: Noting) -> list[tuple[Style, str]]:
+    return [
+        (TITLE, heading(node)),
+        *((TEXT, line) for line in parameters(node)),
+        *((NOTE, line) for line in _note_lines(node, notes)),
+    ]
+
+
+def _note_lines(node: Node, notes: Noting) -> Iterator[str]:
+    for note in notes(node):
+        yield from _wrapped(note, SMALL_LINE)
+
+
+def _label_lines(label: Output) -> list[str]:
+    return _wrapped(label.name, LINE) or [""]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text in lines. What stands between commas, or is joined by `and` or `or`, is kept together where it
+    fits."""
+    parts = re.split(r"(?<=,) | (?=and |or )", _printable(text))
+    glued = (part.replace(" ", "\xa0") if len(part) <= width else part for part in parts)
+    return [line.replace("\xa0", " ") for line in wrap(" ".join(glued), width, break_on_hyphens=False)]
+
+
+def _printable(text: str) -> str:
+    """The text without characters that XML has no place for, or that are not seen."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
+def _width(style: Style, line: str) -> float:
+    cells = sum(
+        2 if c in _WIDE or unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c)
+        for c in line
+    )
+    return cells * style.size * ADVANCE
+
+
+_WIDE = frozenset("".join(SYMBOLS.values()))
+"""Few monospaced fonts have these; what stands in for them is wider."""
+
+
+def _size(lines: list[tuple[Style, str]]) -> Size:
+    width = max(_width(style, line) for style, line in lines)
+    height = sum(style.size * LEADING for style, _ in lines)
+    return Size(round(width + 2 * PADDING, 1), round(height + 1.2 * PADDING, 1))
+
+
+def _draw_wire(drawing: ElementTree.Element, wire: Wire[Node | Output]) -> None:
+    source, target, port = wire.edge
+    end = f"output {target.name}" if isinstance(target, Output) else heading(target)
+    inputs = 1 if isinstance(target, Output) else len(target.inputs)
+    behind = f", input {port + 1} of {inputs}" if inputs > 1 else ""
+    (x, y), *rest = wire.points
+    path = f"M{x:g} {y:g}"
+    for i, (to_x, to_y) in enumerate(rest):
+        if i % 2 == 0 or to_x == x:
+            path += f" L{to_x:g} {to_y:g}"
+        else:
+            half = (y + to_y) / 2
+            path += f" C{x:g} {half:g} {to_x:g} {half:g} {to_x:g} {to_y:g}"
+        x, y = to_x, to_y
+    group = ElementTree.SubElement(drawing, "g", {"class": "edge"})
+    start = heading(source) if isinstance(source, Node) else source.name
+    _titled(group, _printable(f"{start} to {end}{behind}"))
+    # Arrow heads would hide where several wires meet; everything flows up.
+    ElementTree.SubElement(group, "path", {"d": path, "fill": "none", "stroke": WIRE, "stroke-width": "1.5"})
+
+
+def _draw_node(drawing: ElementTree.Element, name: str, node: Node, box: Box, notes: Noting) -> None:
+    group = ElementTree.SubElement(drawing, "g", {"class": "node", "id": name})
+    _titled(group, _printable("; ".join([str(node.operator), *notes(node)])))
+    attributes = {
+        "x": f"{box.left:g}",
+        "y": f"{box.top:g}",
+        "width": f"{box.width:g}",
+        "height": f"{box.height:g}",
+        "rx": "8",
+        "fill": FILL[_family(node)],
+        "stroke": INK,
+    }
+    if _family(node) == "arrangement":
+        attributes["stroke-dasharray"] = "5 3"
+    ElementTree.SubElement(group, "rect", attributes)
+    _write(group, box, _lines(node, notes))
+
+
+def _write(group: ElementTree.Element, box: Box, lines: Iterable[tuple[Style, str]]) -> None:
+    y = box.top + 0.6 * PADDING
+    for style, line in lines:
+        y += style.size * LEADING
+        # The base line: a third of the leading lies below it.
+        attributes = {
+            "x": f"{box.middle:g}",
+            "y": f"{y - style.size * 0.35:g}",
+            "font-size": f"{style.size:g}",
+            "fill": style.ink,
+        }
+        if style.weight != "normal":
+            attributes["font-weight"] = style.weight
+        ElementTree.SubElement(group, "text", attributes).text = line
+
+
+def _titled(element: ElementTree.Element, text: str) -> None:
+    ElementTree.SubElement(element, "title").text = text
+
+
+def _dot_text(lines: Iterable[str]) -> str:
+    """A quoted label. Graphviz reads escapes and, as HTML has them, entities in it."""
+    escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(escaped) + '"'

@@ -1,0 +1,1 @@
+"""Values: time, elements, schemas, snapshots, errors."""

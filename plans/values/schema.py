@@ -1,0 +1,253 @@
+"""Names and types of the attributes of relational payloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from enum import Enum
+from math import isfinite
+from operator import itemgetter
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from midstream.plans.values.arguments import listed, require
+from midstream.plans.values.errors import SchemaError
+from midstream.plans.values.finite import finite, within_floats
+
+_ALWAYS_FINITE = frozenset({int, str, bool, bytes, tuple, type(None)})
+
+
+class Type(Enum):
+    """The type of a column. The value is the name used in files."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    ANY = "any"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        known = ", ".join(type_.value for type_ in cls)
+        raise SchemaError(f"found type {value!r}, expected one of {known}")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether sums and averages are defined on it."""
+        return self in (Type.INTEGER, Type.FLOAT, Type.ANY)
+
+
+PYTHON_TYPES: Mapping[Type, frozenset[type]] = {
+    Type.INTEGER: frozenset({int}),
+    Type.FLOAT: frozenset({float, int}),
+    Type.STRING: frozenset({str}),
+    Type.BOOLEAN: frozenset({bool}),
+}
+"""Which Python types a column of each type accepts; ANY accepts every hashable value."""
+
+
+FROM_PYTHON: Mapping[type, Type] = {
+    int: Type.INTEGER,
+    float: Type.FLOAT,
+    str: Type.STRING,
+    bool: Type.BOOLEAN,
+    object: Type.ANY,
+}
+"""The Python types that may be written for a column's type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A named, typed attribute. None stands for SQL's NULL and is accepted only where `nullable`."""
+
+    name: str
+    type: Type = Type.ANY
+    nullable: bool = False
+
+    def __post_init__(self) -> None:
+        name: Any = self.name
+        if not isinstance(name, str) or not name:
+            raise SchemaError(f"a column's name must be a non-empty string, found {self.name!r}")
+        require(f"column {name}", self.type, Type, "a type such as Type.INTEGER")
+        require(f"column {name}: nullable", self.nullable, bool, "True or False")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.type.value}{' null' if self.nullable else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """An ordered list of columns with distinct names.
+
+    >>> bids = Schema.of(item="integer", price="float")
+    >>> bids.names, bids.index("price")
+    (('item', 'price'), 1)
+    >>> bids.check([(7, 12.5)])
+    >>> bids.check([(7, "dear")])
+    Traceback (most recent call last):
+    midstream.plans.values.errors.SchemaError: column price: found 'dear' (str), expected float
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        columns: Any = self.columns
+        if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
+            raise SchemaError(f"schema: found {columns!r}, expected a tuple of columns")
+        for column in self.columns:
+            if column.name in seen:
+                raise SchemaError(
+                    f"column {column.name} occurs twice; rename one of them", column=column.name
+                )
+            seen.add(column.name)
+
+    @classmethod
+    def of(cls, **types: ColumnType) -> Schema:
+        """A schema from names and types, for example `Schema.of(item="integer", note="string?")`; `?` allows
+        None."""
+        return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names in order."""
+        return tuple(column.name for column in self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.columns))})"
+
+    def index(self, name: str) -> int:
+        """Position of a column. Raises SchemaError, naming the nearest column, where there is none."""
+        for position, column in enumerate(self.columns):
+            if column.name == name:
+                return position
+        raise SchemaError(f"there is no column {name} in {self}{suggest(name, self.names)}", column=name)
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[self.index(name)]
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """The named columns, in the order given."""
+        return Schema(tuple(self[name] for name in listed("schema", names, "a list of names of columns")))
+
+    def concat(self, other: Schema) -> Schema:
+        """This schema's columns, then the other's. Raises SchemaError where a name occurs in both."""
+        require("schema", other, Schema, "a schema")
+        return Schema(self.columns + other.columns)
+
+    def check(self, rows: Sequence[Any]) -> None:
+        """Raise SchemaError unless every row is a tuple of this schema. Cost: O(rows × columns), in C
+        loops."""
+        if not isinstance(rows, Sequence):
+            raise SchemaError(f"found {rows!r}, expected a list of rows")
+        if not rows:
+            return
+        if set(map(type, rows)) != {tuple}:
+            odd = next(row for row in rows if type(row) is not tuple)
+            raise SchemaError(
+                f"found row {odd!r} ({type(odd).__name__}), expected a tuple of {self}", row=odd
+            )
+        if set(map(len, rows)) != {len(self.columns)}:
+            odd = next(row for row in rows if len(row) != len(self.columns))
+            raise SchemaError(
+                f"found row {odd!r} with {len(odd)} values, expected {len(self.columns)}: {self}", row=odd
+            )
+        for position, column in enumerate(self.columns):
+            self._check_column(column, list(map(itemgetter(position), rows)))
+
+    @staticmethod
+    def _check_column(column: Column, values: list[Any]) -> None:
+        found = set(map(type, values))
+        if column.nullable:
+            found.discard(type(None))
+        expected = PYTHON_TYPES.get(column.type)
+        if expected is None:
+            if not column.nullable and type(None) in found:
+                raise SchemaError(f"column {column.name}: found None, expected a value", column=column.name)
+            try:
+                hash(tuple(values))
+            except TypeError as error:
+                raise SchemaError(f"column {column.name}: {error}, expected hashable values") from error
+        elif not found <= expected:
+            odd = next(v for v in values if type(v) not in expected and not (v is None and column.nullable))
+            raise SchemaError(
+                f"column {column.name}: found {odd!r} ({type(odd).__name__}), expected {column.type.value}",
+                column=column.name,
+                value=odd,
+            )
+        if found == {float} and isfinite(sum(filter(None, values))):
+            return
+        if not found <= _ALWAYS_FINITE or (column.type is Type.FLOAT and int in found):
+            check = within_floats if column.type is Type.FLOAT else finite
+            odd = next((value for value in values if value is not None and check(value) is None), None)
+            if odd is not None:
+                shown = "NaN" if odd != odd else "an integer beyond all floats" if type(odd) is int else odd
+                raise SchemaError(
+                    f"column {column.name}: found {shown}, expected a number that is finite; "
+                    "None stands for what is not known",
+                    column=column.name,
+                )
+
+
+ColumnType = str | Type | type | UnionType
+"""How a column's type is declared: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
+
+
+def parse_column(name: str, type_: ColumnType) -> Column:
+    """A column from its name and its type; "string?" and `str | None` allow None.
+
+    >>> str(parse_column("item", int)), str(parse_column("note", str | None)), str(parse_column("x", "any?"))
+    ('item integer', 'note string null', 'x any null')
+    """
+    if isinstance(type_, Type):
+        return Column(name, type_)
+    if get_origin(type_) in (Union, UnionType) and len(get_args(type_)) == 2 and NoneType in get_args(type_):
+        one, other = get_args(type_)
+        return replace(parse_column(name, one if other is NoneType else other), nullable=True)
+    if isinstance(type_, type) and type_ in FROM_PYTHON:
+        return Column(name, FROM_PYTHON[type_])
+    if isinstance(type_, str):
+        with suppress(SchemaError):
+            return Column(name, Type(type_.rstrip("?").lower()), type_.endswith("?"))
+    known = ", ".join([*(t.value for t in Type), *(t.__name__ for t in FROM_PYTHON)])
+    shown = type_.__name__ if isinstance(type_, type) else repr(type_)
+    is_time = type_ in (date, datetime, timedelta)
+    hint = "; instants and durations are integers, counted in chronons" if is_time else ""
+    raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
+
+
+def suggest(name: object, known: Iterable[str]) -> str:
+    """`; did you mean …?` when a known name is near, else nothing."""
+    import difflib
+
+    if not isinstance(name, str):
+        return "; a name is a string"
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return suggestion(near[0]) if near else ""
+
+
+def suggest_in_any_case(name: str, known: Iterable[str]) -> str:
+    """The same where names do not depend on case; the near one is spelled as it is known.
+
+    >>> suggest_in_any_case("ITEMIT", ["itemID", "price"])
+    '; did you mean itemID?'
+    """
+    spelled = {one.lower(): one for one in known}
+    found = suggest(name.lower(), spelled)
+    return next((suggestion(one) for lower, one in spelled.items() if found == suggestion(lower)), "")
+
+
+def suggestion(name: str) -> str:
+    """How a near name is proposed."""
+    return f"; did you mean {name}?"

@@ -1,0 +1,125 @@
+"""Physical streams: elements, batches and application time.
+
+A physical stream element is the tuple `(start, end, payload)`: the payload is valid in the half-open interval
+`[start, end)` of application time. A batch is a list of elements in stream order, that is, non-decreasing in
+`start` (thesis, Definition 6.3).
+
+Application time is counted in chronons by Python integers of any size and sign. Two values that are no
+integers occur: `FOREVER` as an end, and `BEGINNING` as the progress of an input that has not spoken yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from midstream.plans.values.arguments import wrong
+from midstream.plans.values.errors import IntervalError
+
+Payload = Any
+"""What is valid: any hashable value; a plain tuple where a schema is known."""
+
+Time = int | float | Fraction
+"""An instant. Users see integers, FOREVER and BEGINNING. Only the inside of a migration knows finer
+instants."""
+
+Element = tuple[Time, Time, Payload]
+Batch = list[Element]
+
+FOREVER: float = math.inf
+"""The end of what stays valid; also the progress of an input that has ended."""
+
+BEGINNING: float = -math.inf
+"""The progress of an input that has not delivered anything."""
+
+_LARGEST_EXACT_HALF = 2**51
+"""Up to here, n + 0.5 is exact as a float."""
+
+
+def just_before(chronon_end: int) -> Time:
+    """An instant inside the chronon `[chronon_end - 1, chronon_end)`, so that no integer timestamp equals it.
+
+    Order is exact against integers of any size. A float serves where it is exact, because it compares
+    fastest.
+
+    >>> just_before(41)
+    40.5
+    >>> 2**80 - 1 < just_before(2**80) < 2**80
+    True
+    """
+    if abs(chronon_end) <= _LARGEST_EXACT_HALF:
+        return chronon_end - 0.5
+    return Fraction(2 * chronon_end - 1, 2)
+
+
+def chronon_end(instant: Time) -> Time:
+    """The first integer at or after an instant; FOREVER and BEGINNING stay what they are.
+
+    >>> chronon_end(40.5), chronon_end(7), chronon_end(FOREVER)
+    (41, 7, inf)
+    """
+    return instant if isinstance(instant, int) or instant in (FOREVER, BEGINNING) else math.ceil(instant)
+
+
+def instant(time: int | date | str, time_unit: str) -> int:
+    """The chronon of a date, or a date and time, where chronons are seconds, say, counted from the beginning
+    of 1970; UTC, where it names no zone. An integer is one already.
+
+    Raises   IntervalError where it is none, or lies between two chronons.
+
+    >>> from datetime import datetime
+    >>> instant(datetime(1970, 1, 1, 0, 1), "seconds"), instant("1970-01-02", "hours"), instant(7, "days")
+    (60, 24, 7)
+    """
+    from midstream.plans.values.units import TimeUnit  # loads what reads SQL
+
+    expected = "an integer, a datetime, or a date and time in ISO 8601"
+    try:
+        if type(time) is int:
+            return time
+        if not isinstance(time, date | str):
+            raise ValueError(expected)
+        found = TimeUnit.of(time_unit).instant(time if isinstance(time, str) else time.isoformat())
+    except (TypeError, ValueError, AttributeError) as error:
+        raise IntervalError(
+            f"instant: found {time!r} in {time_unit!r}: {error}; expected {expected}"
+        ) from error
+    if found is None:
+        raise IntervalError(f"instant: found {time!r}, expected a whole number of {time_unit}")
+    return found
+
+
+def chronons(
+    rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None
+) -> Iterator[Element]:
+    """A raw stream `(timestamp, payload)` as a physical one: each payload is valid for one chronon (section
+    6.5.1). With a unit of time, timestamps may be instants of the calendar.
+
+    >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
+    [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]
+    >>> from datetime import datetime
+    >>> list(chronons([(datetime(1970, 1, 1, 0, 1), "a")], "seconds"))
+    [(60, 61, 'a')]
+    """
+    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+        raise wrong("chronons", rows, "rows (timestamp, payload)")
+    return _chronons(rows, time_unit)
+
+
+def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:
+    for row in rows:
+        try:
+            time, payload = row
+            if time_unit is not None:
+                time = instant(time, time_unit)
+            element = (time, time + 1, payload)
+        except (TypeError, ValueError) as error:
+            has_date = isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], date | str)
+            hint = "; datetimes need a unit of time: chronons(rows, 'seconds')" if has_date else ""
+            raise IntervalError(
+                f"chronons: found {row!r}, expected a row (timestamp, payload) with an integer{hint}"
+            ) from error
+        yield element

@@ -1,0 +1,89 @@
+"""The unit of application time that a catalog counts in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from midstream.plans.values.instants import nanoseconds
+
+NANOSECONDS = {
+    "nanosecond": 1,
+    "microsecond": 10**3,
+    "millisecond": 10**6,
+    "second": 10**9,
+    "minute": 60 * 10**9,
+    "hour": 3600 * 10**9,
+    "day": 86_400 * 10**9,
+    "week": 7 * 86_400 * 10**9,
+}
+"""How long each unit is. Months and years have no length of their own, so they are none."""
+
+SHORT = {
+    "ns": "nanosecond",
+    "us": "microsecond",
+    "ms": "millisecond",
+    "s": "second",
+    "sec": "second",
+    "m": "minute",
+    "min": "minute",
+    "h": "hour",
+    "d": "day",
+}
+
+
+def unit_name(word: str) -> str | None:
+    """The unit that a word names, in the singular; None where it names none.
+
+    >>> unit_name("HOURS"), unit_name("ms"), unit_name("fortnight")
+    ('hour', 'millisecond', None)
+    """
+    lower = word.lower()
+    found = SHORT.get(lower, lower.removesuffix("s"))
+    return found if found in NANOSECONDS else None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnit:
+    """What a chronon is: its name, in the plural, and its length.
+
+    >>> TimeUnit.of("seconds").chronons(5, "hour")
+    18000
+    >>> TimeUnit.of("minutes").chronons(90, "second") is None
+    True
+    """
+
+    name: str
+    nanoseconds: int
+
+    @classmethod
+    def of(cls, word: str) -> TimeUnit:
+        """The unit of that name. Raises ValueError where there is none."""
+        name = unit_name(word)
+        if name is None:
+            raise ValueError(
+                f"found the time unit {word!r}, expected one of {', '.join(f'{n}s' for n in NANOSECONDS)}"
+            )
+        return cls(f"{name}s", NANOSECONDS[name])
+
+    def instant(self, text: str) -> int | None:
+        """The chronon of a date, or a date and time, in ISO 8601; UTC, where it names no zone.
+
+        None where it is not a whole number of them. Raises ValueError where the text is none.
+
+        >>> MILLISECONDS.instant("1970-01-01 00:01"), TimeUnit.of("days").instant("1970-01-01T12")
+        (60000, None)
+        """
+        whole, rest = divmod(nanoseconds(text), self.nanoseconds)
+        return None if rest else whole
+
+    def chronons(self, count: int, unit: str) -> int | None:
+        """A duration in chronons; None where it is not a whole number of them."""
+        whole, rest = divmod(count * NANOSECONDS[unit], self.nanoseconds)
+        return None if rest else whole
+
+
+MILLISECONDS = TimeUnit.of("milliseconds")
+"""What programs count in unless they say otherwise."""
+
+MICROSECONDS = TimeUnit.of("microseconds")
+"""What scripts count in where nothing is declared: as fine as most programs write dates and times."""

@@ -1,0 +1,338 @@
+"""The demonstration: a query starts with a poor join order, and gets a better one while its elements flow.
+
+The query runs as it was written for the first half of the elements. Then the optimizer chooses a plan by what
+was measured of the streams so far, and a migration moves to it. The same elements also go through the plan as
+written, to the end: both outputs must mean the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from operator import le
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from midstream.migration.machine import Phase
+from midstream.migration.preconditions import require_exchangeable
+from midstream.migration.report import MigrationReport, report
+from midstream.migration.strategies import migrate
+from midstream.operators.engine.engine import Engine, interleave
+from midstream.optimizer import Statistics, optimize, price
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import plan_to_json
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.streams import Batch, Element, chronons
+from midstream.plans.values.verdicts import Equivalence
+from midstream.scenarios.demonstration.departures import common_destinations, departures
+from midstream.scenarios.nexmark.generator import AuctionWorkload, by_stream, generate, take
+from midstream.scenarios.nexmark.queries import interest_in_new_sellers
+
+EVENTS = 200_000
+"""How many events of the auction workload are generated, closings included, which the query does not read."""
+
+SHOWN_DIFFERENCES = 10
+"""How many differences between the outputs are spelled out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A query as it was written, with complete streams for it; a chronon is a second.
+
+    Of all streams together, `batch_size` consecutive elements arrive at once. `seed` is None where nothing
+    was generated.
+    """
+
+    name: str
+    question: str
+    plan: Plan
+    streams: Mapping[str, Iterable[Element]]
+    batch_size: int
+    seed: int | None = None
+
+
+def auctions(seed: int | None = None, events: int = EVENTS) -> Scenario:
+    """The generated auction workload, and who is interested in new sellers."""
+    workload = AuctionWorkload() if seed is None else AuctionWorkload(seed=seed)
+    streams = by_stream(take(generate(workload), events))
+    plan = interest_in_new_sellers().plan()
+    return Scenario(
+        name="auctions",
+        question="per category, the last hour's bids on auctions of new sellers: how many, and the highest",
+        plan=plan,
+        streams={source.stream: list(chronons(streams[source.stream])) for source in plan.sources},
+        batch_size=100,
+        seed=workload.seed,
+    )
+
+
+def flights(folder: Path) -> Scenario:
+    """Recorded departures from three airports, and what goes to the same destination within an hour.
+
+    Raises   InputFileError for a folder or a file that is not as expected.
+    """
+    recorded = departures(folder)
+    streams = {airport: list(chronons(stream.rows())) for airport, stream in recorded.items()}
+    if not any(streams.values()):
+        raise InputFileError(f"{folder}: found no departure from {', '.join(streams)}", path=folder)
+    return Scenario(
+        name="departures",
+        question="per destination, how many triples of departures the last hour had, and the largest delay",
+        plan=common_destinations(recorded).plan(),
+        streams=streams,
+        batch_size=20,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Counts before the migration, during it, and after it."""
+
+    before: int
+    during: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Intermediate:
+    """What operators gave to operators, per 1,000 elements that reached the exchangeable part of the plan.
+
+    `before` counts the old plan until the migration begins, `after` the new plan since the migration was
+    done, and `after_without` the old plan over the same last elements in the run without migration; None
+    where there were no elements.
+    """
+
+    before: float | None
+    after: float | None
+    after_without: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PricedPlan:
+    """A plan and its estimated cost: microseconds of processing per second of application time."""
+
+    plan: Plan
+    cost: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Its cost, its drawing, and its JSON form."""
+        return {"cost": self.cost, "tree": str(self.plan), "plan": plan_to_json(self.plan)}
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """What happened.
+
+    `considered` counts the plans that the optimizer compared. `elements_per_second` is by the clock on the
+    wall, for the run with the migration and the optimizer.
+    """
+
+    scenario: Scenario
+    old: PricedPlan
+    new: PricedPlan
+    considered: int
+    elements: Phases
+    results: Phases
+    intermediate: Intermediate
+    migration: MigrationReport
+    elements_per_second: float
+    equivalence: Equivalence
+    is_ordered: bool
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the output is in order and means the same as without migration, with nothing unmatched."""
+        return bool(self.equivalence) and self.is_ordered and not self.migration.unmatched
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "scenario": self.scenario.name,
+            "question": self.scenario.question,
+            "seed": self.scenario.seed,
+            "equivalent": self.is_equivalent,
+            "checks": {
+                "same_snapshots": bool(self.equivalence),
+                "in_order": self.is_ordered,
+                "unmatched": self.migration.unmatched,
+                "differences": list(map(str, self.equivalence.differences[:SHOWN_DIFFERENCES])),
+            },
+            "elements": asdict(self.elements),
+            "results": asdict(self.results),
+            "intermediate_per_1000": asdict(self.intermediate),
+            "migration": self.migration.as_dict(),
+            "plans": {"considered": self.considered, "old": self.old.as_dict(), "new": self.new.as_dict()},
+            "elements_per_second": self.elements_per_second,
+        }
+
+
+Arrivals = Sequence[tuple[str, Batch]]
+"""Batches in order of arrival, each with the name of its stream."""
+
+Progress = Callable[[int, int], object]
+"""Told, now and then, how many elements have been processed, and how many there are in all."""
+
+
+def demonstrate(
+    scenario: Scenario, target: Plan | None = None, progress: Progress = lambda n, total: None
+) -> Demonstration:
+    """Run a scenario with a migration in mid-stream, and without, and compare.
+
+    `target` is the plan to migrate to; by default what the optimizer chooses.
+
+    Raises   MigrationRefused where `target` cannot take the place of the scenario's plan.
+
+    >>> demonstration = demonstrate(auctions(seed=1, events=20_000))
+    >>> demonstration.is_equivalent, demonstration.new.cost < demonstration.old.cost
+    (True, True)
+    """
+    if target is not None:
+        require_exchangeable(scenario.plan, target)
+    arrivals = list(interleave(scenario.streams, scenario.batch_size))
+    total = sum(len(batch) for _, batch in arrivals)
+    plan = scenario.plan
+    moved = _with_migration(plan, arrivals, total // 2, target, lambda n: progress(n, 2 * total))
+    begun, done, ended = moved.begun, moved.done, moved.ended
+    stayed = _without_migration(plan, arrivals, done.elements, lambda n: progress(total + n, 2 * total))
+    return Demonstration(
+        scenario=scenario,
+        old=moved.old,
+        new=moved.new,
+        considered=moved.considered,
+        elements=Phases(begun.elements, done.elements - begun.elements, ended.elements - done.elements),
+        results=Phases(begun.results, done.results - begun.results, ended.results - done.results),
+        intermediate=Intermediate(
+            before=_per_1000(_NOTHING, begun),
+            after=_per_1000(done, ended),
+            after_without=_per_1000(stayed.met, stayed.ended),
+        ),
+        migration=moved.migration,
+        elements_per_second=total / moved.seconds,
+        equivalence=equivalent(moved.results, stayed.results),
+        is_ordered=_is_ordered(moved.results),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Counters at some moment; those of the box are `received` and `intermediate`."""
+
+    elements: int
+    results: int
+    received: int
+    intermediate: int
+
+
+_NOTHING = _Mark(0, 0, 0, 0)
+
+
+class _Run:
+    """An engine with all its results."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.results: list[Element] = []
+        self.engine = Engine(plan, self.results.extend)
+
+    def feed(self, arrivals: Iterable[tuple[str, Batch]]) -> Iterator[int]:
+        """Push the batches; after each, the number of elements since the beginning."""
+        elements = self.engine.counters()["elements"]
+        for stream, batch in arrivals:
+            self.engine.push(stream, batch)
+            elements += len(batch)
+            yield elements
+
+    def mark(self) -> _Mark:
+        """The counters now."""
+        counters = self.engine.counters()
+        return _Mark(*(counters[name] for name in ("elements", "results", "received", "intermediate")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """The run with the migration: marks where it began and was done, and at the end."""
+
+    old: PricedPlan
+    new: PricedPlan
+    considered: int
+    begun: _Mark
+    done: _Mark
+    ended: _Mark
+    migration: MigrationReport
+    results: list[Element]
+    seconds: float
+
+
+def _with_migration(
+    plan: Plan, arrivals: Arrivals, half: int, target: Plan | None, progress: Callable[[int], object]
+) -> _Moved:
+    started = perf_counter()
+    run = _Run(plan)
+    rest = iter(arrivals)
+    for elements in run.feed(rest):
+        progress(elements)
+        if elements >= half:
+            break
+    begun = run.mark()
+    statistics = Statistics.from_observations(run.engine.observe())
+    choice = optimize(plan, statistics)
+    chosen = choice.plan if target is None else target
+    # All results are compared in the end, so that a wrong target is shown for what it is.
+    proof = choice.proof if target is None else equivalent(plan, target, steps=0)
+    migration = migrate(run.engine, chosen, proof=proof, unproved="accept")
+    done: _Mark | None = None
+    for elements in run.feed(rest):
+        progress(elements)
+        if done is None and migration.phase is Phase.DONE:
+            done = run.mark()
+    run.engine.close()
+    ended = run.mark()
+    return _Moved(
+        old=PricedPlan(plan, choice.given_cost.total),
+        new=PricedPlan(chosen, price(chosen, statistics).total),
+        considered=choice.considered,
+        begun=begun,
+        done=done or ended,
+        ended=ended,
+        migration=report(migration),
+        results=run.results,
+        seconds=perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stayed:
+    """The run without migration: marks where the migration of the other run was done, and at the end."""
+
+    met: _Mark
+    ended: _Mark
+    results: list[Element]
+
+
+def _without_migration(
+    plan: Plan, arrivals: Arrivals, until: int, progress: Callable[[int], object]
+) -> _Stayed:
+    run = _Run(plan)
+    met = _NOTHING
+    for elements in run.feed(arrivals):
+        progress(elements)
+        if elements == until:
+            met = run.mark()
+    run.engine.close()
+    return _Stayed(met, run.mark(), run.results)
+
+
+def _per_1000(since: _Mark, until: _Mark) -> float | None:
+    received = until.received - since.received
+    return 1000 * (until.intermediate - since.intermediate) / received if received else None
+
+
+def _is_ordered(results: Sequence[Element]) -> bool:
+    """Whether a stream never goes back in time.
+
+    >>> _is_ordered([(1, 9, "a"), (1, 2, "b"), (3, 4, "c")]), _is_ordered([(3, 4, "c"), (1, 9, "a")])
+    (True, False)
+    """
+    starts = [start for start, _, _ in results]
+    return all(map(le, starts, starts[1:]))

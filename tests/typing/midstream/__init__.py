@@ -1,1 +1,0 @@
-../../../midstream/__init__.py

@@ -1,1 +1,0 @@
-../../../midstream/testing.py

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from rich.console import Console
@@ -37,8 +37,8 @@ CHECKED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one run took: seconds, and the most memory of its process, in bytes, None where unknown; `given`
-    before it began."""
+    """What one run took: seconds of the processor, as others may use it too, and the most memory of its
+    process, in bytes, None where unknown; `given` before it began."""
 
     seconds: float
     results: int
@@ -186,9 +186,9 @@ def measure(name: str, contender: str, elements: int, batch_size: int, collector
         elif collector == "off":
             gc.disable()
             stack.callback(gc.enable if was_on else gc.disable)
-        started = perf_counter()
+        started = process_time()
         work()
-        seconds = perf_counter() - started
+        seconds = process_time() - started
     return Figures(seconds, results, given, peak_bytes())
 
 

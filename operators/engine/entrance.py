@@ -28,10 +28,10 @@ class Entrance:
     unless the stream was declared to bring intervals. What is wrong raises, and nothing of the batch is
     taken; or it goes to the dead letters, if there are any, and the rest is taken.
 
-    Cost     O(columns) per element, in one generated loop.
+    Cost     O(columns) per element, in one generated loop, which sees the order as well.
     """
 
-    __slots__ = ("_is_sound", "_letters", "_max_end", "columns", "last", "manager", "source", "tests")
+    __slots__ = ("_letters", "_look", "_max_end", "columns", "last", "manager", "source", "tests")
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Entrance:
         """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound."""
         self.columns = _unpacked(source)
         """The names that the conditions give to the values of the row, to be unpacked."""
-        self._is_sound = _soundness(self.tests, self.columns)
+        self._look = _quick_look(self.tests, self.columns)
         self._max_end: Time = BEGINNING
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
@@ -67,12 +67,12 @@ class Entrance:
         """Elements arrived; gives what is ready, in order, and the progress."""
         batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
         try:
-            is_sound = self._is_sound(batch)
+            is_sound, in_order = self._look(batch, self.manager.progress)
         except Exception:  # whatever an odd value raises when it is looked at
-            is_sound = False
+            is_sound = in_order = False
         if not is_sound:
             batch = self._sift(batch)
-        ready = self.manager.push(batch)
+        ready = self.manager.push(batch, in_order)
         # In a chronon stream that is in order, later elements end no earlier than these.
         if batch and not self.source.intervals and ready[0] is batch:
             self.last = batch[-1]
@@ -213,23 +213,29 @@ def _unpacked(source: Source) -> str:
     return "".join(f"c{i}, " for i in range(len(source.columns)))
 
 
-def _soundness(tests: list[str], columns: str) -> Callable[[list[Any]], bool]:
-    """A quick check of a batch: true where everything is certainly as declared, but for the order."""
+def _quick_look(tests: list[str], columns: str) -> Callable[[list[Any], Time], tuple[bool, bool]]:
+    """A function of a batch and the progress before it: whether everything is certainly as declared, and
+    whether it is so and in order."""
     names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
-    unpack, loop = (f"{columns}= row", f" for {columns}in (row,)") if columns else ("pass", "")
-    source = _SOUNDNESS.format(tests=" and ".join(tests), unpack=unpack, loop=loop)
-    check: Callable[[list[Any]], bool] = define(source, "check", names)
-    return check
+    unpack = f"{columns}= row" if columns else "pass"
+    source = _LOOK.format(unpack=unpack, tests=" and ".join(tests))
+    look: Callable[[list[Any], Time], tuple[bool, bool]] = define(source, "look", names)
+    return look
 
 
-_SOUNDNESS = """
-def check(batch):
-    if len(batch) == 1:
-        element, = batch
+# Types are looked up several times for each element, so their names are local.
+_LOOK = """
+def look(batch, last, tuple=tuple, int=int, float=float, str=str, bool=bool):
+    in_order = True
+    for element in batch:
         start, end, row = element
         {unpack}
-        return {tests}
-    return not [0 for element in batch for start, end, row in (element,){loop} if not ({tests})]
+        if not ({tests}):
+            return False, False
+        if start < last:
+            in_order = False
+        last = start
+    return True, in_order
 """
 
 

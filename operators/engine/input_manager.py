@@ -249,20 +249,15 @@ class InputManager:
         """Whether neither slack nor delay is declared: then nothing ever waits."""
         return not self._declared
 
-    def push(self, batch: Batch) -> tuple[Batch, Time]:
-        """Elements arrived, in this order."""
+    def push(self, batch: Batch, in_order: bool = False) -> tuple[Batch, Time]:
+        """Elements arrived, in this order. `in_order` says that it is known to be one of starts, from the
+        progress on."""
         if not batch:
             return [], self.progress
-        if self._slack == 0:
-            # Nothing waits, so a batch in order is ready as it is; a batch of one pays for no list.
-            if len(batch) == 1:
-                in_order = batch[0][0] >= self.progress
-            else:
-                starts = list(map(_START, batch))
-                in_order = starts[0] >= self.progress and sorted(starts) == starts
-            if in_order:
-                self.progress = batch[-1][0]
-                return batch, self.progress
+        if self._slack == 0 and (in_order or self._is_in_order(batch)):
+            # Nothing waits, so it is ready as it is.
+            self.progress = batch[-1][0]
+            return batch, self.progress
         late, progress = self._survey(batch)
         if late:
             batch = self._without(late, batch)
@@ -303,6 +298,12 @@ class InputManager:
             return [], self.progress
         self.progress = time
         return self._waiting.release([], time), time
+
+    def _is_in_order(self, batch: Batch) -> bool:
+        if len(batch) == 1:  # which pays for no list
+            return batch[0][0] >= self.progress
+        starts = list(map(_START, batch))
+        return starts[0] >= self.progress and sorted(starts) == starts
 
     def _survey(self, batch: Batch) -> tuple[dict[int, Time], Time]:
         """Which elements are late, each with the progress that it came after; and the progress behind the

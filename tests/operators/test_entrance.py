@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import IntervalError, LateElementError, MidstreamError, StreamOrderError
 from midstream.plans.values.snapshots import equivalent
-from midstream.plans.values.streams import BEGINNING, FOREVER, Element, chronons
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronons
 from midstream.testing import elements, is_ordered, rows
 
 BIDS = stream("bids", item="integer", price="float?")
@@ -122,24 +124,26 @@ def test_what_cannot_be_taken_becomes_a_dead_letter() -> None:
     }
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from((0, 1, 1.0, True)),
-            st.sampled_from((1, 2, 2.0, FOREVER, float("nan"))),
-            st.one_of(
-                st.tuples(st.sampled_from((1, True, None, 1.0)), st.sampled_from((1, 1.5, None, "x", True))),
-                st.sampled_from(((1,), (1, 2, 3), [1, 1.0], None)),
-            ),
+ODD = st.lists(
+    st.tuples(
+        st.sampled_from((0, 1, 1.0, True)),
+        st.sampled_from((1, 2, 2.0, FOREVER, float("nan"))),
+        st.one_of(
+            st.tuples(st.sampled_from((1, True, None, 1.0)), st.sampled_from((1, 1.5, None, "x", True))),
+            st.sampled_from(((1,), (1, 2, 3), [1, 1.0], None)),
         ),
-        min_size=1,
-        max_size=3,
     ),
-    st.booleans(),
-    st.sampled_from(["integer", "integer?", "float", "float?", "boolean", "string?", "any", "any?"]),
+    min_size=1,
+    max_size=3,
 )
-def test_the_quick_check_agrees_with_the_thorough_one(batch: list, intervals: bool, kind: str) -> None:
-    """It never passes what the other refuses, and costs nothing where all is well."""
+KINDS = st.sampled_from(["integer", "integer?", "float", "float?", "boolean", "string?", "any", "any?"])
+
+
+@given(ODD, st.booleans(), KINDS, st.sampled_from((BEGINNING, 0, 1, 2, FOREVER)))
+def test_the_quick_look_agrees_with_the_thorough_check(
+    batch: list, intervals: bool, kind: str, progress: Time
+) -> None:
+    """It never passes what the other refuses, costs nothing where all is well, and sees the order."""
     query = stream("s", {"x": kind, "y": "float?"}, intervals=intervals)
     engine = Engine(query.plan(), slack={"s": 9})
     entrance = engine._entrances["s"]
@@ -149,12 +153,40 @@ def test_the_quick_check_agrees_with_the_thorough_one(batch: list, intervals: bo
     except MidstreamError:
         is_right = False
     try:
-        is_sound = entrance._is_sound(batch)
+        is_sound, in_order = entrance._look(batch, progress)
     except Exception:
-        is_sound = False
+        is_sound = in_order = False
     assert is_sound <= is_right
     if is_right and all(type(e[1]) is int for e in batch):
         assert is_sound
+    starts = [progress, *(e[0] for e in batch)]
+    assert in_order == (is_sound and starts == sorted(starts))
+
+
+@given(ODD, st.booleans(), KINDS, st.sampled_from((None, 0, 1, FOREVER)), st.integers(1, 3), st.booleans())
+def test_what_is_taken_does_not_depend_on_batches(
+    arrived: list, intervals: bool, kind: str, slack: Time | None, size: int, is_ordered: bool
+) -> None:
+    """The same results, dead letters and progress, whether elements come one by one or together."""
+    query = stream("s", {"x": kind, "y": "float?"}, intervals=intervals).plan()
+    arrived = arrived * 3
+    if is_ordered:
+        arrived.sort(key=itemgetter(0))
+
+    def outcome(size: int) -> tuple[list, list, Time, Time]:
+        results: list = []
+        letters: list[DeadLetter] = []
+        engine = Engine(
+            query, results.extend, slack=slack if slack is None else {"s": slack}, dead_letters=letters.extend
+        )
+        for at in range(0, len(arrived), size):
+            engine.push("s", arrived[at : at + size])
+        told = engine.progress(), engine._entrances["s"].max_end
+        engine.close()
+        found = Counter((repr(letter.element), letter.reason) for letter in letters)
+        return results, sorted(found.items()), *told
+
+    assert outcome(size + 1) == outcome(1)
 
 
 def test_bounds_are_checked_when_the_stream_is_first_read() -> None:

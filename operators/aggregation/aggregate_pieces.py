@@ -14,8 +14,8 @@ from functools import partial
 from textwrap import indent
 from typing import Any
 
-from midstream.operators.aggregation.accumulators import Maximum, Minimum, accumulator
-from midstream.operators.aggregation.exact import ExactSum
+from midstream.operators.functions.accumulators import Maximum, Minimum, accumulator
+from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Expression, Scope
 from midstream.plans.values.exact import rounded_quotient

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from midstream.plans.algebra.logical import Relation
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import is_bounded, logical, reads_stream
+from midstream.plans.algebra.properties import has_arrival_order, is_bounded, logical, reads_stream
+from midstream.plans.algebra.windows import CountWindow, PartitionedWindow
 
 
 def is_relation(node: Node) -> bool:
@@ -45,6 +46,18 @@ def relation_below(node: Node) -> str | None:
         f"its input, {logical(child)}, {what}, which have no time to begin with; expected a "
         "stream below windows and whatever else follows its input through time"
     )
+
+
+def no_order_below(node: Node) -> str | None:
+    """The obstacle of a window that counts rows."""
+    operator, child = logical(node), node.inputs[0]
+    assert isinstance(operator, CountWindow | PartitionedWindow)
+    if operator.ties == "arrival" and not has_arrival_order(child):
+        return relation_below(node) or (
+            f"its input, {logical(child)}, does not keep the order in which rows arrive, so that it "
+            'cannot break ties; expected filters and projections of one stream, or ties="error"'
+        )
+    return relation_below(node)
 
 
 def _is_constant(node: Node) -> bool:

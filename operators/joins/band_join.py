@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
-from midstream.operators.joins.probes import SIDES, Pairing, Probe, Side, generate, pairing
+from midstream.operators.joins.probes import SIDES, Probe, Side, generate
 from midstream.operators.joins.ranges import (
     Comparison,
     at_least,

@@ -11,8 +11,9 @@ from textwrap import indent
 from typing import Any, NamedTuple
 
 from midstream.operators.base.output import RELEASE, OrderedOutput
+from midstream.operators.base.pairing import Pairing
 from midstream.operators.compile.generated import define
-from midstream.operators.joins.probes import SIDES, Pairing, Probe, key_source, known_source
+from midstream.operators.joins.probes import SIDES, Probe, key_source, known_source
 from midstream.operators.joins.sweepareas import Hashed
 from midstream.plans.values.streams import Batch, Time
 

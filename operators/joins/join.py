@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.joins import band_join
 from midstream.operators.joins.hash_worker import Inline, hash_work, work_function
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
-from midstream.operators.joins.probes import SIDES, Pairing, Probe, hash_probe, pairing, scan
+from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
 from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
@@ -19,8 +20,6 @@ from midstream.plans.algebra import logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends, join_keys
 from midstream.plans.values.streams import Batch
-
-__all__ = ["IMPLEMENTATIONS", "HashJoin", "NestedLoopsJoin", "Pairing", "pairing"]
 
 
 class _Sides(NamedTuple):

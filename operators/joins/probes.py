@@ -7,34 +7,14 @@ condition and the payload of a pair are computed in line.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from midstream.operators.base.pairing import Pairing
 from midstream.operators.compile.generated import define
-from midstream.plans.expressions.expressions import TRUE, Expression, pair_scope
-from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch
 
 Probe = Callable[[Batch, Any], Batch]
 """From a batch of one side and the index of the other side's SweepArea to the pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Generated source: when `left` and `right` make a pair, and which payload the pair has."""
-
-    condition: str = "True"
-    payload: str = "left + right"
-    names: dict[str, Any] = field(default_factory=dict)
-
-
-def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: Schema) -> Pairing:
-    """The pairing of a join whose payload is the listed columns of both sides."""
-    scope = pair_scope(left, right)
-    holds = "True" if condition == TRUE else condition.source(scope)
-    if tuple(columns) == left.names + right.names:
-        return Pairing(holds, names=scope.names)
-    return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)
 
 
 class Side(NamedTuple):

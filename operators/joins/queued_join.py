@@ -27,7 +27,8 @@ class QueuedJoin(SweepJoin):
     Cost     As HashJoin or NestedLoopsJoin, but a pair is never held nor sorted.
     Source   thesis, 14.3.4, with Algorithm 6
 
-    >>> from midstream.operators.joins.probes import SIDES, Pairing, scan
+    >>> from midstream.operators.base.pairing import Pairing
+    >>> from midstream.operators.joins.probes import SIDES, scan
     >>> from midstream.operators.joins.list_sweepareas import FifoListSweepArea
     >>> areas = (FifoListSweepArea(), FifoListSweepArea())
     >>> join = QueuedJoin(areas, tuple(scan(side, Pairing(), is_fifo=True) for side in SIDES))

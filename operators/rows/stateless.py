@@ -5,30 +5,19 @@ Their loops are generated, so that the condition or the new payload is computed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import Batch
 
 
-class _Stateless(Operator):
-    """A function of single elements that keeps their starts."""
-
-    def __init__(self, function: Callable[[Batch], Batch]) -> None:
-        super().__init__()
-        self._function = function
-
-    def _process(self, port: int, batch: Batch) -> Batch:
-        return self._function(batch) if batch else batch
-
-
-class Filter(_Stateless):
+class Filter(Stateless):
     """Keep the elements whose payload satisfies a condition.
 
         filter(p, S)@t  =  { e | e in S@t, p(e) }
@@ -42,11 +31,10 @@ class Filter(_Stateless):
     """
 
     def __init__(self, condition: Expression, schema: Schema) -> None:
-        scope = row_scope(schema, "x[2]")
-        super().__init__(evaluate(f"lambda batch: [x for x in batch if {condition.source(scope)}]", scope))
+        super().__init__(filtering(condition, schema))
 
 
-class Map(_Stateless):
+class Map(Stateless):
     """Compute a new payload for every element; its validity stays.
 
         map(f, S)@t  =  { f(e) | e in S@t }

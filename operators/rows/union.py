@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.operator import Operator
-from midstream.operators.base.output import OrderedOutput
+from midstream.operators.base.merge import Merge
 from midstream.plans.algebra import logical
-from midstream.plans.values.streams import Batch, Element
 
 
-class Union(Operator):
+class Union(Merge):
     """Merge streams into one that is ordered.
 
         union(S1, .., Sn)@t  =  S1@t + .. + Sn@t        (multiplicities add up)
@@ -27,21 +23,6 @@ class Union(Operator):
     >>> union.push(1, [(3, 9, "d")])
     [(1, 8, 'c'), (3, 9, 'd')]
     """
-
-    def __init__(self, ports: int) -> None:
-        super().__init__(ports)
-        self._output = OrderedOutput()
-
-    def _process(self, port: int, batch: Batch) -> Batch:
-        return self._output.release(batch, min(self.reached))
-
-    def size(self) -> int:
-        """The elements that wait."""
-        return len(self._output)
-
-    def state(self) -> Iterable[Element]:
-        """The elements that wait."""
-        return self._output
 
 
 IMPLEMENTATIONS: Table = {

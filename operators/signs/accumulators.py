@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from midstream.operators.aggregation.accumulator import Accumulator
-from midstream.operators.aggregation.accumulators import accumulator
-from midstream.operators.aggregation.order_statistics import Ordered
-from midstream.operators.aggregation.user_aggregates import PartialResults
+from midstream.operators.functions.accumulator import Accumulator
+from midstream.operators.functions.accumulators import accumulator
+from midstream.operators.functions.order_statistics import Ordered
+from midstream.operators.functions.user_aggregates import PartialResults
 from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 from midstream.plans.values.streams import Time
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.aggregation.accumulator import Accumulator
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, Changes
 from midstream.plans.algebra import logical

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.compile.generated import define
-from midstream.operators.joins.join import Pairing, pairing
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Bucket, Buckets, key_function
 from midstream.plans.algebra import logical

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from midstream.operators.base.implementation import Implementation, Table
+from midstream.operators.base.merge import Merge
 from midstream.operators.base.operator import Operator
-from midstream.operators.rows.stateless import Filter
-from midstream.operators.rows.union import Union
+from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import FOREVER, Batch, Element
+from midstream.plans.values.streams import FOREVER, Element
 
 
-class SignedFilter(Filter):
+class SignedFilter(Stateless):
     """Keep the signed elements whose payload satisfies a condition.
 
     Cost     O(1) per element, of which there are two for each interval.
@@ -28,8 +28,11 @@ class SignedFilter(Filter):
     [(1, 1, (4,)), (5, -1, (4,))]
     """
 
+    def __init__(self, condition: Expression, schema: Schema) -> None:
+        super().__init__(filtering(condition, schema))
 
-class SignedMap(Operator):
+
+class SignedMap(Stateless):
     """Compute a new payload for every signed element.
 
     A negative must equal its positive, so a computed value that is no number is always the same object.
@@ -43,22 +46,17 @@ class SignedMap(Operator):
     """
 
     def __init__(self, expressions: Sequence[Expression], schema: Schema) -> None:
-        super().__init__()
         scope = row_scope(schema, "row")
         values = []
         for expression in expressions:
             values.append(f"{expression.source(scope)}, ")
         payload = f"({''.join(values)})"
-        self._function = evaluate(
-            f"lambda batch: [(time, sign, {payload}) for time, sign, row in batch]", scope
+        super().__init__(
+            evaluate(f"lambda batch: [(time, sign, {payload}) for time, sign, row in batch]", scope)
         )
 
-    def _process(self, port: int, batch: Batch) -> Batch:
-        mapped: Batch = self._function(batch)
-        return mapped
 
-
-class SignedUnion(Union):
+class SignedUnion(Merge):
     """Merge signed streams in order of time.
 
     Input, State, Cost    as Union

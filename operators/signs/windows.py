@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import relation_below
+from midstream.operators.base.obstacles import no_order_below, relation_below
 from midstream.operators.base.operator import Operator
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.operators.windows import windows as interval_windows
 from midstream.plans.algebra import windows
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
@@ -244,16 +243,11 @@ def _partitioned_window(node: Node) -> Operator:
     return SignedPartitionedWindow(operator.rows, operator.keys, schema, operator.slide, operator.ties)
 
 
-def _obstacle(node: Node) -> str | None:
-    """What stands in the way of the window over intervals stands in the way of this one."""
-    return interval_windows.IMPLEMENTATIONS[type(logical_operator(node))][0].obstacle(node)
-
-
 IMPLEMENTATIONS: Table = {
     kind: (Implementation(name, make, obstacle, needs_chronons=True, gives="signs"),)
     for kind, name, make, obstacle in (
         (windows.TimeWindow, "signed-time-window", _time_window, relation_below),
-        (windows.CountWindow, "signed-count-window", _count_window, _obstacle),
-        (windows.PartitionedWindow, "signed-partitioned-window", _partitioned_window, _obstacle),
+        (windows.CountWindow, "signed-count-window", _count_window, no_order_below),
+        (windows.PartitionedWindow, "signed-partitioned-window", _partitioned_window, no_order_below),
     )
 }

@@ -9,11 +9,11 @@ from operator import lt
 from typing import Any
 
 from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import relation_below
+from midstream.operators.base.obstacles import no_order_below
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra import windows
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_arrival_order, logical
+from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.windows import Ties
 from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
@@ -310,17 +310,6 @@ class PartitionedWindow(Operator):
             yield from ((self.reached[0], FOREVER, payload) for payload in queue.rows)
 
 
-def _obstacle(node: Node) -> str | None:
-    operator = logical(node)
-    assert isinstance(operator, windows.CountWindow | windows.PartitionedWindow)
-    if operator.ties == "arrival" and not has_arrival_order(node.inputs[0]):
-        return relation_below(node) or (
-            f"its input, {logical(node.inputs[0])}, does not keep the order in which rows arrive, so that it "
-            'cannot break ties; expected filters and projections of one stream, or ties="error"'
-        )
-    return relation_below(node)
-
-
 def _count_window(node: Node) -> Operator:
     operator = logical(node)
     assert isinstance(operator, windows.CountWindow)
@@ -341,8 +330,10 @@ def _partitioned_window(node: Node) -> Operator:
 
 
 IMPLEMENTATIONS: Table = {
-    windows.CountWindow: (Implementation("count-window", _count_window, _obstacle, needs_chronons=True),),
+    windows.CountWindow: (
+        Implementation("count-window", _count_window, no_order_below, needs_chronons=True),
+    ),
     windows.PartitionedWindow: (
-        Implementation("partitioned-window", _partitioned_window, _obstacle, needs_chronons=True),
+        Implementation("partitioned-window", _partitioned_window, no_order_below, needs_chronons=True),
     ),
 }

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.operators.aggregation.accumulators import (
+from midstream.operators.functions.accumulators import (
     ACCUMULATORS,
     Maximum,
     Mean,
@@ -22,8 +22,8 @@ from midstream.operators.aggregation.accumulators import (
     Sum,
     accumulator,
 )
-from midstream.operators.aggregation.exact import ExactSum
-from midstream.operators.aggregation.user_aggregates import PartialResults
+from midstream.operators.functions.exact import ExactSum
+from midstream.operators.functions.user_aggregates import PartialResults
 from midstream.plans.expressions.aggregates import (
     MEANING,
     AggregateCall,

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.aggregation.accumulators import ACCUMULATORS, Maximum, Minimum
 from midstream.operators.base.expiry import Expiry, FifoExpiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import running_operator
+from midstream.operators.functions.accumulators import ACCUMULATORS, Maximum, Minimum
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, HashSweepArea

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from midstream.operators.base.pairing import pairing
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.joins.band_join import BandJoin
-from midstream.operators.joins.join import NestedLoopsJoin, pairing
+from midstream.operators.joins.join import NestedLoopsJoin
 from midstream.operators.joins.ranges import at_least, at_most, find_range, why_no_range
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.physical import Physical

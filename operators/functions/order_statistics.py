@@ -8,7 +8,7 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.operators.functions.accumulator import Accumulator
 from midstream.plans.values.exact import exact_mean
 from midstream.plans.values.streams import Time
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from midstream.operators.aggregation.accumulator import Accumulator
-from midstream.operators.aggregation.exact import ExactSum
-from midstream.operators.aggregation.order_statistics import Median, TopK
-from midstream.operators.aggregation.user_aggregates import by_user
+from midstream.operators.functions.accumulator import Accumulator
+from midstream.operators.functions.exact import ExactSum
+from midstream.operators.functions.order_statistics import Median, TopK
+from midstream.operators.functions.user_aggregates import by_user
 from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 from midstream.plans.values.exact import rounded_quotient, rounded_root
 from midstream.plans.values.streams import Time

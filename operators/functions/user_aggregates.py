@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
-from midstream.operators.aggregation.accumulator import Accumulator
+from midstream.operators.functions.accumulator import Accumulator
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.values.streams import Time
 

@@ -1,0 +1,28 @@
+"""What makes a pair of two payloads, for joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from midstream.plans.expressions.expressions import TRUE, Expression, pair_scope
+from midstream.plans.values.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Generated source: when `left` and `right` make a pair, and which payload the pair has."""
+
+    condition: str = "True"
+    payload: str = "left + right"
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: Schema) -> Pairing:
+    """The pairing of a join whose payload is the listed columns of both sides."""
+    scope = pair_scope(left, right)
+    holds = "True" if condition == TRUE else condition.source(scope)
+    if tuple(columns) == left.names + right.names:
+        return Pairing(holds, names=scope.names)
+    return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)

@@ -111,7 +111,7 @@ class Engine(engine.Engine):
         work = found.work()
         next(work, None)  # one that has not begun would not notice that it is closed
         if not found.is_done:
-            self.slices.append(work)
+            self.work_in_steps(work)
         return found
 
     def statistics(self, query: str | None = None) -> Statistics:

@@ -53,7 +53,7 @@ def is_same_over_inputs(change: Change) -> bool:
 
 def _held(operator: Operator) -> int:
     """How many elements an operator keeps; of a Box, whichever of its outputs it is."""
-    return operator.host.box.size() if isinstance(operator, Guest) else operator.size()
+    return operator.hosted.box.size() if isinstance(operator, Guest) else operator.size()
 
 
 def _over(known: Mapping[Node, Node], root: Node) -> Node:

@@ -469,4 +469,4 @@ def under_way(box: Box) -> list[Migration]:
     if isinstance(box, Migration):
         return [box]
     inside = box.operators().values() if isinstance(box, PlanBox) else ()
-    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.host.box)]
+    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.hosted.box)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from midstream.migration.changes import Change
 from midstream.migration.split_time import split_time
-from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox, label
 from midstream.operators.joins.sweep_join import SweepJoin
@@ -57,14 +57,14 @@ def behind_progress(max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
     return split_time(end if progress == FOREVER else progress for end, progress in pairs)
 
 
-def from_log(engine: Engine, query: str, change: Change, old: PlanBox, split: Time) -> Known:
+def from_log(host: Host, query: str, change: Change, old: PlanBox, split: Time) -> Known:
     """What the log of a query tells.
 
     Raises   MigrationRefused where something of what is needed came before the log was asked for.
     """
-    chosen = engine.query(query)
+    chosen = host.query(query)
     outputs = {root: chosen.logs[name] for name, root in chosen.physical.outputs.items()}
-    inputs = [engine.log(node) for node in change.inputs]
+    inputs = [host.log(node) for node in change.inputs]
     for node, log in zip(change.inputs, inputs, strict=True):
         if log is None:
             raise MigrationRefused(
@@ -88,7 +88,7 @@ def _valid_from(log: Log, split: Time) -> Batch:
     return log.valid_from(split)
 
 
-def from_state(engine: Engine, query: str, change: Change, old: PlanBox, split: Time) -> Known:
+def from_state(host: Host, query: str, change: Change, old: PlanBox, split: Time) -> Known:
     """What the old plan keeps of its inputs, where it is enough: each input is read by one join, whose other
     side is not past the split time.
 

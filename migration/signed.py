@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Fuse
-from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.planner import form
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.plan import Node
@@ -24,15 +24,14 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Batch, Payload, Time
 
 
-def require_known_ends(engine: Engine, inputs: Iterable[Node]) -> None:
+def require_known_ends(host: Host, inputs: Iterable[Node]) -> None:
     """Refuse signed inputs of which nobody knows what is valid, and until when.
 
     Raises   MigrationRefused, with the operator.
     """
-    base = engine.base()
     for node in inputs:
-        is_known = form(node) == "intervals" or isinstance(base.running.get(node), IntervalsToSigns)
-        if not is_known and base.made(node):
+        is_known = form(node) == "intervals" or isinstance(host.operators.get(node), IntervalsToSigns)
+        if not is_known and host.emitted(node):
             raise MigrationRefused(
                 f"{node.operator} gives positive and negative elements, and does not know when those that "
                 "are valid will end; use a time window, or a physical plan with windows of intervals",
@@ -40,9 +39,9 @@ def require_known_ends(engine: Engine, inputs: Iterable[Node]) -> None:
             )
 
 
-def outstanding(engine: Engine, node: Node) -> Counter[Payload]:
+def outstanding(host: Host, node: Node) -> Counter[Payload]:
     """How many copies of each payload have begun on a signed input, and have not ended."""
-    operator = engine.base().running[node]
+    operator = host.operators[node]
     return Counter(operator.outstanding() if isinstance(operator, IntervalsToSigns) else ())
 
 

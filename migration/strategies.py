@@ -50,8 +50,8 @@ from midstream.migration.swap import Handover, Swap, require_private
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import Engine
-from midstream.operators.engine.guest import Host
+from midstream.operators.engine.guest import HostedBox
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form
 from midstream.operators.engine.queries import Query
@@ -67,7 +67,7 @@ from midstream.plans.values.verdicts import Equivalence
 
 
 def migrate(
-    engine: Engine,
+    host: Host,
     plan: Plan | Stream,
     strategy: str = "genmig",
     query: str | None = None,
@@ -99,13 +99,13 @@ def migrate(
              is queued is checked when its turn comes, and its phase tells whether it was refused.
     """
     plan = plan_of("migrate", plan)
-    chosen, found = engine.query(query), find_strategy(strategy)
+    chosen, found = host.query(query), find_strategy(strategy)
     if when_busy not in ("chain", "queue", "refuse"):
         raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
     if unproved not in UNPROVED:
         raise MigrationRefused(f"found unproved {unproved!r}, expected {' or '.join(UNPROVED)}")
     # What cannot be done is said at once, whatever the plans mean.
-    ready = _turn(engine, plan, found, chosen, when_busy, whole)
+    ready = _turn(host, plan, found, chosen, when_busy, whole)
 
     def begin(answer: Equivalence) -> Transition:
         require_equivalence(answer, unproved)
@@ -115,9 +115,9 @@ def migrate(
 
     def begin_later(answer: Equivalence) -> Transition:
         nonlocal ready
-        if engine.queries.get(chosen.name) is not chosen:
+        if host.queries.get(chosen.name) is not chosen:
             raise MigrationRefused(f"query {chosen.name} has been removed")
-        ready = _turn(engine, plan, found, chosen, when_busy, whole)
+        ready = _turn(host, plan, found, chosen, when_busy, whole)
         return begin(answer)
 
     if proof is not None:
@@ -125,23 +125,23 @@ def migrate(
         return begin(proof)
     comparing = compare(chosen.plan, plan)
     answer = next_answer(comparing)
-    while answer is None and (wait or engine.progress() == FOREVER):
+    while answer is None and (wait or host.has_ended()):
         answer = next_answer(comparing)
     if answer is not None:
         return begin(answer)
-    transition = Transition(engine, chosen.name, waits_in=Phase.CHECKING)
+    transition = Transition(host, chosen.name, waits_in=Phase.CHECKING)
     checking = check_in_slices(transition, comparing, begin_later)
     next(checking)
-    engine.slices.append(checking)
+    host.work_in_steps(checking)
     return transition
 
 
 def _turn(
-    engine: Engine, plan: Plan, strategy: Strategy, query: Query, when_busy: str, whole: bool
+    host: Host, plan: Plan, strategy: Strategy, query: Query, when_busy: str, whole: bool
 ) -> Callable[[], Transition]:
     """What is to be called to begin, at once or when what is under way is over."""
     if not query.is_exchanged or when_busy == "chain":
-        return prepare(engine, plan, strategy, query.name, whole=whole).begin
+        return prepare(host, plan, strategy, query.name, whole=whole).begin
     if when_busy == "refuse":
         raise MigrationRefused(
             f"a migration of {query.name} is under way; wait until it is done, or abort it"
@@ -149,29 +149,29 @@ def _turn(
     require_same_answers(query.plan, plan)
 
     def begin() -> Transition:
-        transition = Transition(engine, query.name)
+        transition = Transition(host, query.name)
 
         def when_over() -> None:
             if transition.is_queued:
                 try:
-                    transition.become(prepare(engine, plan, strategy, query.name, whole=whole).begin())
+                    transition.become(prepare(host, plan, strategy, query.name, whole=whole).begin())
                 except MigrationRefused as refusal:
                     transition.refuse(refusal)
 
-        query.waiting.append(when_over)
+        host.when_free(query, when_over)
         return transition
 
     return begin
 
 
 def prepare(
-    engine: Engine, plan: Plan, strategy: Strategy, query: str | None = None, *, whole: bool = False
+    host: Host, plan: Plan, strategy: Strategy, query: str | None = None, *, whole: bool = False
 ) -> Prepared:
     """Check whether a query can be moved in a certain way; nothing changes yet.
 
     What is prepared must begin before the next element comes.
     """
-    return (strategy.prepare or _prepare)(strategy, engine, plan, query, whole)
+    return (strategy.prepare or _prepare)(strategy, host, plan, query, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,19 +187,19 @@ class _Box:
     """By signed input, the copies of each payload that are valid."""
 
 
-def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool) -> Prepared:
-    chosen = engine.query(query)
+def _prepare(strategy: Strategy, host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:
+    chosen = host.query(query)
     strategy.plans(chosen.plan, plan)
-    changes = find_changes(chosen.physical, plan, engine.shared(chosen.name), whole=whole)
+    changes = find_changes(chosen.physical, plan, host.shared(chosen.name), whole=whole)
     try:
-        boxes = _checked(strategy, engine, chosen, changes)
+        boxes = _checked(strategy, host, chosen, changes)
     except MigrationRefused as refusal:
         # Windows may end where rows of relations that come in above them are valid for ever.
-        ends = (engine.max_end(node) for change in changes.changes for node in change.inputs)
+        ends = (host.max_end(node) for change in changes.changes for node in change.inputs)
         if whole or FOREVER not in ends:
             raise
         try:
-            return _prepare(strategy, engine, plan, query, whole=True)
+            return _prepare(strategy, host, plan, query, whole=True)
         except MigrationRefused:
             raise refusal from None
 
@@ -211,17 +211,17 @@ def _prepare(strategy: Strategy, engine: Engine, plan: Plan, query: str | None, 
             strategy.name,
             split=box.split,
             now=min((time for time in box.reached if time != BEGINNING), default=BEGINNING),
-            rate=_rate(engine, query),
+            rate=_rate(host, query),
             # Where the new plan has its state from the beginning, the old one's is not kept.
             kept=box.old.size() if strategy.known is nothing else 0,
             steps=strategy.steps,
             copied=box.known.copied,
         )
 
-    return Prepared(predict, lambda: _begin(strategy, engine, plan, chosen.name, changes, boxes))
+    return Prepared(predict, lambda: _begin(strategy, host, plan, chosen.name, changes, boxes))
 
 
-def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes) -> list[_Box]:
+def _checked(strategy: Strategy, host: Host, query: Query, changes: Changes) -> list[_Box]:
     for change in changes.changes:
         for which, roots, nodes in change.answering:
             require_bounded(roots, set(change.inputs), which)
@@ -229,21 +229,19 @@ def _checked(strategy: Strategy, engine: Engine, query: Query, changes: Changes)
                 require_reducible(nodes, which)
             strategy.require(nodes, which)
         if strategy.takes_signs:
-            require_known_ends(engine, change.inputs)
+            require_known_ends(host, change.inputs)
         else:
             require_intervals(change.inputs)
-        strategy.permit(engine, query.name, change)
+        strategy.permit(host, query.name, change)
     boxes = []
-    operators = engine.base().running
+    operators = host.operators
     for change in changes.changes:
-        old = engine.old_part(change.old, change.inputs)
-        ends, reached = list(map(engine.max_end, change.inputs)), list(old.reached)
+        old = host.running_box(change.old, change.inputs)
+        ends, reached = list(map(host.max_end, change.inputs)), list(old.reached)
         split = _split_for(strategy, change, operators)(old, ends, reached)
-        known = strategy.known(engine, query.name, change, old, split)
+        known = strategy.known(host, query.name, change, old, split)
         signed = {
-            port: outstanding(engine, node)
-            for port, node in enumerate(change.inputs)
-            if form(node) == "signs"
+            port: outstanding(host, node) for port, node in enumerate(change.inputs) if form(node) == "signs"
         }
         boxes.append(_Box(change, old, reached, split, known, signed))
     return boxes
@@ -258,18 +256,18 @@ def _split_for(strategy: Strategy, change: Change, operators: Mapping[Node, Oper
 
 
 def _begin(
-    strategy: Strategy, engine: Engine, plan: Plan, query: str, changes: Changes, boxes: Sequence[_Box]
+    strategy: Strategy, host: Host, plan: Plan, query: str, changes: Changes, boxes: Sequence[_Box]
 ) -> Transition:
     placed: dict[tuple[Node, Node], Node] = {}
     operators: dict[Node, Operator] = {}
     parts: list[tuple[list[Node], Migration]] = []
     ready: dict[Node, Batch] = {}
     # Ending operators that go counts as theirs what a swap gives out.
-    engine.count_results(query)
-    running = engine.base().running
+    host.count_results(query)
+    running = host.operators
     for box in boxes:
         inputs, reached = box.change.inputs, box.reached
-        new = engine.new_part(box.change.new, inputs)
+        new = host.new_box(box.change.new, inputs)
         if strategy.is_immediate:
             for port, progress in enumerate(reached):
                 new.advance(port, progress)
@@ -279,44 +277,40 @@ def _begin(
             operators |= {node: one for node, one in coming if node not in running or node in gone}
             inputs = tuple(dict.fromkeys(new.plan.outputs.values()))
             reached = [new.progress_of(node) for node in inputs]
-            new = engine.new_part(box.change.new, inputs)
+            new = host.new_box(box.change.new, inputs)
         new.open()
         migration = _migration(box.old, new, strategy, box.split, reached, box.known, box.signed)
-        seats = engine.seats(box.change.new, inputs)
+        seats = host.box_nodes(box.change.new, inputs)
         ready |= zip(seats, migration.begin(), strict=True)
         placed |= zip(box.change.pairs, seats, strict=True)
-        operators |= zip(seats, Host(migration, reached).guests, strict=True)
+        operators |= zip(seats, HostedBox(migration, reached).guests, strict=True)
         parts.append((seats, migration))
     physical, moved = changes.placed(placed)
-    engine.exchange(query, plan, physical, moved, operators)
+    host.exchange(query, plan, physical, moved, operators)
     for seat, batch in ready.items():
-        engine.give(seat, batch)
-    engine.settle()
-    engine.open_ways(query)
-    return Transition(engine, query, parts)
+        host.emit(seat, batch)
+    host.adopt_plans()
+    host.compile_routes(query)
+    return Transition(host, query, parts)
 
 
-def _prepare_moved(
-    strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool
-) -> Prepared:
+def _prepare_moved(strategy: Strategy, host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:
     """By the log where there is one, which is kept of windows and outputs; else by the old plan's state."""
-    if engine.query(query).is_logged:
-        return _prepare(strategy, engine, plan, query, whole=True)
+    if host.query(query).is_logged:
+        return _prepare(strategy, host, plan, query, whole=True)
     by_state = replace(
         strategy, joiner=ReferencePoint, require=require_told_by_starts, known=from_state, steps=1
     )
-    return _prepare(by_state, engine, plan, query, whole)
+    return _prepare(by_state, host, plan, query, whole)
 
 
-def _prepare_cheapest(
-    strategy: Strategy, engine: Engine, plan: Plan, query: str | None, whole: bool
-) -> Prepared:
+def _prepare_cheapest(strategy: Strategy, host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:
     prepared: dict[str, Prepared] = {}
     refusals: dict[str, MigrationRefused] = {}
     for one in STRATEGIES.values():
         if one is not strategy:
             try:
-                prepared[one.name] = prepare(engine, plan, one, query, whole=whole)
+                prepared[one.name] = prepare(host, plan, one, query, whole=whole)
             except MigrationRefused as refusal:
                 refusals[one.name] = refusal
     best, reason = cheapest([one.predict() for one in prepared.values()], refusals)
@@ -421,13 +415,13 @@ def _migration(
     return strategy.machine(old, new, split, reached, forks, joiners, initial=known.initial, whole=signed)
 
 
-def _rate(engine: Engine, query: str | None) -> float:
+def _rate(host: Host, query: str | None) -> float:
     """Elements per chronon of a query's inputs that elements arrive on; 0 where that is not known."""
     try:
-        observed = engine.observe(query)
+        observed = host.observe(query)
     except StatisticsError:
         return 0.0
-    forks = engine.forks(query)
+    forks = host.exchangeable_inputs(query)
     return rate(one for node, one in observed.items() if node in forks and reads_stream(node))
 
 

@@ -15,7 +15,7 @@ from midstream.migration.preconditions import require_exchangeable, require_fini
 from midstream.migration.split_time import last_instant, split_time
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box
-from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import BEGINNING, Time
@@ -86,11 +86,11 @@ class Strategy:
     """Whether the new plan's operators run with all others from the beginning."""
     plans: Callable[[Plan, Plan], None] = require_exchangeable
     """Of both plans as a whole."""
-    permit: Callable[[Engine, str, Change], None] = _anything
+    permit: Callable[[Host, str, Change], None] = _anything
     """Of what is to be exchanged in an engine's query."""
-    known: Callable[[Engine, str, Change, PlanBox, Time], Known] = nothing
+    known: Callable[[Host, str, Change, PlanBox, Time], Known] = nothing
     """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
     takes_signs: bool = False
     """Whether inputs may be signed; then the joiner must be a Fuse."""
-    prepare: Callable[[Strategy, Engine, Plan, str | None, bool], Prepared] | None = None
+    prepare: Callable[[Strategy, Host, Plan, str | None, bool], Prepared] | None = None
     """How it is checked and begun in an engine, where others do that."""

@@ -18,7 +18,7 @@ from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
 from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.output import OrderedOutput
-from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.host import Host
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
@@ -107,14 +107,14 @@ class Swap(Migration):
         return max((end for joiner in self._joiners for _, end, _ in joiner), default=BEGINNING)
 
 
-def require_private(engine: Engine, query: str, change: Change) -> None:
+def require_private(host: Host, query: str, change: Change) -> None:
     """Refuse to take away operators that others need, or that know more than their plan tells, and to go on
     below those that hold what one of the plans gets on another way.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
-    shared = engine.shared(query)
-    operators = engine.base().running
+    shared = host.shared(query)
+    operators = host.operators
     gone, coming = change.parts
     needed = {below for root in change.new for below in root.walk()}
     for node in [*gone, *change.inputs]:

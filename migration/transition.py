@@ -10,7 +10,7 @@ from typing import Any
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import Entry
-from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.host import Host
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Time
@@ -28,13 +28,13 @@ class Transition:
 
     def __init__(
         self,
-        engine: Engine,
+        host: Host,
         query: str,
         parts: Sequence[tuple[list[Node], Migration]] | None = None,
         *,
         waits_in: Phase = Phase.QUEUED,
     ) -> None:
-        self._engine = engine
+        self._host = host
         self.query = query
         """The query's name."""
         self.equivalence: Equivalence | None = None
@@ -102,9 +102,9 @@ class Transition:
         if self.is_queued or self.is_checking:
             self._end, self._reason = Phase.ABORTED, reason
             return
-        if self.query not in self._engine.queries:
+        if self.query not in self._host.queries:
             raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
-        running = self._engine.query(self.query).physical.nodes
+        running = self._host.query(self.query).physical.nodes
         found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
         if not found:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
@@ -115,8 +115,8 @@ class Transition:
         self._reason = reason
         for seats, part in found:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
-                self._engine.give(seat, batch)
-        self._engine.settle()
+                self._host.emit(seat, batch)
+        self._host.adopt_plans()
 
     @property
     def split(self) -> Time:

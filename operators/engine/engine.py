@@ -62,9 +62,8 @@ class Engine(ExchangeableGraph):
         dead_letters: Callable[[list[DeadLetter]], object] | None = None,
     ) -> None:
         super().__init__(Entrances(slack, delay, dead_letters), relations)
-        self.slices: deque[Generator[None, None, None]] = deque()
-        """Work that is done a piece at a time, one at each push, heartbeat and end, so that it never holds up
-        elements for long."""
+        self._steps: deque[Generator[None, None, None]] = deque()
+        """Work that is done a step at a time, one at each push, heartbeat and end."""
         if plan is not None:
             self.add(plan, sink)
 
@@ -83,7 +82,7 @@ class Engine(ExchangeableGraph):
             self._entrance(stream)
             inlet = self._open_inlet(stream)
         inlet(elements)
-        if self.slices:
+        if self._steps:
             self._work()
 
     def advance(self, stream: str, time: int) -> None:
@@ -91,7 +90,7 @@ class Engine(ExchangeableGraph):
         ignored."""
         entrance = self._entrance(stream)
         self.process(self._base.ways[stream], *entrance.manager.advance(time))
-        if self.slices:
+        if self._steps:
             self._work()
 
     def tick(self, now: int) -> None:
@@ -100,26 +99,35 @@ class Engine(ExchangeableGraph):
             manager = self._entrances[stream].manager
             if manager.delay is not None:
                 self.process(way, *manager.tick(now))
-        if self.slices:
+        if self._steps:
             self._work()
 
     def end(self, stream: str) -> None:
         """Nothing more will come on the stream. Ending twice is allowed."""
         entrance = self._entrance(stream)
         self.process(self._base.ways[stream], *entrance.manager.end())
-        if self.slices:
+        if self._steps:
             self._work()
 
+    def has_ended(self) -> bool:
+        """Whether all streams have ended: nothing comes any more."""
+        return all(self._entrances[name].progress == FOREVER for name in self._base.ways)
+
+    def work_in_steps(self, work: Generator[None, None, None]) -> None:
+        """Do work a step at a time, one at each push, heartbeat and end, so that it never holds up elements
+        for long. It is closed when all streams have ended. It must have taken its first step."""
+        self._steps.append(work)
+
     def _work(self) -> None:
-        """One piece of the work that is done so. Once all streams have ended nothing comes that it could be
+        """One step of the work that is done so. Once all streams have ended nothing comes that it could be
         done beside."""
-        if all(self._entrances[name].progress == FOREVER for name in self._base.ways):
-            while self.slices:
-                self.slices.popleft().close()
+        if self.has_ended():
+            while self._steps:
+                self._steps.popleft().close()
             return
-        for work in tuple(self.slices):
+        for work in tuple(self._steps):
             if next(work, self) is self:
-                self.slices.remove(work)
+                self._steps.remove(work)
 
     def close(self) -> None:
         """End all streams; all results are out afterwards."""

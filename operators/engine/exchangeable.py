@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, cast
 
 from midstream.operators.base.box import settled
@@ -26,7 +26,7 @@ class ExchangeableGraph(QueryGraph):
     What the Box does is not known here (see migration/).
     """
 
-    def forks(self, query: str | None = None) -> dict[Node, Node]:
+    def exchangeable_inputs(self, query: str | None = None) -> dict[Node, Node]:
         """The inputs of a query's exchangeable part: its windows, and what it shares with other queries. By
         the logical node the physical one that runs."""
         chosen = self.query(query)
@@ -45,7 +45,7 @@ class ExchangeableGraph(QueryGraph):
         """The exchangeable part of a query, as a Box to be looked at."""
         return self._view(self.query(query))
 
-    def old_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
+    def running_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
         """What runs between some nodes and others above them, as a Box: for whoever takes it over."""
         base = self.base()
         plan = _numbered(roots)
@@ -53,17 +53,17 @@ class ExchangeableGraph(QueryGraph):
             plan,
             inputs,
             relations=no_rows(plan),
-            running=base.running,
+            running=self.operators,
             reached=[base.progress_of(node) for node in inputs],
         )
 
-    def new_part(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
+    def new_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
         """Operators with empty state between some running nodes and new ones above them, as a Box."""
         plan = _numbered(roots)
         self._check_relations(plan)
         return PlanBox(plan, inputs, relations=self._relations)
 
-    def seats(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
+    def box_nodes(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
         """Nodes for the outputs of a Box that is to become a plan with some roots."""
         number = next(self._numbers)
         return [
@@ -85,14 +85,27 @@ class ExchangeableGraph(QueryGraph):
         self._outlast(chosen, set(lowest(chosen.physical)) - set(lowest(physical)))
         self.rename(moved, {chosen.name: (plan, physical)}, more)
 
-    def open_ways(self, query: str) -> None:
+    @property
+    def operators(self) -> Mapping[Node, Operator]:
+        """The running operators of all queries by their nodes, as they are whenever one is looked at."""
+        return self._base.running
+
+    def emitted(self, node: Node) -> int:
+        """How many elements a running node has given."""
+        return self._base.made(node)
+
+    def when_free(self, query: Query, action: Callable[[], object]) -> None:
+        """Do something as soon as no part of a query is being exchanged, behind all that waits for it."""
+        query.waiting.append(action)
+
+    def compile_routes(self, query: str) -> None:
         """Compile now what the next elements of a query's streams take: who exchanges a part of it waits for
         that, and not the elements."""
         for source in self.query(query).plan.sources:
             if source.stream not in self.inlets:
                 self._open_inlet(source.stream)
 
-    def give(self, node: Node, ready: Batch) -> None:
+    def emit(self, node: Node, ready: Batch) -> None:
         """Pass on what a Box has ready, in the place of a node, outside of any event."""
         query = self._query_of(node)
         if query is None:
@@ -104,7 +117,7 @@ class ExchangeableGraph(QueryGraph):
                     for sink in sinks:
                         sink(found[output])
         if isinstance(guest := self._base.running.get(node), Guest):
-            guest.host.look()
+            guest.hosted.look()
 
     def input_progress(self, query: str | None = None) -> list[Time]:
         """The progress of each input of a query's exchangeable part."""
@@ -115,7 +128,7 @@ class ExchangeableGraph(QueryGraph):
         """The largest end timestamp seen on each input of a query's exchangeable part."""
         return [self.max_end(node) for node in self._lowest(query)]
 
-    def settle(self) -> None:
+    def adopt_plans(self) -> None:
         """Once a Box has handed over to a plan, let its operators run with all others; and go on with what
         waits for that."""
         seen: dict[str, Query] = {}
@@ -137,7 +150,7 @@ class ExchangeableGraph(QueryGraph):
         """Let the operators of a Box that has become a plan run with all others, where they do not run
         already; else they stay apart until those are gone, or the query changes."""
         operators = self.base().running
-        box = settled(cast(Guest, operators[guest]).host.box)
+        box = settled(cast(Guest, operators[guest]).hosted.box)
         if not isinstance(box, PlanBox):
             return
         number = box_of(guest)

@@ -10,21 +10,21 @@ from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.values.streams import Batch, Element, Time
 
 
-class Host:
+class HostedBox:
     """A Box with one guest for each of its outputs; all guests are given the same events."""
 
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
         self._listener: Callable[[], object] | None = None
-        self._host(settled(box))
+        self._run_by(settled(box))
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
 
-    def _host(self, box: Box) -> None:
+    def _run_by(self, box: Box) -> None:
         self.box = box
         """The Box, or the one that goes on in its place."""
         self.is_plan = isinstance(box, PlanBox)
-        """Whether the Box has become a plan, whose operators can run without a host."""
+        """Whether the Box has become a plan, whose operators can run by themselves."""
         self._event = event_of(box)
         self._may_settle = hasattr(box, "successor")
         if self.is_plan and self._listener is not None:
@@ -37,13 +37,13 @@ class Host:
 
     def look(self) -> None:
         """See whether another Box goes on in its place: one may hand over outside of any event."""
-        self._host(settled(self.box))
+        self._run_by(settled(self.box))
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""
         results = self._event(port, batch, progress)
         if self._may_settle and self.box.successor is not None:  # type: ignore[attr-defined]
-            self._host(settled(self.box))
+            self._run_by(settled(self.box))
         return results
 
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:
@@ -66,10 +66,10 @@ class Guest(Operator):
     `reached` tells how far the Box's ports are.
     """
 
-    def __init__(self, host: Host, output: int, reached: Sequence[Time]) -> None:
+    def __init__(self, hosted: HostedBox, output: int, reached: Sequence[Time]) -> None:
         super().__init__(len(reached))
         self.reached[:] = reached
-        self.host = host
+        self.hosted = hosted
         self.output = output
         self.events = 0
         """How many it was given."""
@@ -77,30 +77,30 @@ class Guest(Operator):
     @property
     def name(self) -> str:
         """The word for it in messages."""
-        return type(self.host.box).__name__
+        return type(self.hosted.box).__name__
 
     def worker(self, port: int) -> Callable[[Batch], Batch]:
         """As every operator's; without a detour where it is the only guest."""
-        run, reached = self.host.run, self.reached
+        run, reached = self.hosted.run, self.reached
         return (lambda batch: run(port, batch, reached[port])[0]) if self._is_alone else super().worker(port)
 
     @property
     def _is_alone(self) -> bool:
-        return len(self.host.guests) == 1
+        return len(self.hosted.guests) == 1
 
     def _process(self, port: int, batch: Batch) -> Batch:
         if self._is_alone:
-            return self.host.run(port, batch, self.reached[port])[0]
-        return self.host.take(self, port, batch)
+            return self.hosted.run(port, batch, self.reached[port])[0]
+        return self.hosted.take(self, port, batch)
 
     def progress(self) -> Time:
         """No later result starts before this."""
-        return self.host.box.progress(self.output)
+        return self.hosted.box.progress(self.output)
 
     def size(self) -> int:
         """How many elements the Box keeps; they count for its first output."""
-        return 0 if self.output else self.host.box.size()
+        return 0 if self.output else self.hosted.box.size()
 
     def state(self) -> Iterable[Element]:
         """The elements that the Box keeps."""
-        return () if self.output else self.host.box.state()
+        return () if self.output else self.hosted.box.state()

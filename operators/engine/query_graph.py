@@ -221,7 +221,7 @@ class QueryGraph:
         logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
-    def settle(self) -> None:
+    def adopt_plans(self) -> None:
         """Once a guest's Box has become a plan, do what is to be done then."""
 
     def process(self, way: Way, batch: Batch, progress: Time, is_single: bool = False) -> None:
@@ -234,7 +234,7 @@ class QueryGraph:
             return
         way.process(batch, progress, is_single=is_single)
         if self._come_to_be_plans:
-            self.settle()
+            self.adopt_plans()
 
     def _process_pieces(self, stream: str, batch: Batch, progress: Time) -> None:
         for at in range(0, len(batch), PIECE):
@@ -247,7 +247,7 @@ class QueryGraph:
         """The short way of what arrives on a stream; where it may be out of order, that of all batches."""
         entrance, way = self._entrances[stream], self._base.ways[stream]
         if entrance.manager.is_plain and not entrance.source.intervals:
-            inlet = compile_inlet(way, entrance, self.process, self.settle, self._come_to_be_plans)
+            inlet = compile_inlet(way, entrance, self.process, self.adopt_plans, self._come_to_be_plans)
         else:
             inlet = partial(_enter, entrance, way, self.process)
         self.inlets[stream] = inlet
@@ -434,7 +434,7 @@ class QueryGraph:
             for node in query.physical.nodes:
                 operator = running.get(node)
                 if isinstance(operator, Guest):
-                    operator.host.listen(partial(self._come_to_be_plans.append, node))
+                    operator.hosted.listen(partial(self._come_to_be_plans.append, node))
         if self._watched:
             self._place_gauges()
         self._base.connect()

@@ -426,7 +426,9 @@ class Midstream(RuleBasedStateMachine):
 
     def _max_ends(self, name: str) -> list[Time]:
         engine = self.moved.engine
-        return [engine.max_end(node) for node in engine.forks(name).values() if reads_stream(node)]
+        return [
+            engine.max_end(node) for node in engine.exchangeable_inputs(name).values() if reads_stream(node)
+        ]
 
     def _complete_from(self, name: str) -> Time:
         return max(runner.engine.query(name).complete_from for runner in (self.moved, self.unmoved))

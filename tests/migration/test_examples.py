@@ -428,7 +428,7 @@ def test_what_a_window_above_reads_as_well_stays() -> None:
     engine = Engine(old.plan(), results.extend)
     engine.push("s", history[:7])
     migration = engine.migrate(gained.join(rows, columns=["x", "y"]).plan())
-    assert {str(node.operator) for node in engine.forks()} == {"distinct", "istream"}
+    assert {str(node.operator) for node in engine.exchangeable_inputs()} == {"distinct", "istream"}
     for element in history[7:]:
         engine.push("s", [element])
     engine.close()

@@ -175,7 +175,7 @@ def test_windows_of_both_forms_side_by_side() -> None:
     engine = Engine(Plan(both), results.extend)
     fed(engine, 0, 21)
     (part,) = engine.migrate(OTHER.plan()).parts
-    assert [form(node) for node in engine.forks().values()] == ["signs", "intervals"]
+    assert [form(node) for node in engine.exchangeable_inputs().values()] == ["signs", "intervals"]
     assert len(part.inputs) == 2
     fed(engine, 21, 80)
     engine.close()

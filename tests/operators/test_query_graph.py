@@ -229,7 +229,7 @@ def test_a_migration_leaves_what_other_queries_share() -> None:
     engine.push("t", chronons(partners[:20]))
     (shared,) = [o for o in engine.base().operators().values() if "Distinct" in type(o).__name__]
     migration = engine.migrate(narrow.join(T, on=[("x", "z")]).plan())
-    assert {str(node.operator) for node in engine.forks()} == {"distinct", "window 10"}
+    assert {str(node.operator) for node in engine.exchangeable_inputs()} == {"distinct", "window 10"}
     for t in range(20, 60, 5):
         engine.push("s", chronons(history[t : t + 5]))
         engine.push("t", chronons(partners[t : t + 5]))

@@ -1,35 +1,20 @@
-"""Hypothesis strategies for streams, interleavings and plans, and the check that a plan runs as it is
-specified.
-
-For those who write operators, rules or boxes of their own and want to see them fail. Needs hypothesis.
-
-    from hypothesis import given
-    from midstream import testing
-
-    @given(testing.workloads())
-    def test_my_engine(workload):
-        assert testing.equivalent(workload.specified(), my_engine(workload.plan, workload.events))
-"""
+"""Hypothesis strategies for plans over the whole algebra."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
-from typing import Any, Literal
 
 from hypothesis import strategies as st
 
 from midstream.operators.base.obstacles import gives_constants, is_relation
-from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.planner import IMPLEMENTATIONS
-from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.logical import Intersection, Join, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
-from midstream.plans.algebra.specification import specified
 from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 from midstream.plans.expressions.aggregates import (
     AggregateCall,
@@ -47,33 +32,6 @@ from midstream.plans.expressions.aggregates import (
 from midstream.plans.expressions.expressions import Binary, Col, Const, Expression, conjunction, equality
 from midstream.plans.expressions.operands import Operand, col, greatest, lit
 from midstream.plans.values.schema import Schema, Type
-from midstream.plans.values.snapshots import NormalForm, compare, equivalent, normal_form
-from midstream.plans.values.streams import FOREVER, Element
-from midstream.plans.values.verdicts import Equivalence
-
-__all__ = [
-    "WHOLE",
-    "Event",
-    "Workload",
-    "condition",
-    "drive",
-    "elements",
-    "equivalent",
-    "implemented",
-    "interleavings",
-    "is_ordered",
-    "plans",
-    "rows",
-    "streams_for",
-    "workloads",
-]
-
-Event = tuple[Literal["push", "advance", "end"], str, Any]
-"""What happens at an engine: elements on a stream, a heartbeat with its time, or a stream's end (with
-None)."""
-
-LATEST = 24
-"""Generated elements start before this instant."""
 
 WHOLE: Mapping[str, bool] = {
     "windows": True,
@@ -83,99 +41,6 @@ WHOLE: Mapping[str, bool] = {
     "shared": True,
 }
 """What `plans` is given to draw from the whole algebra."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A plan, complete streams for it, and an order in which they arrive."""
-
-    plan: Plan
-    streams: Mapping[str, Sequence[Element]]
-    """The elements of every source, and of every relation."""
-    events: Sequence[Event]
-
-    @property
-    def relations(self) -> dict[str, Sequence[Element]]:
-        """The elements of the relations alone, as an engine takes them."""
-        return {operator.relation: self.streams[operator.relation] for operator in self.plan.relations}
-
-    def specified(self) -> NormalForm:
-        """What the results mean by the logical algebra."""
-        return specified(self.plan, self.streams)
-
-
-def rows(columns: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """Payloads of small integers, so that they are often equal."""
-    return st.tuples(*[st.integers(0, 3)] * columns)
-
-
-@st.composite
-def elements(
-    draw: st.DrawFn,
-    payloads: st.SearchStrategy[Any] | None = None,
-    *,
-    chronons: bool = False,
-    forever: bool = True,
-    max_size: int = 12,
-) -> list[Element]:
-    """A physical stream with the cases that operators get wrong.
-
-    Ties, one-chronon intervals, intervals that end where others start, gaps, duplicates, and, if asked for,
-    ends that never come.
-    """
-    payloads = rows(2) if payloads is None else payloads
-    lengths = st.integers(1, 12)
-    if forever:
-        lengths = st.one_of(lengths, lengths, lengths, st.just(FOREVER))
-    result: list[Element] = []
-    time = draw(st.integers(0, 4))
-    for _ in range(draw(st.integers(0, max_size))):
-        time += draw(st.sampled_from((0, 0, 1, 1, 2, 5)))
-        if time >= LATEST:
-            break
-        result.append((time, time + 1 if chronons else time + draw(lengths), draw(payloads)))
-    return result
-
-
-@st.composite
-def interleavings(draw: st.DrawFn, streams: Mapping[str, Sequence[Element]]) -> list[Event]:
-    """An order of arrival: batches of any size, heartbeats, skew between streams, streams that idle, ends
-    early or late."""
-    queues: dict[str, list[Event]] = {}
-    for name, complete in streams.items():
-        queue: list[Event] = []
-        rest = list(complete)
-        while rest:
-            size = draw(st.integers(1, len(rest)))
-            batch, rest = rest[:size], rest[size:]
-            queue.append(("push", name, batch))
-            if draw(st.booleans()):
-                last = int(batch[-1][0])
-                latest = int(rest[0][0]) if rest else LATEST + 30
-                queue.append(("advance", name, draw(st.integers(last, latest))))
-        if draw(st.booleans()):
-            queue.append(("end", name, None))
-        queues[name] = queue
-    events: list[Event] = []
-    while waiting := [name for name, queue in queues.items() if queue]:
-        events.append(queues[draw(st.sampled_from(waiting))].pop(0))
-    return events
-
-
-def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """Complete streams for all sources of a plan, and the elements of its relations; columns must be
-    integers."""
-    found: dict[str, st.SearchStrategy[list[Element]]] = {
-        source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
-        for source in plan.sources
-    }
-    for one in plan.relations:
-        row = rows(len(one.columns))
-        if one.is_constant:
-            found[one.relation] = st.lists(row, max_size=5).map(constant)
-        else:
-            found[one.relation] = elements(row, forever=forever, max_size=6)
-    return st.fixed_dictionaries(found)
 
 
 @st.composite
@@ -547,36 +412,3 @@ def implemented(draw: st.DrawFn, plan: Plan, *, upper: bool = False) -> Plan:
             chosen = Physical(draw(st.sampled_from(names)), chosen) if names else chosen
         changed[node] = Node(chosen, inputs)
     return Plan({name: changed[root] for name, root in plan.outputs.items()})
-
-
-@st.composite
-def workloads(
-    draw: st.DrawFn, plan: st.SearchStrategy[Plan] | None = None, *, forever: bool = True
-) -> Workload:
-    """A random plan with random streams in a random order of arrival."""
-    chosen = draw(plans(forever=forever) if plan is None else plan)
-    complete = draw(streams_for(chosen, forever=forever))
-    arriving = {source.stream: complete[source.stream] for source in chosen.sources}
-    return Workload(chosen, complete, draw(interleavings(arriving)))
-
-
-def drive(engine: Engine, events: Iterable[Event]) -> None:
-    """Let events happen at an engine."""
-    for kind, name, what in events:
-        if kind == "push":
-            engine.push(name, what)
-        elif kind == "advance":
-            engine.advance(name, what)
-        else:
-            engine.end(name)
-
-
-def is_ordered(results: Sequence[Element]) -> bool:
-    """Whether a stream never goes back in time and holds no empty interval."""
-    starts = [start for start, _, _ in results]
-    return starts == sorted(starts) and all(start < end for start, end, _ in results)
-
-
-def verdict(expected: NormalForm, results: Iterable[Element]) -> Equivalence:
-    """Compare results with what they should mean."""
-    return compare(expected, normal_form(results))

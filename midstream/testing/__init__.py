@@ -1,0 +1,35 @@
+"""Hypothesis strategies for streams, interleavings and plans, and the check that a plan runs as it is
+specified.
+
+For those who write operators, rules or boxes of their own and want to see them fail. Needs hypothesis.
+
+    from hypothesis import given
+    from midstream import testing
+
+    @given(testing.workloads())
+    def test_my_engine(workload):
+        assert testing.equivalent(workload.specified(), my_engine(workload.plan, workload.events))
+"""
+
+from midstream.plans.values.snapshots import equivalent
+from midstream.testing.plans import WHOLE, condition, implemented, plans
+from midstream.testing.streams import Event, elements, interleavings, is_ordered, rows
+from midstream.testing.workloads import Workload, drive, streams_for, verdict, workloads
+
+__all__ = [
+    "WHOLE",
+    "Event",
+    "Workload",
+    "condition",
+    "drive",
+    "elements",
+    "equivalent",
+    "implemented",
+    "interleavings",
+    "is_ordered",
+    "plans",
+    "rows",
+    "streams_for",
+    "verdict",
+    "workloads",
+]

@@ -1,0 +1,82 @@
+"""Hypothesis strategies for streams and their orders of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+
+from midstream.plans.values.streams import FOREVER, Element
+
+Event = tuple[Literal["push", "advance", "end"], str, Any]
+"""What happens at an engine: elements on a stream, a heartbeat with its time, or a stream's end (with
+None)."""
+
+
+LATEST = 24
+"""Generated elements start before this instant."""
+
+
+def rows(columns: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Payloads of small integers, so that they are often equal."""
+    return st.tuples(*[st.integers(0, 3)] * columns)
+
+
+@st.composite
+def elements(
+    draw: st.DrawFn,
+    payloads: st.SearchStrategy[Any] | None = None,
+    *,
+    chronons: bool = False,
+    forever: bool = True,
+    max_size: int = 12,
+) -> list[Element]:
+    """A physical stream with the cases that operators get wrong.
+
+    Ties, one-chronon intervals, intervals that end where others start, gaps, duplicates, and, if asked for,
+    ends that never come.
+    """
+    payloads = rows(2) if payloads is None else payloads
+    lengths = st.integers(1, 12)
+    if forever:
+        lengths = st.one_of(lengths, lengths, lengths, st.just(FOREVER))
+    result: list[Element] = []
+    time = draw(st.integers(0, 4))
+    for _ in range(draw(st.integers(0, max_size))):
+        time += draw(st.sampled_from((0, 0, 1, 1, 2, 5)))
+        if time >= LATEST:
+            break
+        result.append((time, time + 1 if chronons else time + draw(lengths), draw(payloads)))
+    return result
+
+
+@st.composite
+def interleavings(draw: st.DrawFn, streams: Mapping[str, Sequence[Element]]) -> list[Event]:
+    """An order of arrival: batches of any size, heartbeats, skew between streams, streams that idle, ends
+    early or late."""
+    queues: dict[str, list[Event]] = {}
+    for name, complete in streams.items():
+        queue: list[Event] = []
+        rest = list(complete)
+        while rest:
+            size = draw(st.integers(1, len(rest)))
+            batch, rest = rest[:size], rest[size:]
+            queue.append(("push", name, batch))
+            if draw(st.booleans()):
+                last = int(batch[-1][0])
+                latest = int(rest[0][0]) if rest else LATEST + 30
+                queue.append(("advance", name, draw(st.integers(last, latest))))
+        if draw(st.booleans()):
+            queue.append(("end", name, None))
+        queues[name] = queue
+    events: list[Event] = []
+    while waiting := [name for name, queue in queues.items() if queue]:
+        events.append(queues[draw(st.sampled_from(waiting))].pop(0))
+    return events
+
+
+def is_ordered(results: Sequence[Element]) -> bool:
+    """Whether a stream never goes back in time and holds no empty interval."""
+    starts = [start for start, _, _ in results]
+    return starts == sorted(starts) and all(start < end for start, end, _ in results)

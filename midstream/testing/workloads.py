@@ -1,0 +1,80 @@
+"""A plan with streams for it, and the check that it runs as it is specified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
+from midstream.plans.values.streams import Element
+from midstream.plans.values.verdicts import Equivalence
+from midstream.testing.plans import plans
+from midstream.testing.streams import Event, elements, interleavings, rows
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A plan, complete streams for it, and an order in which they arrive."""
+
+    plan: Plan
+    streams: Mapping[str, Sequence[Element]]
+    """The elements of every source, and of every relation."""
+    events: Sequence[Event]
+
+    @property
+    def relations(self) -> dict[str, Sequence[Element]]:
+        """The elements of the relations alone, as an engine takes them."""
+        return {operator.relation: self.streams[operator.relation] for operator in self.plan.relations}
+
+    def specified(self) -> NormalForm:
+        """What the results mean by the logical algebra."""
+        return specified(self.plan, self.streams)
+
+
+def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
+    """Complete streams for all sources of a plan, and the elements of its relations; columns must be
+    integers."""
+    found: dict[str, st.SearchStrategy[list[Element]]] = {
+        source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
+        for source in plan.sources
+    }
+    for one in plan.relations:
+        row = rows(len(one.columns))
+        if one.is_constant:
+            found[one.relation] = st.lists(row, max_size=5).map(constant)
+        else:
+            found[one.relation] = elements(row, forever=forever, max_size=6)
+    return st.fixed_dictionaries(found)
+
+
+@st.composite
+def workloads(
+    draw: st.DrawFn, plan: st.SearchStrategy[Plan] | None = None, *, forever: bool = True
+) -> Workload:
+    """A random plan with random streams in a random order of arrival."""
+    chosen = draw(plans(forever=forever) if plan is None else plan)
+    complete = draw(streams_for(chosen, forever=forever))
+    arriving = {source.stream: complete[source.stream] for source in chosen.sources}
+    return Workload(chosen, complete, draw(interleavings(arriving)))
+
+
+def drive(engine: Engine, events: Iterable[Event]) -> None:
+    """Let events happen at an engine."""
+    for kind, name, what in events:
+        if kind == "push":
+            engine.push(name, what)
+        elif kind == "advance":
+            engine.advance(name, what)
+        else:
+            engine.end(name)
+
+
+def verdict(expected: NormalForm, results: Iterable[Element]) -> Equivalence:
+    """Compare results with what they should mean."""
+    return compare(expected, normal_form(results))

@@ -19,7 +19,7 @@ import networkx as nx
 
 from midstream.operators.engine.hosting import box_of
 from midstream.operators.engine.planner import form, physical_plan
-from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.operators import Arrangement
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import (

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from midstream.migration.changes import Change
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
-from midstream.plans.algebra.logical import Source
+from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical, reads_stream
 from midstream.plans.equivalence.prover import Meanings

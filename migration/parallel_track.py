@@ -18,7 +18,7 @@ from midstream.migration.machine import Migration, under_way
 from midstream.migration.split_time import split_time
 from midstream.operators.base.box import Box
 from midstream.operators.engine.planner import form
-from midstream.plans.algebra.logical import Filter, Join, Project, Relation, Union
+from midstream.plans.algebra.operators import Filter, Join, Project, Relation, Union
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical

@@ -8,16 +8,18 @@ from collections.abc import Iterable, Set
 from midstream.operators.base.box import Box
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form
-from midstream.plans.algebra.arrangements import Arrangement
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
+    Arrangement,
+    CountWindow,
     Logical,
+    PartitionedWindow,
     Relation,
     Source,
+    TimeWindow,
 )
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, is_bounded, logical, logical_plan
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import FOREVER, Time
 

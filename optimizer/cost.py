@@ -20,7 +20,7 @@ from midstream.optimizer.selectivity import Selectivity
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.arguments import require

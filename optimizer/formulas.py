@@ -22,10 +22,11 @@ from midstream.optimizer.mapped_facts import projected, united
 from midstream.optimizer.multiset_formulas import compared, matched
 from midstream.optimizer.selectivity import Classes, Selectivity
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.algebra.arrangements import Coalesce, Convert, Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Coalesce,
+    Convert,
     Difference,
     Distinct,
     Filter,
@@ -34,6 +35,7 @@ from midstream.plans.algebra.logical import (
     MaxUnion,
     Project,
     SemiJoin,
+    Split,
     StrictDifference,
     Union,
 )

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from midstream.optimizer.estimate import Estimate, inverse, times
 from midstream.optimizer.units import UnitCosts
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
     Intersection,

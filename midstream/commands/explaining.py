@@ -13,13 +13,18 @@ from midstream.optimizer.cost import CostModel
 from midstream.optimizer.enumeration import AT_ONCE, neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics, StreamStatistics
-from midstream.plans.algebra.arrangements import Arrangement
 from midstream.plans.algebra.drawing import tree
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import (
+    Arrangement,
+    CountWindow,
+    PartitionedWindow,
+    Relation,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.pictures.diagrams import dot, svg
 from midstream.plans.pictures.notes import notes
 

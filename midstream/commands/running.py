@@ -25,9 +25,9 @@ from midstream.io.whole_file import read_whole
 from midstream.operators.engine.collector import streaming_gc
 from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
+from midstream.plans.algebra.operators import CountWindow, PartitionedWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow
 from midstream.plans.sql import Catalog, Query, RelationDeclaration, SourceClause
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.sql.faults import Script

@@ -11,11 +11,20 @@ from hypothesis import strategies as st
 from midstream.operators.base.obstacles import gives_constants, is_relation
 from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.logical import Intersection, Join, Relation, Source
+from midstream.plans.algebra.operators import (
+    CountWindow,
+    Dstream,
+    Intersection,
+    Istream,
+    Join,
+    PartitionedWindow,
+    Relation,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
-from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,

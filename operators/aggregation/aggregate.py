@@ -10,7 +10,7 @@ from midstream.operators.aggregation.segments import Segments
 from midstream.operators.aggregation.valid_rows import ValidRows
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall

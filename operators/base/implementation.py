@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra.arrangements import Form
-from midstream.plans.algebra.logical import Logical
+from midstream.plans.algebra.operators import Form, Logical
 from midstream.plans.algebra.plan import Node
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, Relation
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_arrival_order, is_bounded, logical, reads_stream
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow
 
 
 def is_relation(node: Node) -> bool:

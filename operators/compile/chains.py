@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from midstream.operators.compile.generated import define
-from midstream.plans.algebra.logical import Filter, Project
+from midstream.plans.algebra.operators import Filter, Project, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.expressions import Col, Scope, evaluate, row_scope, tuple_source
 from midstream.plans.values.errors import ExpressionError
 from midstream.plans.values.schema import Schema

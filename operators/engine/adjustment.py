@@ -9,10 +9,10 @@ from typing import Any
 from midstream.operators.engine.plan_box import label
 from midstream.operators.engine.queries import Query
 from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan, meant
-from midstream.plans.algebra.windows import Granularity, TimeWindow
 from midstream.plans.values.errors import PlanError
 
 

@@ -16,7 +16,7 @@ from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.queries import Query, Sink
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.ways import Running, Section, Way
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.relations import Relations
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.streams import Batch, Time

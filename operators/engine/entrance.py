@@ -9,7 +9,7 @@ from typing import Any
 
 from midstream.operators.compile.generated import define
 from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
-from midstream.plans.algebra.logical import Source
+from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.values.finite import LARGEST, finite

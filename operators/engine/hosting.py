@@ -9,7 +9,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.compile.routes import Tap
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, reads_stream

@@ -10,7 +10,7 @@ from midstream.operators.compile.routes import Chain, Circuit, Event, Tap, compi
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.planner import physical_node, physical_plan, running_operator
 from midstream.operators.engine.relations import Relations
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above
 from midstream.plans.values.errors import EndedError, PlanError

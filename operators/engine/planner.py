@@ -15,9 +15,8 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.joins import join, matching
 from midstream.operators.rows import distinct, multisets, stateless, union
 from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
-from midstream.plans.algebra.arrangements import Convert, Form, Split
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import Logical, Relation, Source
+from midstream.plans.algebra.operators import Convert, Form, Logical, Relation, Source, Split
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import is_chronon_stream

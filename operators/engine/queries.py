@@ -7,18 +7,19 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
 from midstream.operators.engine.log import Log
-from midstream.plans.algebra.logical import Relation, Source
-from midstream.plans.algebra.physical import Boxed
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, logical, meant
-from midstream.plans.algebra.windows import (
+from midstream.plans.algebra.operators import (
     CountWindow,
     Dstream,
     Granularity,
     Istream,
     PartitionedWindow,
+    Relation,
+    Source,
     TimeWindow,
 )
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import input_nodes, logical, meant
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 Sink = Callable[[Batch], object]

@@ -27,7 +27,7 @@ from midstream.operators.engine.relations import Relations, check_relations
 from midstream.operators.engine.ways import Way
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import is_bounded, latest_end, reads_stream

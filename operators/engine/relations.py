@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
-from midstream.plans.algebra.logical import Relation
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError, UnknownStreamError
 from midstream.plans.values.schema import suggest

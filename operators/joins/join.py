@@ -16,7 +16,7 @@ from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
 from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends, join_keys
 from midstream.plans.values.streams import Batch

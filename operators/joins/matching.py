@@ -12,7 +12,7 @@ from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator

@@ -10,7 +10,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.output import OrderedOutput
 from midstream.operators.joins.probes import Probe
 from midstream.operators.joins.sweepareas import SweepArea
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.streams import Batch, Element

@@ -9,7 +9,7 @@ from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.output import OrderedOutput
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 

@@ -10,7 +10,7 @@ from midstream.operators.base.arrivals import Arrival, Arrivals
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 FEW = 64

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.stateless import Stateless, filtering
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.merge import Merge
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 
 
 class Union(Merge):

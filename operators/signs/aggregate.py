@@ -9,7 +9,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, Changes
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall

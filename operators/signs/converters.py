@@ -12,7 +12,7 @@ from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes
-from midstream.plans.algebra.arrangements import Convert
+from midstream.plans.algebra.operators import Convert
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import IntervalError

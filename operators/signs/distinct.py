@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload
 
 

@@ -12,7 +12,7 @@ from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Bucket, Buckets, key_function
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator

@@ -10,7 +10,7 @@ from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes, copies
 from midstream.operators.signs.buckets import Buckets, compact, key_function
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator

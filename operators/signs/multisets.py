@@ -9,7 +9,7 @@ from typing import ClassVar
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.signs.alignment import Alignment, Changes, copies
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Combine = Callable[[int, int], int]

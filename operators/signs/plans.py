@@ -14,9 +14,9 @@ from midstream.operators.signs import (
     windows,
 )
 from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
 
 IMPLEMENTATIONS: Table = {
     **windows.IMPLEMENTATIONS,

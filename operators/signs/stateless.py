@@ -8,7 +8,7 @@ from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.merge import Merge
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.stateless import Stateless, filtering
-from midstream.plans.algebra import logical
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope

@@ -10,7 +10,7 @@ from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import no_order_below, relation_below
 from midstream.operators.base.operator import Operator
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.plans.algebra import windows
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, compile_rows
@@ -129,7 +129,7 @@ class SignedPartitionedWindow(Operator):
         keys: Sequence[str],
         schema: Schema,
         slide: int = 1,
-        ties: windows.Ties = "error",
+        ties: logical.Ties = "error",
     ) -> None:
         super().__init__()
         self._limit = rows
@@ -220,25 +220,25 @@ class SignedCountWindow(SignedPartitionedWindow):
     [(1, 1, 'b'), (3, 1, 'a'), (4, -1, 'b'), (4, 1, 'c')]
     """
 
-    def __init__(self, rows: int | None, slide: int = 1, ties: windows.Ties = "error") -> None:
+    def __init__(self, rows: int | None, slide: int = 1, ties: logical.Ties = "error") -> None:
         super().__init__(rows, (), Schema(()), slide, ties)
 
 
 def _time_window(node: Node) -> Operator:
     operator = logical_operator(node)
-    assert isinstance(operator, windows.TimeWindow)
+    assert isinstance(operator, logical.TimeWindow)
     return SignedTimeWindow(operator.size, operator.slide)
 
 
 def _count_window(node: Node) -> Operator:
     operator = logical_operator(node)
-    assert isinstance(operator, windows.CountWindow)
+    assert isinstance(operator, logical.CountWindow)
     return SignedCountWindow(operator.rows, operator.slide, operator.ties)
 
 
 def _partitioned_window(node: Node) -> Operator:
     operator = logical_operator(node)
-    assert isinstance(operator, windows.PartitionedWindow)
+    assert isinstance(operator, logical.PartitionedWindow)
     schema = node.inputs[0].schema
     return SignedPartitionedWindow(operator.rows, operator.keys, schema, operator.slide, operator.ties)
 
@@ -246,8 +246,8 @@ def _partitioned_window(node: Node) -> Operator:
 IMPLEMENTATIONS: Table = {
     kind: (Implementation(name, make, obstacle, needs_chronons=True, gives="signs"),)
     for kind, name, make, obstacle in (
-        (windows.TimeWindow, "signed-time-window", _time_window, relation_below),
-        (windows.CountWindow, "signed-count-window", _count_window, no_order_below),
-        (windows.PartitionedWindow, "signed-partitioned-window", _partitioned_window, no_order_below),
+        (logical.TimeWindow, "signed-time-window", _time_window, relation_below),
+        (logical.CountWindow, "signed-count-window", _count_window, no_order_below),
+        (logical.PartitionedWindow, "signed-partitioned-window", _partitioned_window, no_order_below),
     )
 }

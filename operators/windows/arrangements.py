@@ -10,9 +10,9 @@ from typing import Any
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import arrangements
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import IntervalError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time, chronon_end
 
@@ -202,18 +202,18 @@ class Coalesce(Operator):
 
 
 def _split(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, arrangements.Split)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Split)
     return Split(operator.length)
 
 
 def _coalesce(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, arrangements.Coalesce)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Coalesce)
     return Coalesce(operator.longest)
 
 
 IMPLEMENTATIONS: Table = {
-    arrangements.Split: (Implementation("split", _split, relation_below),),
-    arrangements.Coalesce: (Implementation("coalesce", _coalesce, relation_below),),
+    logical.Split: (Implementation("split", _split, relation_below),),
+    logical.Coalesce: (Implementation("coalesce", _coalesce, relation_below),),
 }

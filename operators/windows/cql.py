@@ -8,7 +8,7 @@ from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import windows
+from midstream.plans.algebra import operators as logical
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 
@@ -115,6 +115,6 @@ class Dstream(_Changes):
 
 
 IMPLEMENTATIONS: Table = {
-    windows.Istream: (Implementation("istream", lambda node: Istream(), relation_below),),
-    windows.Dstream: (Implementation("dstream", lambda node: Dstream(), relation_below),),
+    logical.Istream: (Implementation("istream", lambda node: Istream(), relation_below),),
+    logical.Dstream: (Implementation("dstream", lambda node: Dstream(), relation_below),),
 }

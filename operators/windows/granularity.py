@@ -8,9 +8,9 @@ from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import windows
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
@@ -62,7 +62,7 @@ class Granularity(Adjustable[int]):
         >>> granularity.push(0, [(11, 38, "a"), (21, 38, "b")])
         [(20, 40, 'a'), (25, 40, 'b')]
         """
-        new = windows.Granularity(granule).granule
+        new = logical.Granularity(granule).granule
         self._check(at)
         old = self.before(at)
         if new % old and at % old:
@@ -88,11 +88,11 @@ class Granularity(Adjustable[int]):
 
 
 def _granularity(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, windows.Granularity)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.Granularity)
     return Granularity(operator.granule)
 
 
 IMPLEMENTATIONS: Table = {
-    windows.Granularity: (Implementation("granularity", _granularity, relation_below),),
+    logical.Granularity: (Implementation("granularity", _granularity, relation_below),),
 }

@@ -8,9 +8,9 @@ from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import windows
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 
@@ -59,7 +59,7 @@ class TimeWindow(Adjustable[int | None]):
         >>> window.history
         [(-inf, 50), (3, 20)]
         """
-        window = windows.TimeWindow(size, self.slide)
+        window = logical.TimeWindow(size, self.slide)
         self._check(at)
         self._change(window.size, at)
 
@@ -87,11 +87,11 @@ class TimeWindow(Adjustable[int | None]):
 
 
 def _time_window(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, windows.TimeWindow)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.TimeWindow)
     return TimeWindow(operator.size, operator.slide)
 
 
 IMPLEMENTATIONS: Table = {
-    windows.TimeWindow: (Implementation("time-window", _time_window, relation_below, needs_chronons=True),),
+    logical.TimeWindow: (Implementation("time-window", _time_window, relation_below, needs_chronons=True),),
 }

@@ -11,10 +11,10 @@ from typing import Any
 from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.obstacles import no_order_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import windows
+from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.operators import Ties
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import Ties
+from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
 from midstream.plans.values.schema import Schema
@@ -311,14 +311,14 @@ class PartitionedWindow(Operator):
 
 
 def _count_window(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, windows.CountWindow)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.CountWindow)
     return CountWindow(operator.rows, operator.slide, operator.ties)
 
 
 def _partitioned_window(node: Node) -> Operator:
-    operator = logical(node)
-    assert isinstance(operator, windows.PartitionedWindow)
+    operator = logical_operator(node)
+    assert isinstance(operator, logical.PartitionedWindow)
     return PartitionedWindow(
         operator.keys,
         operator.rows,
@@ -330,10 +330,10 @@ def _partitioned_window(node: Node) -> Operator:
 
 
 IMPLEMENTATIONS: Table = {
-    windows.CountWindow: (
+    logical.CountWindow: (
         Implementation("count-window", _count_window, no_order_below, needs_chronons=True),
     ),
-    windows.PartitionedWindow: (
+    logical.PartitionedWindow: (
         Implementation("partitioned-window", _partitioned_window, no_order_below, needs_chronons=True),
     ),
 }

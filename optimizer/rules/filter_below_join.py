@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.algebra.logical import Filter, Join
+from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.filter_below_join import Parts, filtered
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.algebra.logical import Filter, Join
+from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjunction, conjuncts
 

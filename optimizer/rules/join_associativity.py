@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.linking import Conditions, hides_columns_of
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import Rule
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 
 

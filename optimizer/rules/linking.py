@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import networkx as nx
 
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, logical
 from midstream.plans.expressions.expressions import (

@@ -22,34 +22,33 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from midstream.plans.algebra.arrangements import Coalesce, Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Coalesce,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     Logical,
     MaxUnion,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
+    Split,
     StrictDifference,
+    Ties,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    Ties,
-    TimeWindow,
-)
 from midstream.plans.expressions.aggregates import AggregateCall, max_
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
 from midstream.plans.expressions.operands import Operand, col, expression_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from midstream.plans.algebra.logical import Logical
+from midstream.plans.algebra.operators import Logical
 from midstream.plans.values.schema import Schema
 
 if TYPE_CHECKING:

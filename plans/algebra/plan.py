@@ -10,7 +10,7 @@ from typing import Any
 
 import networkx as nx
 
-from midstream.plans.algebra.logical import Logical, Relation, Source
+from midstream.plans.algebra.operators import Logical, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import PlanError

@@ -8,33 +8,33 @@ from functools import lru_cache
 
 import networkx as nx
 
-from midstream.plans.algebra.arrangements import Arrangement, Coalesce, Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Arrangement,
+    Coalesce,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     Logical,
     MaxUnion,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
+    Split,
     StrictDifference,
+    TimeWindow,
 )
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.expressions.expressions import Col, Expression, column_equality, conjunction, conjuncts
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, Time

@@ -14,36 +14,36 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from midstream.plans.algebra.arrangements import Coalesce, Convert, Split
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Bounds,
+    Coalesce,
+    Convert,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     Logical,
     MaxUnion,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
+    Split,
     StrictDifference,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Operator, Plan
-from midstream.plans.algebra.windows import (
-    Bounds,
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.expressions.aggregates import call_from_json
 from midstream.plans.expressions.expressions import expression_from_json
 from midstream.plans.values.arguments import require

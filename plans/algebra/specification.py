@@ -18,34 +18,32 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from midstream.plans.algebra.arrangements import Arrangement
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Arrangement,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     MaxUnion,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
     StrictDifference,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.expressions.aggregates import apply_call
 from midstream.plans.expressions.expressions import compile_row, compile_rows
 from midstream.plans.values.arguments import listed_by_name

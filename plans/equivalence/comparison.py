@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from time import monotonic
 
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.prover import Meanings

@@ -10,30 +10,28 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     MaxUnion,
+    PartitionedWindow,
     Project,
     SemiJoin,
     StrictDifference,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, has_arrival_order, keys, logical, meant
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.equivalence.blocks import DISTINCT, EITHER_WAY, UNION, Atom, Block, Blocks, Form, merged
 from midstream.plans.equivalence.terms import Terms
 from midstream.plans.expressions.aggregates import AggregateCall

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from random import Random
 
-from midstream.plans.algebra.logical import Aggregate
+from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import expressions, logical
 from midstream.plans.equivalence.small_inputs import SmallInputs, Streams

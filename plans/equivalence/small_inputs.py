@@ -10,18 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    CountWindow,
+    Granularity,
     Join,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
+    TimeWindow,
 )
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import expressions, logical
-from midstream.plans.algebra.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
 from midstream.plans.expressions.expressions import COMPARISONS, Binary, Col, Const, Expression, walk
 from midstream.plans.values.schema import Column, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload

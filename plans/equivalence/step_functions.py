@@ -14,18 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import pairwise
 
-from midstream.plans.algebra.logical import Filter, Project, Relation, Source
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.specification import Snapshot, check_ties, last_rows, meaning
-from midstream.plans.algebra.windows import (
+from midstream.plans.algebra.operators import (
     CountWindow,
     Dstream,
+    Filter,
     Granularity,
     Istream,
     PartitionedWindow,
+    Project,
+    Relation,
+    Source,
     TimeWindow,
 )
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.specification import Snapshot, check_ties, last_rows, meaning
 from midstream.plans.expressions.expressions import compile_row, compile_rows
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.snapshots import NormalForm, normal_form

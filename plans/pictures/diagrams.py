@@ -14,35 +14,36 @@ from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from midstream.plans.algebra.arrangements import Arrangement, Coalesce, Convert, Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
+    Arrangement,
+    Coalesce,
+    Convert,
+    CountWindow,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     Logical,
     MaxUnion,
+    PartitionedWindow,
     Project,
     Relation,
     SemiJoin,
     Source,
+    Split,
     StrictDifference,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.pictures.layout import Box, Edge, Layout, Size, Wire, layered
 from midstream.plans.pictures.notes import notes as notes_of
 

@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from sqlglot import exp
 
-from midstream.plans.algebra.logical import AntiJoin, Filter, Join, Project, Union
+from midstream.plans.algebra.operators import AntiJoin, Filter, Join, Project, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     TRUE,

@@ -9,9 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import Relation, Source, Ties
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.windows import Ties
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,

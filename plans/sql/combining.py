@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.plans.algebra.logical import Project
+from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Cast, Col, Expression
 from midstream.plans.values.errors import PlanError

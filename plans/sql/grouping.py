@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from midstream.plans.algebra.logical import Aggregate, Project
+from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 from midstream.plans.expressions.expressions import Col, Const, Expression

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from midstream.plans.algebra.logical import AntiJoin, Filter, Join, Project, SemiJoin, Union
+from midstream.plans.algebra.operators import AntiJoin, Filter, Join, Project, SemiJoin, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     Binary,

@@ -13,19 +13,20 @@ from typing import Any
 
 from sqlglot import exp
 
-from midstream.plans.algebra.arrangements import Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Difference,
     Distinct,
+    Dstream,
     Intersection,
+    Istream,
     Join,
     Logical,
     Project,
+    Split,
     StrictDifference,
     Union,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.windows import Dstream, Istream
 from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
 from midstream.plans.sql.blocks import JoinedParts, Part, qualified
 from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from midstream.plans.algebra.arrangements import Split
-from midstream.plans.algebra.logical import Aggregate, Join
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    CountWindow,
+    Dstream,
+    Istream,
+    Join,
+    PartitionedWindow,
+    Split,
+    TimeWindow,
+)
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, reads_stream
-from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 from midstream.plans.sql.faults import Script, Span
 
 CONSTANT_SPACE = frozenset(

@@ -7,8 +7,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.windows import (
+from midstream.plans.algebra.operators import (
     Bounds,
     CountWindow,
     Granularity,
@@ -16,6 +15,7 @@ from midstream.plans.algebra.windows import (
     Ties,
     TimeWindow,
 )
+from midstream.plans.algebra.plan import Node
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
 from midstream.plans.values.errors import SqlError

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from midstream.plans.algebra.logical import Aggregate, AntiJoin, Distinct, Join, SemiJoin, Source
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    AntiJoin,
+    CountWindow,
+    Distinct,
+    Dstream,
+    Istream,
+    Join,
+    PartitionedWindow,
+    SemiJoin,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, reads_stream
-from midstream.plans.algebra.windows import CountWindow, Dstream, Istream, PartitionedWindow, TimeWindow
 
 WORDS = {Join: "join", SemiJoin: "join", AntiJoin: "join", Aggregate: "grouping", Distinct: "DISTINCT"}
 """What operators that put rows together are called."""

@@ -11,7 +11,7 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.plans.algebra.logical import Filter, Project, Source
+from midstream.plans.algebra.operators import Filter, Project, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.serialise import dumps, loads

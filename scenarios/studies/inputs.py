@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midstream.plans.algebra.logical import Aggregate, Distinct, Filter, Join, Project, Source
+from midstream.plans.algebra.operators import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.expressions import Col, column_equality, conjuncts
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Type, suggest

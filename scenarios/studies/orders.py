@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     Distinct,
     Filter,
@@ -13,11 +13,11 @@ from midstream.plans.algebra.logical import (
     Logical,
     Project,
     Source,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.expressions import TRUE
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.plans.algebra.logical import Filter, Join
+from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import column_equality, conjuncts

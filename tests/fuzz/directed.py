@@ -11,8 +11,8 @@ from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
-from midstream.plans.algebra.arrangements import Split
 from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.operators import Split
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.operands import col

@@ -36,7 +36,7 @@ from midstream.migration.strategies import STRATEGIES
 from midstream.operators.engine.exchangeable import ExchangeableGraph
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.query_graph import QueryGraph
-from midstream.plans.algebra.arrangements import Arrangement
+from midstream.plans.algebra.operators import Arrangement
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.prover import Meanings

@@ -17,10 +17,9 @@ import typer
 from typer.testing import CliRunner
 
 from midstream.cli import app, build
-from midstream.plans.algebra.logical import Filter
+from midstream.plans.algebra.operators import Filter, TimeWindow
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.serialise import dumps, plan_from_json
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MissingExtra
 

@@ -8,12 +8,24 @@ from hypothesis import strategies as st
 
 from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
-from midstream.plans.algebra.arrangements import Arrangement, Convert
-from midstream.plans.algebra.logical import Aggregate, Filter, Join, Logical, Project, Relation, Source, Union
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    Arrangement,
+    Convert,
+    CountWindow,
+    Filter,
+    Join,
+    Logical,
+    PartitionedWindow,
+    Project,
+    Relation,
+    Source,
+    TimeWindow,
+    Union,
+)
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan
-from midstream.plans.algebra.windows import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.expressions.aggregates import FUNCTIONS
 from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.testing import WHOLE, Workload, drive, implemented, plans, streams_for, verdict, workloads

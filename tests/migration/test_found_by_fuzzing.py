@@ -9,9 +9,8 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.operators.engine.relations import constant
-from midstream.plans.algebra.arrangements import Split
 from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.logical import Difference, Distinct, Union
+from midstream.plans.algebra.operators import Difference, Distinct, Split, Union
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.operands import col

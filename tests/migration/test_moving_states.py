@@ -17,7 +17,7 @@ from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.operands import col

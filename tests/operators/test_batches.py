@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from midstream.operators.engine.engine import Engine, interleave, run
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.logical import Distinct
+from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.operands import col

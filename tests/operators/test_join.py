@@ -10,7 +10,7 @@ from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import physical_plan, running_operator
 from midstream.operators.joins.join import IMPLEMENTATIONS
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified

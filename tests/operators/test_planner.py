@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from midstream.operators.base.obstacles import is_relation
 from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan, running_operator
-from midstream.plans.algebra.arrangements import Split
 from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.logical import Source
+from midstream.plans.algebra.operators import Source, Split
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan

@@ -27,9 +27,8 @@ from midstream.operators.signs.plans import IMPLEMENTATIONS as SIGNED
 from midstream.operators.signs.stateless import SignedMap
 from midstream.operators.signs.windows import SignedCountWindow, SignedPartitionedWindow
 from midstream.operators.windows.windows import CountWindow
-from midstream.plans.algebra.arrangements import Convert
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Logical, Source
+from midstream.plans.algebra.operators import Convert, Logical, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan

@@ -23,7 +23,7 @@ from midstream.optimizer import (
 )
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import equality
 from midstream.plans.expressions.operands import col

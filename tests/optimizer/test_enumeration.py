@@ -18,11 +18,10 @@ from midstream.optimizer.rules import RULES
 from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join, TimeWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.algebra.specification import specified
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.expressions import Const, conjunction
 from midstream.plans.expressions.operands import col

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import Estimate, PlanCost, Sample, Statistics, StreamStatistics, UnitCosts, price
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import count, sum_

@@ -10,7 +10,7 @@ from midstream.operators.engine.engine import run
 from midstream.optimizer.enumeration import with_linked_joins
 from midstream.optimizer.rules.linking import linked
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.expressions import Const, Expression, conjunction

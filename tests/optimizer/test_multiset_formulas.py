@@ -18,7 +18,7 @@ from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.multiset_formulas import ENOUGH, compared, in_common, matched
 from midstream.optimizer.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
     Intersection,

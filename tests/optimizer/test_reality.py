@@ -13,7 +13,7 @@ from midstream.operators.engine.engine import Engine, interleave
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Join
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import meant
 from midstream.plans.expressions.aggregates import count, max_, sum_

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from midstream.operators.engine.engine import run
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import Distinct
+from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count

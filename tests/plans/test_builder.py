@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.logical import Aggregate, Filter, Join, Project
+from midstream.plans.algebra.operators import Aggregate, Filter, Join, Project
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.expressions import Col
 from midstream.plans.expressions.operands import col

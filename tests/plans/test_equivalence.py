@@ -16,13 +16,16 @@ from rewritten_conditions import rewritten
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
 from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
     Difference,
     Distinct,
+    Dstream,
     Filter,
+    Granularity,
     Intersection,
+    Istream,
     Join,
     Logical,
     MaxUnion,
@@ -31,12 +34,12 @@ from midstream.plans.algebra.logical import (
     SemiJoin,
     Source,
     StrictDifference,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified
-from midstream.plans.algebra.windows import Dstream, Granularity, Istream, TimeWindow
 from midstream.plans.equivalence.prover import same_meaning
 from midstream.plans.expressions.aggregates import count, max_, sum_
 from midstream.plans.expressions.expressions import Col, Const, Expression, conjunction, conjuncts, equality

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from midstream.operators.engine.engine import run
 from midstream.optimizer import Statistics
 from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.logical import Filter
+from midstream.plans.algebra.operators import Filter
 from midstream.plans.expressions.expressions import Binary, Col, Const, Expression, compile_row
 from midstream.plans.expressions.operands import (
     Instant,

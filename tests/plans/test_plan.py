@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     Aggregate,
     Distinct,
     Filter,
@@ -21,13 +21,13 @@ from midstream.plans.algebra.logical import (
     Logical,
     Project,
     Source,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.algebra.specification import specified
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.aggregates import count, max_, sum_
 from midstream.plans.expressions.expressions import TRUE, Col
 from midstream.plans.expressions.operands import col

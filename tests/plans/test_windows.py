@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 
-from midstream.plans.algebra.arrangements import Coalesce, Convert, Split
 from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.logical import Logical
+from midstream.plans.algebra.operators import (
+    Coalesce,
+    Convert,
+    CountWindow,
+    Dstream,
+    Granularity,
+    Istream,
+    Logical,
+    PartitionedWindow,
+    Split,
+    TimeWindow,
+)
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import (
     has_arrival_order,
@@ -20,14 +30,6 @@ from midstream.plans.algebra.properties import (
 )
 from midstream.plans.algebra.serialise import dumps, loads, plan_from_json, plan_to_json
 from midstream.plans.algebra.specification import snapshots, specified
-from midstream.plans.algebra.windows import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    TimeWindow,
-)
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import PlanError, PlanFormatError, SchemaError, TieError
 from midstream.plans.values.snapshots import normal_form

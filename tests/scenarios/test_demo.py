@@ -16,10 +16,9 @@ from rich.console import Console
 from midstream.io.plan_files import read_plan
 from midstream.migration.report import MigrationReport
 from midstream.operators.engine.engine import Engine, interleave, run
-from midstream.plans.algebra.logical import Filter, Source
+from midstream.plans.algebra.operators import Filter, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, plan_from_json
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import InputFileError, MigrationRefused
 from midstream.plans.values.snapshots import equivalent

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from midstream.operators.engine.engine import Engine
+from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
-from midstream.plans.algebra.windows import CountWindow, Granularity, PartitionedWindow, TimeWindow
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql import Catalog, SourceClause
 from midstream.plans.values.errors import MidstreamError, PlanError, SqlError

@@ -16,7 +16,7 @@ from sql_grammar import DECLARATIONS, Grammar, mutations, statements
 from midstream.commands.explaining import explain
 from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.relations import constant
-from midstream.plans.algebra.logical import Relation, Source
+from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import UserAggregate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.plans.algebra.windows import TimeWindow
+from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import SqlError
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from midstream.operators.base.obstacles import gives_constants, is_relation
 from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
-from midstream.plans.algebra.arrangements import Coalesce, Split
-from midstream.plans.algebra.logical import (
+from midstream.plans.algebra.operators import (
     AntiJoin,
+    Coalesce,
     Difference,
     Distinct,
     Filter,
@@ -24,6 +24,8 @@ from midstream.plans.algebra.logical import (
     MaxUnion,
     Project,
     SemiJoin,
+    Split,
+    TimeWindow,
     Union,
 )
 from midstream.plans.algebra.plan import Node, Plan
@@ -35,7 +37,6 @@ from midstream.plans.algebra.properties import (
     logical_plan,
     reads_stream,
 )
-from midstream.plans.algebra.windows import TimeWindow
 from midstream.plans.expressions.expressions import (
     Col,
     Expression,

@@ -14,9 +14,8 @@ from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, enumerate_plans, optimize
 from midstream.optimizer.enumeration import neighbours
 from midstream.optimizer.rules import RULES
-from midstream.plans.algebra.arrangements import Arrangement
 from midstream.plans.algebra.builder import relation, stream
-from midstream.plans.algebra.logical import Filter, Join, Union
+from midstream.plans.algebra.operators import Arrangement, Filter, Join, Union
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical, logical_plan

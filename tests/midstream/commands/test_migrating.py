@@ -16,10 +16,9 @@ from midstream.cli import app
 from midstream.commands import migrating
 from midstream.commands.feeding import Arrival, arrivals
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.algebra.arrangements import Split
+from midstream.plans.algebra.operators import CountWindow, Dstream, Split
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.serialise import dumps
-from midstream.plans.algebra.windows import CountWindow, Dstream
 from midstream.plans.sql import Catalog
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Element

@@ -18,7 +18,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import implementation_of, running_operator
 from midstream.operators.signs.accumulators import keeps_values
 from midstream.operators.signs.converters import IntervalsToSigns
-from midstream.plans.algebra.arrangements import Convert
+from midstream.plans.algebra.operators import Convert
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import join_keys, logical
 from midstream.plans.algebra.specification import snapshots

@@ -1,0 +1,27 @@
+"""Converters between the forms of physical streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from midstream.plans.algebra.operators.arrangement import Arrangement
+from midstream.plans.values.errors import PlanError
+
+Form = Literal["intervals", "signs"]
+"""How a physical stream tells validity: by elements `(start, end, payload)`, or, in the positive-negative
+approach (thesis, 14.1), by `(time, sign, payload)`, where a sign of 1 begins it and one of -1 ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convert(Arrangement):
+    """From one form of physical stream to the other."""
+
+    to: Form
+
+    def __post_init__(self) -> None:
+        if self.to not in ("intervals", "signs"):
+            raise PlanError(f"convert: found {self.to!r}, expected 'intervals' or 'signs'")
+
+    def __str__(self) -> str:
+        return f"convert to {self.to}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +20,7 @@ from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, at_arrivals, ch
 from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM
 from midstream.benchmarks.item import Emit, Tagged
 from midstream.benchmarks.measuring import Spread
+from midstream.benchmarks.memory import peak_bytes, resident_bytes
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.report import empty_table, show_spread
 from midstream.operators.engine.collector import streaming_gc
@@ -38,7 +38,7 @@ CHECKED = 20_000
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What one run took: seconds of the processor, as others may use it too, and the most memory of its
-    process, in bytes, None where unknown; `given` before it began."""
+    process, in bytes, None where unknown; `given` is what that used before it began."""
 
     seconds: float
     results: int
@@ -63,10 +63,10 @@ class Row:
         pairs = zip(self.runs[other], self.runs[MIDSTREAM], strict=True)
         return Spread.of([theirs.seconds / ours.seconds for theirs, ours in pairs])
 
-    def peak(self, name: str) -> float | None:
-        """The median of the peaks, in bytes."""
-        peaks = [one.peak for one in self.runs[name] if one.peak is not None]
-        return median(peaks) if peaks else None
+    def memory(self, name: str) -> float | None:
+        """The median of what it needed above what it was given, in bytes."""
+        needed = [one.peak - one.given for one in self.runs[name] if one.peak and one.given]
+        return median(needed) if needed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class ArrivalsRun:
                     "contender": name,
                     "seconds": [one.seconds for one in runs],
                     "results": runs[0].results,
-                    "peak_bytes": row.peak(name),
-                    "given_bytes": runs[0].given,
+                    "given_bytes": [one.given for one in runs],
+                    "peak_bytes": [one.peak for one in runs],
                     "elements_per_second": row.rate(name, self.elements).as_dict(),
                     "midstream_of_it": row.ratio(name).as_dict(),
                 }
@@ -177,9 +177,10 @@ def measure(name: str, contender: str, elements: int, batch_size: int, collector
         nonlocal results
         results += len(batch)
 
-    work = _work(item, contender, draw(len(item.streams), elements, seed), batch_size, emit)
+    tagged = draw(len(item.streams), elements, seed)
+    work = _work(item, contender, tagged, batch_size, emit)
     gc.collect()
-    given, was_on = peak_bytes(), gc.isenabled()
+    given, was_on = resident_bytes(), gc.isenabled()
     with ExitStack() as stack:
         if collector == "streaming":
             stack.enter_context(streaming_gc())
@@ -219,34 +220,25 @@ def _work(
     return run
 
 
-def peak_bytes() -> int | None:
-    """The most memory that this process has ever used; None where that is not told."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def show_arrivals(run: ArrivalsRun, console: Console) -> None:
     """Print a table with a line for each item and setting of the collector."""
     others = [name for name in run.rows[0].runs if name != MIDSTREAM]
     rates = [f"{name}\n1,000/s" for name in run.rows[0].runs]
-    peaks = [f"{name}\nMiB" for name in run.rows[0].runs]
-    table = empty_table("item", "collector", *rates, *(f"of {name}" for name in others), *peaks)
+    memory = [f"{name}\nMiB" for name in run.rows[0].runs]
+    table = empty_table("item", "collector", *rates, *(f"of {name}" for name in others), *memory)
     for row in run.rows:
         table.add_row(
             row.item.name,
             row.collector,
             *(f"{row.rate(name, run.elements).median / 1000:,.0f}" for name in row.runs),
             *(show_spread(row.ratio(name)) for name in others),
-            *(f"{peak / 2**20:,.0f}" if (peak := row.peak(name)) else "–" for name in row.runs),
+            *("–" if (needed := row.memory(name)) is None else f"{needed / 2**20:,.1f}" for name in row.runs),
         )
     console.print(
         Text(
             f"{run.elements:,} elements, keys by Zipf's law, batches of {run.batch_size:,}, a result an "
-            "arrival. Speed of Midstream relative to the others: median (least–most).\n"
+            "arrival. Speed of Midstream relative to the others: median (least–most). Memory: the most "
+            "that a run needed beside its inputs.\n"
         )
     )
     console.print(table)

@@ -170,13 +170,28 @@ def resident_bytes() -> int | None:
     >>> resident_bytes() is None or resident_bytes() > 2**20
     True
     """
+    return _told("VmRSS")
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process has ever used; None where that is not told.
+
+    >>> peak_bytes() is None or peak_bytes() > 2**20
+    True
+    """
+    return _told("VmHWM")
+
+
+def _told(fact: str) -> int | None:
+    """What Linux tells of this process. What getrusage tells is never less than the process that started this
+    one used, so that comes second."""
     try:
         import resource
     except ImportError:  # Windows
         return None
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        return pages * resource.getpagesize()
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition(f"{fact}:")[2].split()[0]) * 1024
     except (OSError, ValueError, IndexError):
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

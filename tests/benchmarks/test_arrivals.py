@@ -60,6 +60,12 @@ def test_the_collector_is_as_it_was_afterwards(collector: str) -> None:
     assert (gc.isenabled(), gc.get_threshold()) == before
 
 
+def test_the_peak_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
+    ballast = b"x" * 2**28
+    figures = arrival_races._alone("filter-map", MIDSTREAM, 1_000, 100, "on", seed=1)
+    assert figures.peak is None or 2**20 < figures.peak < len(ballast)
+
+
 def test_the_command_prints_a_table_or_json() -> None:
     small = ("--elements", 300, "--repetitions", 1, "--items", "filter-map", "--no-peers")
     shown = invoke(*small, "--collector", "off")

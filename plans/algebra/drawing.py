@@ -4,8 +4,10 @@ number."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from midstream.plans.algebra.plan import Node, Plan
+if TYPE_CHECKING:
+    from midstream.plans.algebra.plan import Node, Plan
 
 
 def tree(

@@ -10,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 
+from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import Logical, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.values.arguments import wrong
@@ -236,8 +237,6 @@ class Plan:
         return hash(frozenset(self.outputs.items()))
 
     def __str__(self) -> str:
-        from midstream.plans.algebra.drawing import tree
-
         return tree(self)
 
     def __repr__(self) -> str:

@@ -19,11 +19,11 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
 )
 from midstream.plans.sql.faults import Script, Span, span
-from midstream.plans.sql.grouping import AGGREGATES
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.syntax import (
+    AGGREGATES,
     KNOWN_TYPES,
     TOO_DEEP,
     ColumnClause,

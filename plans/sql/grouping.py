@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,25 +14,8 @@ from midstream.plans.expressions.expressions import Col, Const, Expression
 from midstream.plans.sql.faults import Span, span
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scope import reads_outer
+from midstream.plans.sql.syntax import AGGREGATES
 from midstream.plans.values.errors import MidstreamError
-
-AGGREGATES: Mapping[str, str] = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "mean": "avg",
-    "min": "min",
-    "max": "max",
-    "variance": "var_samp",
-    "var_samp": "var_samp",
-    "var_pop": "var_pop",
-    "stddev": "stddev_samp",
-    "stddev_samp": "stddev_samp",
-    "stddev_pop": "stddev_pop",
-    "median": "median",
-    "top_k": "top_k",
-}
-"""The aggregate functions, by the names that SQL has for them."""
 
 
 def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -29,7 +29,7 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
-from midstream.plans.sql.syntax import KNOWN_TYPES
+from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES
 from midstream.plans.values.errors import MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.units import TimeUnit, unit_name
@@ -433,15 +433,12 @@ class Reader:
         if lower == "if" and len(arguments) in (2, 3):
             return Case(((arguments[0], arguments[1]),), arguments[2] if len(arguments) == 3 else Const(None))
         if lower not in FUNCTIONS or not lower[0].isalpha():
-            from midstream.plans.sql.grouping import AGGREGATES
-
             known = [
                 *(name for name, f in FUNCTIONS.items() if not f.words),
                 *ALIASES,
                 *DATE_PARTS,
                 *AGGREGATES,
             ]
-
             known += [user.name for user in self.functions.values()]
             raise self.script.unknown("function", name, known, span(tree))
         return Call(lower, arguments)

@@ -182,6 +182,24 @@ TYPES_WANTED = ("TYPE after CAST", "type after '::'", "a type")
 
 KNOWN_TYPES = "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, TIMESTAMP or DATE"
 
+AGGREGATES: Mapping[str, str] = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "mean": "avg",
+    "min": "min",
+    "max": "max",
+    "variance": "var_samp",
+    "var_samp": "var_samp",
+    "var_pop": "var_pop",
+    "stddev": "stddev_samp",
+    "stddev_samp": "stddev_samp",
+    "stddev_pop": "stddev_pop",
+    "median": "median",
+    "top_k": "top_k",
+}
+"""The aggregate functions, by the names that SQL has for them."""
+
 
 class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""

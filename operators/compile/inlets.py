@@ -28,13 +28,16 @@ Process = Callable[[Way, Batch, Time, bool], None]
 _INLET = """
 def inlet(elements):
     batch = elements if elements.__class__ is list else listed("push", elements, ELEMENTS)
-    is_usual = len(batch) == 1
+    is_usual, integers = len(batch) == 1, False
     if is_usual:
         try:
             element, = batch
             start, end, row = element
             {unpack}
             is_usual = start >= manager.progress and {tests}
+            if integers and is_usual:
+                element = start, end, row = start, end, {floats}
+                batch = [element]
         except Exception:  # whatever an odd value raises when it is looked at
             is_usual = False
     if not is_usual:
@@ -70,7 +73,12 @@ def compile_inlet(
             names |= {"settle": settle, "waiting": waiting}
             body += ["if waiting:", "    settle()"]
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
-    source = _INLET.format(unpack=unpack, tests=" and ".join(entrance.tests), body="\n    ".join(body))
+    source = _INLET.format(
+        unpack=unpack,
+        tests=" and ".join(entrance.tests),
+        floats=entrance.floats,
+        body="\n    ".join(body),
+    )
     inlet: Inlet = define(source, "inlet", names)
     return inlet
 

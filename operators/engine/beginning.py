@@ -56,4 +56,4 @@ def _rows(relation: Relation, relations: Relations) -> Batch:
             f"relation {relation.relation}: found no elements, expected them under this name",
             stream=relation.relation,
         )
-    return list(relations[relation.relation])
+    return relation.columns.as_declared(list(relations[relation.relation]))

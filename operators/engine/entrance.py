@@ -13,7 +13,7 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError, SchemaError
 from midstream.plans.values.finite import LARGEST, finite
-from midstream.plans.values.schema import PYTHON_TYPES, Column
+from midstream.plans.values.schema import PYTHON_TYPES, Column, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 ELEMENTS = "a list of elements (start, end, payload)"
@@ -28,10 +28,24 @@ class Entrance:
     unless the stream was declared to bring intervals. What is wrong raises, and nothing of the batch is
     taken; or it goes to the dead letters, if there are any, and the rest is taken.
 
-    Cost     O(columns) per element, in one generated loop, which sees the order as well.
+    Integers in columns of floats are taken as the nearest floats.
+
+    Cost     O(columns) per element, in one generated loop, which sees the order as well; a second one makes
+             floats of integers.
     """
 
-    __slots__ = ("_letters", "_look", "_max_end", "columns", "last", "manager", "source", "tests")
+    __slots__ = (
+        "_in_floats",
+        "_letters",
+        "_look",
+        "_max_end",
+        "columns",
+        "floats",
+        "last",
+        "manager",
+        "source",
+        "tests",
+    )
 
     def __init__(
         self,
@@ -45,10 +59,14 @@ class Entrance:
         """Orders the stream, and knows its progress."""
         self._letters = letters
         self.tests = _tests(source)
-        """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound."""
+        """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound. They
+        set `integers` where a column of floats holds one."""
         self.columns = _unpacked(source)
         """The names that the conditions give to the values of the row, to be unpacked."""
+        self.floats = _floats(source)
+        """Source of the row with floats instead."""
         self._look = _quick_look(self.tests, self.columns)
+        self._in_floats = _conversion(self.floats, self.columns)
         self._max_end: Time = BEGINNING
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
@@ -67,11 +85,13 @@ class Entrance:
         """Elements arrived; gives what is ready, in order, and the progress."""
         batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
         try:
-            is_sound, in_order = self._look(batch, self.manager.progress)
+            is_sound, in_order, integers = self._look(batch, self.manager.progress)
         except Exception:  # whatever an odd value raises when it is looked at
             is_sound = in_order = False
         if not is_sound:
-            batch = self._sift(batch)
+            batch, integers = self._sift(batch), True
+        if integers:
+            batch = self._in_floats(batch)
         ready = self.manager.push(batch, in_order)
         # In a chronon stream that is in order, later elements end no earlier than these.
         if batch and not self.source.intervals and ready[0] is batch:
@@ -213,29 +233,50 @@ def _unpacked(source: Source) -> str:
     return "".join(f"c{i}, " for i in range(len(source.columns)))
 
 
-def _quick_look(tests: list[str], columns: str) -> Callable[[list[Any], Time], tuple[bool, bool]]:
-    """A function of a batch and the progress before it: whether everything is certainly as declared, and
-    whether it is so and in order."""
+def _floats(source: Source) -> str:
+    values = [
+        f"float(c{i}) if c{i}.__class__ is int else c{i}, " if column.type is Type.FLOAT else f"c{i}, "
+        for i, column in enumerate(source.columns)
+    ]
+    return f"({''.join(values)})"
+
+
+def _conversion(floats: str, columns: str) -> Callable[[Batch], Batch]:
+    """A function that gives sound elements with the rows that are taken."""
+    loop = f" for {columns}in (row,)" if columns else ""
+    convert: Callable[[Batch], Batch] = define(_CONVERSION.format(floats=floats, loop=loop), "convert", {})
+    return convert
+
+
+_CONVERSION = """
+def convert(batch):
+    return [(start, end, {floats}) for start, end, row in batch{loop}]
+"""
+
+
+def _quick_look(tests: list[str], columns: str) -> Callable[[list[Any], Time], tuple[bool, bool, bool]]:
+    """A function of a batch and the progress before it: whether everything is certainly as declared, whether
+    it is so and in order, and whether columns of floats hold integers."""
     names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
     unpack = f"{columns}= row" if columns else "pass"
     source = _LOOK.format(unpack=unpack, tests=" and ".join(tests))
-    look: Callable[[list[Any], Time], tuple[bool, bool]] = define(source, "look", names)
+    look: Callable[[list[Any], Time], tuple[bool, bool, bool]] = define(source, "look", names)
     return look
 
 
 # Types are looked up several times for each element, so their names are local.
 _LOOK = """
 def look(batch, last, tuple=tuple, int=int, float=float, str=str, bool=bool):
-    in_order = True
+    in_order, integers = True, False
     for element in batch:
         start, end, row = element
         {unpack}
         if not ({tests}):
-            return False, False
+            return False, False, False
         if start < last:
             in_order = False
         last = start
-    return True, in_order
+    return True, in_order, integers
 """
 
 
@@ -244,10 +285,9 @@ def _test(value: str, column: Column) -> str:
     names = sorted(kind.__name__ for kind in types or ())
     if types is None:
         known = f"finite({value}) is not None and (hash({value}) or True)"
-    elif "float" in names:
-        known = (
-            f"({value}.__class__ is float or {value}.__class__ is int) and {-LARGEST} <= {value} <= {LARGEST}"
-        )
+    elif column.type is Type.FLOAT:
+        is_number = f"({value}.__class__ is float or {value}.__class__ is int and (integers := True))"
+        known = f"{is_number} and {-LARGEST} <= {value} <= {LARGEST}"
     else:
         known = f"{value}.__class__ is {names[0]}"
     return f"({value} is None or {known})" if column.nullable else known

@@ -71,12 +71,16 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
     origin = instants.start
 
     @cache
+    def given(leaf: Node, name: str) -> list[Element]:
+        return leaf.schema.as_declared(inputs.get(name, []))
+
+    @cache
     def at(node: Node, instant: int) -> Snapshot:
         if instant < origin:
             return Counter()
         match logical(node):
             case Source(name) | Relation(name):  # (6.2)
-                return Counter(e for t_s, t_e, e in inputs.get(name, ()) if t_s <= instant < t_e)
+                return Counter(e for t_s, t_e, e in given(node, name) if t_s <= instant < t_e)
             case TimeWindow(size, slide):  # (8.17), (17.1); time begins at the origin
                 last = (instant + 1) // slide * slide - 1
                 first = origin if size is None else last - size + 1
@@ -112,7 +116,7 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
         child = node.inputs[0] if node.inputs else node
         match logical(node):
             case Source(name, intervals=False):
-                return [(int(t), e) for t, _, e in inputs.get(name, ())]
+                return [(int(t), e) for t, _, e in given(node, name)]
             case Filter(condition):
                 p = compile_row(condition, child.schema)
                 return [(t, e) for t, e in arrivals(child) if p(e)]

@@ -30,6 +30,7 @@ from midstream.plans.functions.function import (
     Argument,
     Function,
     choice,
+    chosen_text,
     common_type,
     comparable,
     guarded,
@@ -421,10 +422,16 @@ class Case(Expression):
 
     def source(self, scope: Scope) -> str:
         """Python's conditional expression."""
-        branches = [(condition.source(scope), value.source(scope)) for condition, value in self.branches]
+        conditions = [condition.source(scope) for condition, _ in self.branches]
         values = (*(value for _, value in self.branches), self.default)
-        chosen = choice(branches, self.default.source(scope))
-        if may_exceed([_argument(value, scope.schema) for value in values], self.kind(scope.schema).type):
+        arguments = [_argument(value, scope.schema) for value in values]
+        common = common_type("case", arguments)
+        *texts, default = [
+            chosen_text(argument, value.source(scope), common, scope)
+            for argument, value in zip(arguments, values, strict=True)
+        ]
+        chosen = choice(list(zip(conditions, texts, strict=True)), default)
+        if may_exceed(arguments, common):
             return f"{scope.bind(within_floats)}({chosen})"
         return chosen
 

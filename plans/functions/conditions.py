@@ -12,6 +12,7 @@ from midstream.plans.functions.function import (
     Function,
     Names,
     choice,
+    chosen_text,
     common_type,
     guarded,
     may_exceed,
@@ -33,8 +34,12 @@ class Comparing(Function):
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
         """As of any function; what is chosen may have to be within the floats."""
+        if self.result is not Type.ANY:
+            return self._chosen(arguments, texts, scope)
+        common = common_type(self.name, arguments)
+        texts = [chosen_text(*one, common, scope) for one in zip(arguments, texts, strict=True)]
         chosen = self._chosen(arguments, texts, scope)
-        if self.result is Type.ANY and may_exceed(arguments, common_type(self.name, arguments)):
+        if may_exceed(arguments, common):
             return f"{scope.bind(within_floats)}({chosen})"
         return chosen
 

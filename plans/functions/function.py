@@ -325,6 +325,14 @@ def may_exceed(arguments: Sequence[Argument], common: Type) -> bool:
     )
 
 
+def chosen_text(argument: Argument, text: str, common: Type, scope: Names) -> str:
+    """Source of a value that may be chosen: among floats, a constant integer is the float that it equals."""
+    is_whole = argument.is_constant and type(argument.value) is int
+    if common is Type.FLOAT and is_whole and (value := within_floats(argument.value)) is not None:
+        return scope.bind(value)
+    return text
+
+
 def common_type(who: str, arguments: Sequence[Argument]) -> Type:
     """The type of what is one of several arguments; the unknown constant has no say. Raises ExpressionError
     where they cannot be compared."""

@@ -31,12 +31,14 @@ def finite(value: Any) -> Any:
 
 
 def within_floats(value: Any) -> Any:
-    """The same for a value that is declared to be a float: also an integer is beyond none.
+    """The same for a value that is declared to be a float: an integer becomes the nearest one.
 
     >>> within_floats(7), within_floats(10**400), within_floats(None)
-    (7, None, None)
+    (7.0, None, None)
     """
-    return finite(value) if not isinstance(value, int) or -LARGEST <= value <= LARGEST else None
+    if not isinstance(value, int):
+        return finite(value)
+    return float(value) if -LARGEST <= value <= LARGEST else None
 
 
 def defined(function: Callable[..., Any]) -> Callable[..., Any]:

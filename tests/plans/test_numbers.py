@@ -14,8 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midstream.operators.engine.engine import Engine
+from midstream.operators.engine.relations import constant
 from midstream.operators.signs.plans import signed_plan
-from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import (
@@ -96,6 +97,8 @@ def test_the_table_is_as_long_as_we_think() -> None:
 FLOATS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from([0.0, -0.0, 1.0, -2.5, 5e-324, 1e-308, 1e154, 1e308, -1e308, LARGEST, -LARGEST]),
+    # A column of floats takes integers as well.
+    st.sampled_from([3, 2**53 + 1, int(1e300), 10**308, -(10**308), int(LARGEST), -int(LARGEST)]),
 )
 WHOLE = st.one_of(st.integers(-5, 5), st.sampled_from([2**63, 10**308, 10**309, -(10**400), 10**400]))
 ROWS = st.lists(st.tuples(FLOATS, st.one_of(st.none(), FLOATS), WHOLE), min_size=1, max_size=8)
@@ -170,6 +173,64 @@ def test_aggregates_are_finite_whatever_the_order(
     for query in (windowed.aggregate(a=aggregate), windowed.group_by("k").aggregate(a=aggregate)):
         for _, _, row in check(query.plan(), elements):
             assert row[-1] is not None or query.schema["a"].nullable
+
+
+@pytest.mark.parametrize("aggregate", CALLS, ids=str)
+@given(rows=ROWS, expression=numbers(2), data=st.data())
+@example(rows=[(10**308, None, 0)] * 2, expression=X, data=None)
+def test_numbers_computed_from_aggregates_are_finite(
+    aggregate: AggregateCall, rows: list[Any], expression: Operand, data: st.DataObject | None
+) -> None:
+    """Aggregates of what was computed, and what is computed from them in turn."""
+    s = stream("s", SCHEMA)
+    factor = 0.5 if data is None else data.draw(st.sampled_from((0.5, 1, 10, 10**308, -LARGEST)))
+    above = col("a") if aggregate.function != "top_k" else lit(1)
+    query = (
+        s.window(3)
+        .select("i", v=expression)
+        .aggregate(a=aggregate, i=max_("i"))
+        .select(sum=above + factor, product=above * factor, whole=above + col("i"))
+    )
+    elements = list(chronons((t, row) for t, row in enumerate(rows) for _ in range(2)))
+    for _, _, row in check(query.plan(), elements):
+        for name, value in zip(query.schema.names, row, strict=True):
+            assert value is not None or query.schema[name].nullable
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=4), numbers())
+def test_an_integer_in_a_column_of_floats_is_the_float(
+    rows: list[tuple[float, float]], expression: Operand
+) -> None:
+    """So equal rows give equal results, whichever of them a plan keeps."""
+    s = stream("s", SCHEMA)
+    query = s.window(3).select(n=expression, t=X.cast("string"), total=X + col("y"), product=X * col("y"))
+    given = [(0, 1, (*row, 1)) for row in rows]
+    floats = [(0, 1, (float(x), float(y), i)) for _, _, (x, y, i) in given]
+    for one in (query.plan(), s.window(3).distinct().aggregate(total=sum_(expression)).plan()):
+        assert specified(one, {"s": given}) == specified(one, {"s": floats})
+        assert repr(sorted(check(one, given), key=repr)) == repr(sorted(check(one, floats), key=repr))
+
+
+def test_a_relation_takes_integers_for_floats_too() -> None:
+    s, r = stream("s", k="integer"), relation("r", x="float")
+    totals = r.aggregate(total=sum_("x")).select(more=col("total") + 0.5)
+    for rows, more in (([10**308, 10**308], None), ([2**53 + 1], 2.0**53)):
+        plan = s.join(totals).plan()
+        results: list[Element] = []
+        elements = {"r": constant([(row,) for row in rows])}
+        engine = Engine(plan, results.extend, relations=elements)
+        engine.push("s", chronons([(0, (1,))]))
+        engine.close()
+        assert results == [(0, 1, (1, more))]
+        assert normal_form(results) == specified(plan, {"s": list(chronons([(0, (1,))]))} | elements)
+
+
+@pytest.mark.parametrize("number", [7, 2**53 + 1, 10**308])
+@pytest.mark.parametrize("size", [1, 2])
+def test_an_integer_that_is_pushed_comes_out_as_the_nearest_float(number: int, size: int) -> None:
+    elements = list(chronons([(0, (number, None)), (1, (0.5, number))]))
+    found = run(stream("s", x="float", y="float?").plan(), elements, size)
+    assert repr(found) == repr([(0, 1, (float(number), None)), (1, 2, (0.5, float(number)))])
 
 
 def test_a_sliding_sum_recovers_when_what_was_too_large_has_left() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.plans.expressions.aggregates import UserAggregate
-from midstream.plans.values.streams import Time
+from midstream.plans.values.finite import finite
+from midstream.plans.values.streams import FOREVER, Time
 
 Merge = Callable[[Any, Any], Any]
 
@@ -185,41 +187,70 @@ class MergedByValue(Accumulator):
 
 
 class Invertible(Accumulator):
-    """A user's aggregate function with an inverse. Cost: O(1) calls of the user's functions.
+    """A user's aggregate function with an inverse.
+
+    No inverse takes out again what has made a partial result infinite. Values that would do so are set aside,
+    and merged when the result is asked for; each is tried again when another value has left.
+
+    State    A partial result, and the values that are set aside.
+    Cost     O(1) calls of the user's functions, and O(1) for each value that is set aside.
 
     >>> total = Invertible(UserAggregate("total", lambda x: x, lambda a, b: a + b, lambda a: a,
     ...                                  lambda a, b: a - b))
-    >>> for value in (3, 4): total.add(value, 9)
-    >>> total.remove(3)
+    >>> for value in (3.0, 1e308, 1e308): total.add(value, 9)
+    >>> total.remove(1e308)
     >>> total.value(0)
-    4
+    1e+308
     """
 
-    __slots__ = ("_count", "_function", "_inverse", "_total")
+    __slots__ = ("_aside", "_function", "_inverse", "_merged", "_total")
 
     def __init__(self, function: UserAggregate) -> None:
         assert function.inverse is not None
         self._function = function
         self._inverse = function.inverse
-        self._count = 0
+        self._merged = 0
+        """Of how many values the total is."""
         self._total = _NOTHING
+        self._aside: list[Any] = []
 
     def add(self, value: Any, end: Time) -> None:
         """One more value."""
-        self._count += 1
-        self._total = _merged(self._function.merge, self._total, self._function.initialise(value))
+        total = self._with(self._total, value)
+        if _is_finite(total):
+            self._total = total
+            self._merged += 1
+        else:
+            self._aside.append(value)
 
     def remove(self, value: Any) -> None:
         """One less."""
-        self._count -= 1
-        if self._count:
+        if value in self._aside:
+            self._aside.remove(value)
+            return
+        self._merged -= 1
+        if self._merged:
             self._total = self._inverse(self._total, self._function.initialise(value))
         else:
             self._total = _NOTHING
+        aside, self._aside = self._aside, []
+        for one in aside:
+            self.add(one, FOREVER)
 
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""
-        return self._function.result(self._total) if self._count else None
+        total = reduce(self._with, self._aside, self._total)
+        return None if total is _NOTHING else self._function.result(total)
+
+    def _with(self, total: Any, value: Any) -> Any:
+        return _merged(self._function.merge, total, self._function.initialise(value))
+
+
+def _is_finite(partial: Any) -> bool:
+    """Whether no number of a partial result is infinite, or none at all."""
+    if isinstance(partial, tuple | list):
+        return all(map(_is_finite, partial))
+    return partial is None or finite(partial) is not None
 
 
 def by_user(function: UserAggregate, distinct: bool) -> Accumulator:

@@ -307,6 +307,39 @@ def test_what_users_define_agrees_with_its_meaning(
     check(function("x", distinct=distinct), rows)
 
 
+LARGE = st.sampled_from([0.0, 2.0**1000, 3 * 2.0**1000, 2.0**1023])
+"""Their sums are exact, and overflow in every order if in one."""
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@given(rows=st.one_of(histories(LARGE), histories(LARGE, is_ordered=True)))
+def test_an_inverse_takes_out_what_overflowed(distinct: bool, rows: list[Row]) -> None:
+    """Sums, and what is computed from a sum that is not finite, are right again when that has left."""
+    total = user_aggregate("total", lambda x: x, lambda a, b: a + b, lambda a: a, lambda a, b: a - b, "float")
+    mean = user_aggregate(
+        "mean",
+        lambda x: (x, 1),
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        lambda a: (math.isfinite(a[0]) and a[0], a[1]),
+        lambda a, b: (a[0] - b[0], a[1] - b[1]),
+    )
+    for function in (total, mean):
+        check(function("x", distinct=distinct), rows)
+
+
+def test_a_sliding_total_recovers_when_what_overflowed_has_left() -> None:
+    total = user_aggregate("total", lambda x: x, lambda a, b: a + b, lambda a: a, lambda a, b: a - b, "float")
+    running = accumulator(total("x"))
+    for value in (1.0, 2.0**1023, 2.0**1023):
+        running.add(value, 9)
+    assert running.value(0) is None
+    running.remove(2.0**1023)
+    assert running.value(0) == 2.0**1023
+    running.remove(1.0)
+    running.remove(2.0**1023)
+    assert running.value(0) is None
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), max_size=40))
 def test_partial_results_come_and_go_in_any_order(steps: list[tuple[int, int]]) -> None:
     """The total is what all that are in give, whatever free places they take."""

@@ -41,8 +41,8 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import equal_columns, join_keys, logical
-from midstream.plans.expressions.expressions import conjuncts
+from midstream.plans.algebra.properties import equal_columns, logical
+from midstream.plans.expressions.expressions import conjuncts, join_keys
 
 
 class Formulas:

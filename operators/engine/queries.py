@@ -7,16 +7,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
 from midstream.operators.engine.log import Log
-from midstream.plans.algebra.operators import (
-    CountWindow,
-    Dstream,
-    Granularity,
-    Istream,
-    PartitionedWindow,
-    Relation,
-    Source,
-    TimeWindow,
-)
+from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical, meant
@@ -92,18 +83,7 @@ def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:
     operator = logical(node)
     if isinstance(operator, Source):
         return ends(operator)
-    if isinstance(operator, Relation):
-        return BEGINNING
-    latest = max(missed_until(child, ends) for child in node.inputs)
-    if latest in (BEGINNING, FOREVER):
+    latest = max((missed_until(child, ends) for child in node.inputs), default=BEGINNING)
+    if latest in (BEGINNING, FOREVER) or not isinstance(operator, OverTime):
         return latest
-    match operator:
-        case TimeWindow(size, slide):
-            return FOREVER if size is None else latest - 1 + size + slide - 1
-        case CountWindow() | PartitionedWindow():
-            return FOREVER  # the rows are counted from the first one on
-        case Granularity(granule):
-            return -(-latest // granule) * granule
-        case Istream() | Dstream():
-            return latest + 1
-    return latest
+    return operator.remembers_until(latest)

@@ -18,7 +18,8 @@ from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin,
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_ordered_ends, join_keys
+from midstream.plans.algebra.properties import has_ordered_ends
+from midstream.plans.expressions.expressions import join_keys
 from midstream.plans.values.streams import Batch
 
 

@@ -14,9 +14,8 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator
-from midstream.plans.expressions.expressions import TRUE, compile_pair
+from midstream.plans.expressions.expressions import TRUE, compile_pair, join_keys
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Segment = list[Any]

@@ -14,8 +14,8 @@ from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Bucket, Buckets, key_function
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.expressions.expressions import join_keys
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Probe = Callable[[Time, Time, Payload, Bucket, Batch], None]

@@ -12,9 +12,8 @@ from midstream.operators.signs.alignment import Alignment, Changes, copies
 from midstream.operators.signs.buckets import Buckets, compact, key_function
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import join_keys
 from midstream.plans.algebra.properties import logical as logical_operator
-from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair, join_keys
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, Self
 
 from midstream.plans.algebra.operators import Logical
+from midstream.plans.algebra.operators.base import Schemas
+from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.values.errors import PlanFormatError
 from midstream.plans.values.schema import Schema
 
 if TYPE_CHECKING:
@@ -57,8 +61,13 @@ class Boxed(Logical):
     other but that they are in order of start. `means` is the subplan that the Box is to become.
     """
 
-    is_start_preserving: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    name = "boxed"
+    symbol = ""
+    is_snapshot_reducible = True
+    is_start_preserving = False
+    is_stateless = False
+    valid_with = "some input"
+    expressions = ()
 
     number: int
     output: int
@@ -67,13 +76,46 @@ class Boxed(Logical):
     means: Node = field(repr=False)
 
     @property
-    def arity(self) -> int | None:  # type: ignore[override]
+    def arity(self) -> int:
         """As many as the Box has ports."""
         return self.ports
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the subplan."""
         return self.columns
+
+    def granule_above(self, below: int) -> int:
+        """As if it changed where its inputs do."""
+        return below
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """That is not known."""
+        return False
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """That is not known."""
+        return False
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """That is not known."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """None are known."""
+        return ()
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """None are known."""
+        return ()
+
+    def to_json(self) -> dict[str, Any]:
+        """It is for the engine alone."""
+        raise PlanFormatError(f"{self} stands for what runs, which no file can hold")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """No file holds one."""
+        raise PlanFormatError("a box stands for what runs, which no file can hold")
 
     def __str__(self) -> str:
         return f"box {self.number}" if not self.output else f"box {self.number} output {self.output}"

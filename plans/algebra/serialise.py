@@ -15,40 +15,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.operators import (
-    Aggregate,
-    AntiJoin,
-    Bounds,
-    Coalesce,
-    Convert,
-    CountWindow,
-    Difference,
-    Distinct,
-    Dstream,
-    Filter,
-    Granularity,
-    Intersection,
-    Istream,
-    Join,
-    Logical,
-    MaxUnion,
-    PartitionedWindow,
-    Project,
-    Relation,
-    SemiJoin,
-    Source,
-    Split,
-    StrictDifference,
-    TimeWindow,
-    Union,
-)
+from midstream.plans.algebra.operators import KINDS
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Operator, Plan
-from midstream.plans.expressions.aggregates import call_from_json
-from midstream.plans.expressions.expressions import expression_from_json
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MidstreamError, PlanFormatError
-from midstream.plans.values.schema import Column, Schema, Type
 
 FORMAT = "midstream-plan"
 VERSION = 1
@@ -61,21 +32,6 @@ LONGEST_ROW = 300
 
 LARGEST_TREE = 10_000
 """How many operators a serialised plan may have, with shared ones counted each time that they are read."""
-
-WITHOUT_PARAMETERS: Mapping[str, Logical] = {
-    operator.name: operator
-    for operator in (
-        Union(),
-        Distinct(),
-        Difference(),
-        StrictDifference(),
-        Intersection(),
-        MaxUnion(),
-        Istream(),
-        Dstream(),
-    )
-}
-"""The operators that their name tells all of."""
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
@@ -173,16 +129,6 @@ def _require_shallow(data: Any) -> None:
             raise PlanFormatError(f"found values nested {depth} levels deep, expected at most {DEEPEST}")
 
 
-def schema_to_json(schema: Schema) -> list[list[str]]:
-    """`[[name, type], …]`, with `?` behind the type of a nullable column."""
-    return [[column.name, column.type.value + ("?" if column.nullable else "")] for column in schema]
-
-
-def schema_from_json(data: Any) -> Schema:
-    """Read back what `schema_to_json` gave."""
-    return Schema(tuple(Column(str(name), Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data))
-
-
 def _number(value: Any, below: int) -> int:
     if type(value) is not int or not 0 <= value < below:
         raise PlanFormatError(f"found input {value!r}, expected the number of an earlier node")
@@ -192,104 +138,11 @@ def _number(value: Any, below: int) -> int:
 def _operator_to_json(operator: Operator) -> dict[str, Any]:
     if isinstance(operator, Physical):
         return {"implementation": operator.implementation, **_operator_to_json(operator.logical)}
-    data: dict[str, Any] = {"operator": operator.name}
-    match operator:
-        case Source(stream, columns, intervals):
-            data |= {"stream": stream, "columns": schema_to_json(columns), "intervals": intervals}
-        case Relation(relation, columns, is_constant):
-            data |= {"relation": relation, "columns": schema_to_json(columns), "constant": is_constant}
-        case TimeWindow(size, slide, bounds):
-            data |= {"size": size, **_unusual(slide=slide, bounds=bounds)}
-        case CountWindow(rows, slide, ties, bounds):
-            data |= {"rows": rows, **_unusual(slide=slide, ties=ties, bounds=bounds)}
-        case PartitionedWindow(keys, rows, slide, ties, delay, bounds):
-            data |= {"keys": list(keys), "rows": rows}
-            data |= _unusual(slide=slide, ties=ties, delay=delay, bounds=bounds)
-        case Granularity(granule, bounds):
-            data |= {"granule": granule, **_unusual(bounds=bounds)}
-        case Split(length):
-            data |= {"length": length}
-        case Coalesce(longest):
-            data |= {"longest": longest}
-        case Convert(to):
-            data |= {"to": to}
-        case Filter(condition) | SemiJoin(condition) | AntiJoin(condition):
-            data |= {"condition": condition.to_json()}
-        case Project(columns):
-            data |= {"columns": [[name, e.to_json()] for name, e in columns]}
-        case Join(condition, columns):
-            data |= {"condition": condition.to_json(), "columns": list(columns)}
-        case Aggregate(keys, calls):
-            data |= {
-                "keys": list(keys),
-                "calls": [[name, *call.to_json()] for name, call in calls],
-            }
-    return data
-
-
-def _unusual(**parameters: Any) -> dict[str, Any]:
-    """The parameters of a window that are not as they are by default."""
-    usual = {"slide": 1, "ties": "error", "delay": None, "bounds": None}
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
-        if value != usual[name]
-    }
-
-
-def _bounds(data: Mapping[str, Any]) -> Bounds | None:
-    if data.get("bounds") is None:
-        return None
-    least, most = data["bounds"]
-    return int(least), int(most)
+    return {"operator": operator.name, **operator.to_json()}
 
 
 def _operator_from_json(data: Mapping[str, Any]) -> Operator:
-    operator = _logical_from_json(data)
+    if (name := data["operator"]) not in KINDS:
+        raise PlanFormatError(f"found operator {name!r}, expected a known one")
+    operator = KINDS[name].from_json(data)
     return Physical(data["implementation"], operator) if "implementation" in data else operator
-
-
-def _logical_from_json(data: Mapping[str, Any]) -> Logical:
-    match data["operator"]:
-        case "source":
-            return Source(str(data["stream"]), schema_from_json(data["columns"]), bool(data["intervals"]))
-        case "relation":
-            return Relation(str(data["relation"]), schema_from_json(data["columns"]), bool(data["constant"]))
-        case "window":
-            return TimeWindow(data["size"], data.get("slide", 1), _bounds(data))
-        case "count window":
-            return CountWindow(data["rows"], data.get("slide", 1), data.get("ties", "error"), _bounds(data))
-        case "partitioned window":
-            return PartitionedWindow(
-                tuple(map(str, data["keys"])),
-                data["rows"],
-                data.get("slide", 1),
-                data.get("ties", "error"),
-                data.get("delay"),
-                _bounds(data),
-            )
-        case "granularity":
-            return Granularity(data["granule"], _bounds(data))
-        case "split":
-            return Split(data["length"])
-        case "coalesce":
-            return Coalesce(data["longest"])
-        case "convert":
-            return Convert(data["to"])
-        case "semi-join":
-            return SemiJoin(expression_from_json(data["condition"]))
-        case "anti-join":
-            return AntiJoin(expression_from_json(data["condition"]))
-        case "filter":
-            return Filter(expression_from_json(data["condition"]))
-        case "project":
-            return Project(tuple((str(name), expression_from_json(e)) for name, e in data["columns"]))
-        case name if name in WITHOUT_PARAMETERS:
-            return WITHOUT_PARAMETERS[name]
-        case "join":
-            return Join(expression_from_json(data["condition"]), tuple(map(str, data["columns"])))
-        case "aggregate":
-            calls = ((str(name), call_from_json(call)) for name, *call in data["calls"])
-            return Aggregate(tuple(map(str, data["keys"])), tuple(calls))
-        case other:
-            raise PlanFormatError(f"found operator {other!r}, expected a known one")

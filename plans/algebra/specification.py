@@ -1,8 +1,8 @@
 """The logical algebra, executed snapshot by snapshot: the specification that everything else is tested
 against.
 
-Each function below is a definition of thesis chapters 8, 17 and 20 read as a program: what is valid at one
-instant. It is slow, and it is meant to be obviously right.
+Each operator says what it means, by a definition of thesis chapters 8, 17 and 20 read as a program: what is
+valid at one instant. That is slow, and it is meant to be obviously right.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("s", x="string")
@@ -16,42 +16,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
 
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.operators import (
-    Aggregate,
-    AntiJoin,
-    Arrangement,
-    CountWindow,
-    Difference,
-    Distinct,
-    Dstream,
-    Filter,
-    Granularity,
-    Intersection,
-    Istream,
-    Join,
-    MaxUnion,
-    PartitionedWindow,
-    Project,
-    Relation,
-    SemiJoin,
-    Source,
-    StrictDifference,
-    TimeWindow,
-    Union,
-)
+from midstream.plans.algebra.operators import Leaf, OverTime, RowByRow, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.base import History, Row
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.aggregates import apply_call
-from midstream.plans.expressions.expressions import compile_row, compile_rows
+from midstream.plans.algebra.properties import has_arrival_order, logical
 from midstream.plans.values.arguments import listed_by_name
-from midstream.plans.values.errors import TieError
 from midstream.plans.values.snapshots import NormalForm, from_snapshots
-from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 
-Snapshot = Counter[Payload]
 Streams = Mapping[str, Iterable[Element]]
 
 
@@ -70,59 +44,29 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
     instants = _instants(plan, inputs)
     origin = instants.start
 
+    pointwise = {n: meaning(n) for n in plan.nodes if isinstance(logical(n), SnapshotReducible)}
+
     @cache
-    def given(leaf: Node, name: str) -> list[Element]:
-        return leaf.schema.as_declared(inputs.get(name, []))
+    def elements(leaf: Node, label: str) -> list[Element]:
+        return leaf.schema.as_declared(inputs.get(label, []))
 
     @cache
     def at(node: Node, instant: int) -> Snapshot:
         if instant < origin:
             return Counter()
-        match logical(node):
-            case Source(name) | Relation(name):  # (6.2)
-                return Counter(e for t_s, t_e, e in given(node, name) if t_s <= instant < t_e)
-            case TimeWindow(size, slide):  # (8.17), (17.1); time begins at the origin
-                last = (instant + 1) // slide * slide - 1
-                first = origin if size is None else last - size + 1
-                return sum((at(node.inputs[0], t) for t in range(max(first, origin), last + 1)), Counter())
-            case CountWindow(size, slide):  # (8.18), (17.2)
-                return Counter(last_rows([e for t, e in rows(node) if t <= instant], size, slide))
-            case PartitionedWindow(keys, size, slide):  # (8.19)
-                columns = [node.schema.index(key) for key in keys]
-                groups: dict[Payload, list[Payload]] = {}
-                for t, e in rows(node):
-                    if t <= instant:
-                        groups.setdefault(tuple(e[i] for i in columns), []).append(e)
-                return Counter(e for group in groups.values() for e in last_rows(group, size, slide))
-            case Granularity(granule):  # (20.1), held until the next instant of the granularity
-                return at(node.inputs[0], instant // granule * granule)
-            case Istream():  # (17.3) with erratum 6
-                return at(node.inputs[0], instant) - at(node.inputs[0], instant - 1)
-            case Dstream():  # (17.4) with erratum 6
-                return at(node.inputs[0], instant - 1) - at(node.inputs[0], instant)
-        return meaning(node)(*(at(child, instant) for child in node.inputs))
+        operator = logical(node)
+        if isinstance(operator, Leaf):  # (6.2)
+            return Counter(e for t_s, t_e, e in elements(node, operator.label) if t_s <= instant < t_e)
+        if isinstance(operator, OverTime):
+            return operator.snapshot(history(node.inputs[0]), instant)
+        return pointwise[node](*(at(child, instant) for child in node.inputs))
 
     @cache
-    def rows(window: Node) -> list[tuple[int, Payload]]:
-        """The timestamped rows that a window counts, in order."""
-        operator = logical(window)
-        assert isinstance(operator, CountWindow | PartitionedWindow)
-        arrived = arrivals(window.inputs[0])
-        if operator.ties == "error":
-            check_ties(window, arrived)
-        return arrived
+    def history(node: Node) -> History:
+        rows = cache(lambda: timestamped_rows(node, elements, appearing))
+        return History(origin, lambda t: at(node, t), rows, node.schema)
 
-    def arrivals(node: Node) -> list[tuple[int, Payload]]:
-        child = node.inputs[0] if node.inputs else node
-        match logical(node):
-            case Source(name, intervals=False):
-                return [(int(t), e) for t, _, e in given(node, name)]
-            case Filter(condition):
-                p = compile_row(condition, child.schema)
-                return [(t, e) for t, e in arrivals(child) if p(e)]
-            case Project(columns):
-                f = compile_rows([e for _, e in columns], child.schema)
-                return [(t, f(e)) for t, e in arrivals(child)]
+    def appearing(node: Node) -> list[Row]:
         return [(t, e) for t in instants for e in at(node, t).elements()]
 
     return {instant: at(plan.root, instant) for instant in instants}
@@ -138,103 +82,24 @@ def meaning(node: Node) -> Callable[..., Snapshot]:
     """The relational operator on multisets to which a snapshot-reducible operator reduces at every
     instant."""
     operator = logical(node)
-    match operator:
-        case Filter(condition):
-            return _filter(compile_row(condition, node.inputs[0].schema))
-        case Project(columns):
-            return _map(compile_rows([e for _, e in columns], node.inputs[0].schema))
-        case Union():
-            return lambda *parts: sum(parts, Counter())
-        case Join(condition, columns):
-            both = node.inputs[0].schema.concat(node.inputs[1].schema)
-            holds, chosen = compile_row(condition, both), [both.index(name) for name in columns]
-            return lambda left, right: _map(lambda e: tuple(e[i] for i in chosen))(
-                _filter(holds)(_product(left, right))
-            )
-        case Distinct():
-            return lambda part: Counter(dict.fromkeys(part, 1))
-        case Aggregate():
-            return _aggregation(operator, node)
-        case Difference():
-            return lambda left, right: left - right
-        case StrictDifference():
-            return lambda left, right: Counter({e: n for e, n in left.items() if not right[e]})
-        case Intersection():
-            return lambda left, right: left & right
-        case MaxUnion():
-            return lambda left, right: left | right
-        case SemiJoin():
-            return _matching(node, True)
-        case AntiJoin():
-            return _matching(node, False)
-        case Arrangement():
-            return lambda part: part
-    raise TypeError(f"{operator} is not snapshot-reducible")
+    if not isinstance(operator, SnapshotReducible):
+        raise TypeError(f"{operator} is not snapshot-reducible")
+    return operator.meaning(tuple(child.schema for child in node.inputs))
 
 
-def _filter(p: Callable[[Payload], Any]) -> Callable[[Snapshot], Snapshot]:  # (8.1)
-    return lambda part: Counter({e: n for e, n in part.items() if p(e)})
-
-
-def _map(f: Callable[[Payload], Payload]) -> Callable[[Snapshot], Snapshot]:  # (8.2)
-    def apply(part: Snapshot) -> Snapshot:
-        result: Snapshot = Counter()
-        for e, n in part.items():
-            result[f(e)] += n
-        return result
-
-    return apply
-
-
-def _product(left: Snapshot, right: Snapshot) -> Snapshot:  # (8.4)
-    return Counter({l + r: n * m for l, n in left.items() for r, m in right.items()})  # noqa: E741
-
-
-def _matching(node: Node, is_wanted: bool) -> Callable[[Snapshot, Snapshot], Snapshot]:  # (8.11), (8.16)
+def timestamped_rows(
+    node: Node, elements: Callable[[Node, str], list[Element]], appearing: Callable[[Node], list[Row]]
+) -> list[Row]:
+    """The rows of a node with their instants, in order of arrival where that is known, else as they are
+    `appearing` in its snapshots."""
     operator = logical(node)
-    assert isinstance(operator, SemiJoin | AntiJoin)
-    holds = compile_row(operator.condition, node.inputs[0].schema.concat(node.inputs[1].schema))
-    return lambda left, right: Counter(
-        {e: n for e, n in left.items() if any(holds(e + other) is True for other in right) is is_wanted}
-    )
-
-
-def last_rows(rows: list[Payload], size: int | None, slide: int) -> list[Payload]:
-    """What a window over so many rows contains."""
-    last = len(rows) // slide * slide
-    return rows[0 if size is None else max(last - size, 0) : last]
-
-
-def check_ties(window: Node, rows: list[tuple[int, Payload]]) -> None:
-    """A count window over rows of one timestamp has no meaning (8.18): per group, each has its own."""
-    operator = logical(window)
-    keys = operator.keys if isinstance(operator, PartitionedWindow) else ()
-    columns = [window.schema.index(key) for key in keys]
-    seen: set[tuple[int, Payload]] = set()
-    for t, e in rows:
-        if (at := (t, tuple(e[i] for i in columns))) in seen:
-            raise TieError(f"{operator}: found two rows at {t}, expected one; the other is {e!r}")
-        seen.add(at)
-
-
-def _aggregation(operator: Aggregate, node: Node) -> Callable[[Snapshot], Snapshot]:  # (8.9), (8.15)
-    schema = node.inputs[0].schema
-    keys = [schema.index(key) for key in operator.keys]
-    arguments = [
-        (call, (lambda e: ()) if call.argument is None else compile_row(call.argument, schema))
-        for _, call in operator.calls
-    ]
-
-    def apply(part: Snapshot) -> Snapshot:
-        groups: dict[Payload, list[Payload]] = {}
-        for e in part.elements():
-            groups.setdefault(tuple(e[i] for i in keys), []).append(e)
-        return Counter(
-            key + tuple(apply_call(call, map(argument, rows)) for call, argument in arguments)
-            for key, rows in groups.items()
-        )
-
-    return apply
+    if isinstance(operator, RowByRow):
+        of_row = operator.of_row(node.inputs[0].schema)
+        below = timestamped_rows(node.inputs[0], elements, appearing)
+        return [(t, made) for t, e in below for made in of_row(e)]
+    if isinstance(operator, Leaf) and has_arrival_order(node):
+        return [(int(t), e) for t, _, e in elements(node, operator.label)]
+    return appearing(node)
 
 
 def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
@@ -255,11 +120,5 @@ def _are_always(inputs: Mapping[str, list[Element]]) -> bool:
 
 def _reach(node: Node) -> int:
     """By how much later than its input's an operator's last change can be."""
-    match logical(node):
-        case TimeWindow(size, slide):
-            return (size or 0) + slide - 1
-        case Granularity(granule):
-            return granule
-        case Istream() | Dstream():
-            return 1
-    return 0
+    operator = logical(node)
+    return operator.reach if isinstance(operator, OverTime) else 0

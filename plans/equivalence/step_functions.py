@@ -15,22 +15,20 @@ from heapq import merge
 from itertools import pairwise
 
 from midstream.plans.algebra.operators import (
-    CountWindow,
+    Counting,
     Dstream,
-    Filter,
     Granularity,
     Istream,
-    PartitionedWindow,
-    Project,
-    Relation,
-    Source,
+    Leaf,
+    Snapshot,
     TimeWindow,
 )
+from midstream.plans.algebra.operators.base import Row
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.specification import Snapshot, check_ties, last_rows, meaning
-from midstream.plans.expressions.expressions import compile_row, compile_rows
+from midstream.plans.algebra.specification import meaning, timestamped_rows
 from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import Schema
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
 
@@ -61,7 +59,7 @@ class StepFunctions:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._rules: dict[Node, Callable[..., Steps]] = {
-            node: _rule(node) for node in plan.nodes if not isinstance(logical(node), Source | Relation)
+            node: _rule(node) for node in plan.nodes if not isinstance(logical(node), Leaf | Counting)
         }
 
     def of(self, streams: Mapping[str, Sequence[Element]]) -> dict[str, NormalForm]:
@@ -69,15 +67,18 @@ class StepFunctions:
 
         Raises   TooLongError; TieError as the algebra does; and what an expression raises.
         """
+
+        def elements(leaf: Node, label: str) -> list[Element]:
+            return list(streams.get(label, ()))
+
         found: dict[Node, Steps] = {}
         for node in self._plan.nodes:
             operator = logical(node)
-            if isinstance(operator, Source):
-                found[node] = _of_elements(streams.get(operator.stream, ()))
-            elif isinstance(operator, Relation):
-                found[node] = _of_elements(streams.get(operator.relation, ()))
-            elif isinstance(operator, CountWindow | PartitionedWindow):
-                found[node] = self._rules[node](_arrivals(node.inputs[0], found, streams))
+            if isinstance(operator, Leaf):
+                found[node] = _of_elements(elements(node, operator.label))
+            elif isinstance(operator, Counting):
+                rows = timestamped_rows(node.inputs[0], elements, lambda below: _rows(found[below]))
+                found[node] = _count_window(operator, rows, node.schema)
             else:
                 found[node] = self._rules[node](*(found[child] for child in node.inputs))
         return {output: normal_form(_elements(found[root])) for output, root in self._plan.outputs.items()}
@@ -89,11 +90,6 @@ def _rule(node: Node) -> Callable[..., Steps]:
     match operator:
         case TimeWindow(size, slide):
             return lambda steps: _window(steps, size, slide)
-        case CountWindow(size, slide):
-            return lambda rows: _count_window(node, rows, (), size, slide)
-        case PartitionedWindow(keys, size, slide):
-            columns = tuple(node.schema.index(key) for key in keys)
-            return lambda rows: _count_window(node, rows, columns, size, slide)
         case Granularity(granule):
             return lambda steps: _joined((_next(t, granule), snapshot) for t, snapshot in steps)
         case Istream():
@@ -156,9 +152,9 @@ def _changes(steps: Steps, difference: Callable[[Snapshot, Snapshot], Snapshot])
     return _joined(found)
 
 
-def _rows(steps: Steps) -> list[tuple[int, Payload]]:
+def _rows(steps: Steps) -> list[Row]:
     """What is valid, once for each instant."""
-    found: list[tuple[int, Payload]] = []
+    found: list[Row] = []
     for (start, snapshot), (end, _) in pairwise([*steps, (FOREVER, Counter[Payload]())]):
         number = snapshot.total()
         if number and (end - start) * number > MOST_ROWS - len(found):
@@ -166,23 +162,6 @@ def _rows(steps: Steps) -> list[tuple[int, Payload]]:
         if number:
             found += [(t, row) for t in range(int(start), int(end)) for row in snapshot.elements()]
     return found
-
-
-def _arrivals(
-    node: Node, found: Mapping[Node, Steps], streams: Mapping[str, Sequence[Element]]
-) -> list[tuple[int, Payload]]:
-    """The timestamped rows that a window counts, in order of arrival where that is known."""
-    child = node.inputs[0] if node.inputs else node
-    match logical(node):
-        case Source(name, intervals=False):
-            return [(int(t), row) for t, _, row in streams.get(name, ())]
-        case Filter(condition):
-            holds = compile_row(condition, child.schema)
-            return [(t, row) for t, row in _arrivals(child, found, streams) if holds(row)]
-        case Project(columns):
-            change = compile_rows([e for _, e in columns], child.schema)
-            return [(t, change(row)) for t, row in _arrivals(child, found, streams)]
-    return _rows(found[node])
 
 
 def _window(steps: Steps, size: int | None, slide: int) -> Steps:
@@ -197,18 +176,13 @@ def _window(steps: Steps, size: int | None, slide: int) -> Steps:
     return _of_elements(elements)
 
 
-def _count_window(
-    node: Node, rows: list[tuple[int, Payload]], columns: Sequence[int], size: int | None, slide: int
-) -> Steps:
-    """(8.18), (8.19), (17.2)."""
-    operator = logical(node)
-    assert isinstance(operator, CountWindow | PartitionedWindow)
-    if operator.ties == "error":
-        check_ties(node, rows)
+def _count_window(window: Counting, rows: list[Row], schema: Schema) -> Steps:
+    """(8.18), (8.19), (17.2): the snapshot changes where a row comes."""
+    columns = window.grouped_by(schema)
+    window.check_ties(rows, columns)
     groups: dict[Payload, list[Payload]] = {}
     steps: Steps = [(BEGINNING, Counter())]
     for time, row in rows:
         groups.setdefault(tuple(row[i] for i in columns), []).append(row)
-        shown = Counter(one for group in groups.values() for one in last_rows(group, size, slide))
-        steps.append((time, shown))
+        steps.append((time, window.shown(groups)))
     return _joined(steps)

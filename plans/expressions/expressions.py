@@ -630,6 +630,21 @@ def column_equality(condition: Expression) -> tuple[str, str] | None:
     return None
 
 
+def join_keys(condition: Expression, left: Schema, right: Schema) -> tuple[list[tuple[str, str]], Expression]:
+    """Split a join condition into pairs of equal columns (left, right) and the rest."""
+    keys: list[tuple[str, str]] = []
+    rest: list[Expression] = []
+    for part in conjuncts(condition):
+        columns = column_equality(part)
+        if columns and columns[0] in left and columns[1] in right:
+            keys.append(columns)
+        elif columns and columns[1] in left and columns[0] in right:
+            keys.append((columns[1], columns[0]))
+        else:
+            rest.append(part)
+    return keys, conjunction(rest)
+
+
 def ordered(condition: Expression) -> Expression:
     """A condition; a column equality in its canonical order, so that equal conditions are equal values."""
     columns = column_equality(condition)

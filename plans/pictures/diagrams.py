@@ -8,71 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from midstream.plans.algebra.operators import (
-    Aggregate,
-    AntiJoin,
-    Arrangement,
-    Coalesce,
-    Convert,
-    CountWindow,
-    Difference,
-    Distinct,
-    Dstream,
-    Filter,
-    Granularity,
-    Intersection,
-    Istream,
-    Join,
-    Logical,
-    MaxUnion,
-    PartitionedWindow,
-    Project,
-    Relation,
-    SemiJoin,
-    Source,
-    Split,
-    StrictDifference,
-    TimeWindow,
-    Union,
-)
+from midstream.plans.algebra.operators import KINDS, Arrangement, Leaf, Logical
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.pictures.layout import Box, Edge, Layout, Size, Wire, layered
 from midstream.plans.pictures.notes import notes as notes_of
-
-SYMBOLS: Mapping[type[Logical], str] = {
-    Source: "▸",
-    Relation: "▪",
-    Filter: "σ",
-    Project: "π",
-    Union: "∪",
-    Join: "⋈",
-    SemiJoin: "⋉",
-    AntiJoin: "▷",
-    Distinct: "δ",
-    Aggregate: "γ",
-    Difference: "−",
-    StrictDifference: "∖",
-    Intersection: "∩",
-    MaxUnion: "⊔",
-    TimeWindow: "ω",
-    CountWindow: "ω",
-    PartitionedWindow: "ω",
-    Granularity: "Γ",
-    Istream: "Δ⁺",
-    Dstream: "Δ⁻",
-    Split: "÷",
-    Coalesce: "⊕",
-    Convert: "⇄",
-}
-"""The thesis' symbols, where it has one; others have a word alone."""
 
 LINE = 34
 """Characters in a line of parameters, at most."""
@@ -125,9 +72,7 @@ def heading(node: Node) -> str:
     word, _ = _word_and_parameters(operator)
     if isinstance(node.operator, Physical):
         word = node.operator.implementation
-    symbol = SYMBOLS.get(type(operator))
-    if word == "product":
-        symbol = "×"
+    symbol = "×" if word == "product" else operator.symbol
     return _printable(f"{symbol} {word}" if symbol else word)
 
 
@@ -237,13 +182,12 @@ def _word_and_parameters(operator: Logical) -> tuple[str, str]:
 
 
 def _family(node: Node) -> str:
-    match logical(node):
-        case Source() | Relation():
-            return "leaf"
-        case Arrangement():
-            return "arrangement"
-        case operator:
-            return "operator" if operator.is_snapshot_reducible else "time"
+    operator = logical(node)
+    if isinstance(operator, Leaf):
+        return "leaf"
+    if isinstance(operator, Arrangement):
+        return "arrangement"
+    return "operator" if operator.is_snapshot_reducible else "time"
 
 
 def _lines(node: Node, notes: Noting) -> list[tuple[Style, str]]:
@@ -284,7 +228,7 @@ def _width(style: Style, line: str) -> float:
     return cells * style.size * ADVANCE
 
 
-_WIDE = frozenset("".join(SYMBOLS.values()))
+_WIDE = frozenset("".join(str(kind.symbol) for kind in KINDS.values()))
 """Few monospaced fonts have these; what stands in for them is wider."""
 
 

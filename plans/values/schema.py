@@ -111,6 +111,16 @@ class Schema:
         None."""
         return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
 
+    def to_json(self) -> list[list[str]]:
+        """`[[name, type], …]`, with `?` behind the type of a nullable column."""
+        return [[column.name, column.type.value + ("?" if column.nullable else "")] for column in self]
+
+    @classmethod
+    def from_json(cls, data: Any) -> Schema:
+        """Read back what `to_json` gave."""
+        columns = (Column(str(name), Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data)
+        return cls(tuple(columns))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The columns' names in order."""

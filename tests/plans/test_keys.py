@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.operators.columns import MOST_KEYS
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import MOST_KEYS, keys
+from midstream.plans.algebra.properties import keys
 from midstream.plans.algebra.specification import snapshots
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.operands import col

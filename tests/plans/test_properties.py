@@ -17,12 +17,11 @@ from midstream.plans.algebra.properties import (
     has_ordered_ends,
     input_nodes,
     is_chronon_stream,
-    join_keys,
     logical,
 )
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count, max_
-from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, conjunction
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, conjunction, join_keys
 from midstream.plans.expressions.operands import col, expression_of
 from midstream.plans.values.schema import Schema
 from midstream.testing import Workload, plans, workloads

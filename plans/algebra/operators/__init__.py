@@ -1,18 +1,28 @@
-"""The logical operators, one file each: what is known of it, in one place."""
+"""The logical operators, one file each: what is known of it, in one place.
+
+What must be said of each is in `base`.
+"""
 
 from midstream.plans.algebra.operators.aggregate import Aggregate
 from midstream.plans.algebra.operators.arrangement import Arrangement
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import (
+    Leaf,
+    Logical,
+    OverTime,
+    RowByRow,
+    Snapshot,
+    SnapshotReducible,
+)
 from midstream.plans.algebra.operators.changes import Dstream, Istream
 from midstream.plans.algebra.operators.checks import Bounds
 from midstream.plans.algebra.operators.coalesce import Coalesce
 from midstream.plans.algebra.operators.convert import Convert, Form
-from midstream.plans.algebra.operators.count_windows import CountWindow, PartitionedWindow, Ties
+from midstream.plans.algebra.operators.count_windows import Counting, CountWindow, PartitionedWindow, Ties
 from midstream.plans.algebra.operators.distinct import Distinct
 from midstream.plans.algebra.operators.filter import Filter
 from midstream.plans.algebra.operators.granularity import Granularity
 from midstream.plans.algebra.operators.join import Join
-from midstream.plans.algebra.operators.matching import AntiJoin, SemiJoin
+from midstream.plans.algebra.operators.matching import AntiJoin, Matching, SemiJoin
 from midstream.plans.algebra.operators.multisets import Difference, Intersection, MaxUnion, StrictDifference
 from midstream.plans.algebra.operators.project import Project
 from midstream.plans.algebra.operators.relation import Relation
@@ -22,6 +32,7 @@ from midstream.plans.algebra.operators.time_window import TimeWindow
 from midstream.plans.algebra.operators.union import Union
 
 __all__ = [
+    "KINDS",
     "Aggregate",
     "AntiJoin",
     "Arrangement",
@@ -29,6 +40,7 @@ __all__ = [
     "Coalesce",
     "Convert",
     "CountWindow",
+    "Counting",
     "Difference",
     "Distinct",
     "Dstream",
@@ -38,12 +50,18 @@ __all__ = [
     "Intersection",
     "Istream",
     "Join",
+    "Leaf",
     "Logical",
+    "Matching",
     "MaxUnion",
+    "OverTime",
     "PartitionedWindow",
     "Project",
     "Relation",
+    "RowByRow",
     "SemiJoin",
+    "Snapshot",
+    "SnapshotReducible",
     "Source",
     "Split",
     "StrictDifference",
@@ -51,3 +69,33 @@ __all__ = [
     "TimeWindow",
     "Union",
 ]
+
+KINDS: dict[str, type[Logical]] = {
+    str(kind.name): kind
+    for kind in (
+        Source,
+        Relation,
+        TimeWindow,
+        CountWindow,
+        PartitionedWindow,
+        Granularity,
+        Istream,
+        Dstream,
+        Filter,
+        Project,
+        Union,
+        Join,
+        SemiJoin,
+        AntiJoin,
+        Distinct,
+        Aggregate,
+        Difference,
+        StrictDifference,
+        Intersection,
+        MaxUnion,
+        Split,
+        Coalesce,
+        Convert,
+    )
+}
+"""The operators by their names, as files have them."""

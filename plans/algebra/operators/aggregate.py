@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
-from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
+from midstream.plans.expressions.aggregates import AggregateCall, apply_call, call_from_json
+from midstream.plans.expressions.expressions import Expression, compile_row
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Payload
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Logical):
+class Aggregate(SnapshotReducible):
     """Per group of rows that agree on `keys`, the values of aggregate functions (8.9, 8.15).
 
     Without keys it is the scalar aggregation. An instant at which a group has no row gives no row for it
     (erratum 10).
     """
 
-    is_start_preserving: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    name = "aggregate"
+    symbol = "γ"
+    formulas = "aggregate"
+    arity = 1
+    is_start_preserving = False
+    is_stateless = False
+    valid_with = "every input"
 
     keys: tuple[str, ...]
     calls: tuple[tuple[str, AggregateCall], ...]
@@ -29,10 +39,62 @@ class Aggregate(Logical):
         if not self.calls and not self.keys:
             raise PlanError("aggregate: found neither keys nor functions, expected at least one")
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The arguments of the functions."""
+        return tuple(call.argument for _, call in self.calls if call.argument is not None)
+
+    def schema(self, inputs: Schemas) -> Schema:
         """The keys, then one column a function."""
         keys = inputs[0].select(self.keys)
         return keys.concat(Schema(tuple(call.column(name, inputs[0]) for name, call in self.calls)))
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
+        """(8.9), (8.15)."""
+        (schema,) = inputs
+        keys = [schema.index(key) for key in self.keys]
+        arguments = [
+            (call, (lambda e: ()) if call.argument is None else compile_row(call.argument, schema))
+            for _, call in self.calls
+        ]
+
+        def aggregation(part: Snapshot) -> Snapshot:
+            groups: dict[Payload, list[Payload]] = {}
+            for e in part.elements():
+                groups.setdefault(tuple(e[i] for i in keys), []).append(e)
+            return Counter(
+                key + tuple(apply_call(call, map(argument, rows)) for call, argument in arguments)
+                for key, rows in groups.items()
+            )
+
+        return aggregation
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Without groups, a value is valid until the next one."""
+        return not self.keys
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of the input that are keys."""
+        return [names & frozenset(self.keys) for names in inputs[0]]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """The groups' columns, and what is a key below."""
+        groups = frozenset(self.keys)
+        return shortest([groups, *(key for key in inputs[0].keys if key <= groups)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Keys and calls."""
+        return {"keys": list(self.keys), "calls": [[name, *call.to_json()] for name, call in self.calls]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        calls = ((str(name), call_from_json(call)) for name, *call in data["calls"])
+        return cls(tuple(map(str, data["keys"])), tuple(calls))
 
     def __str__(self) -> str:
         calls = ", ".join(f"{call} as {name}" for name, call in self.calls)

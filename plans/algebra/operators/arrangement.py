@@ -1,22 +1,50 @@
-"""Operators as data that change how a stream is represented, and not what it means."""
+"""Operators that change how a stream is represented, and not what it means: at every instant their output is
+their input (thesis, 12.2 and 17.3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Sequence
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement(Logical):
+class Arrangement(SnapshotReducible):
     """What they have in common."""
 
-    is_start_preserving: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    __slots__ = ()
+
+    arity = 1
+    is_start_preserving = False
+    is_stateless = False
+    valid_with = "every input"
+    expressions = ()
+
+    def schema(self, inputs: Schemas) -> Schema:
+        """That of the input."""
+        return inputs[0]
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
+        """The input."""
+        return lambda part: part
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """A split keeps the order of ends, other than Table 12.1 has it, only if it makes chronons: of
+        [0, 4) and [2, 5), pieces of 3 chronons end at 3, 5 and 4."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of the input."""
+        return inputs[0]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Those of the input."""
+        return inputs[0].keys
 
 
 def check_length(what: str, value: int) -> None:
+    """Raise PlanError where this is no number of chronons."""
     if type(value) is not int or value <= 0:
         raise PlanError(f"{what}: found a length of {value!r}, expected a positive number of chronons")

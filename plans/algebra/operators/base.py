@@ -1,51 +1,289 @@
-"""What all logical operators answer: operators as data, what each computes, never how.
+"""What is known of a logical operator, and must be said of each: what it computes, never how.
 
-An operator knows its parameters, the schema of its output, and the properties that rules and migrations ask
-for. Which inputs it has is the plan's business.
+An operator is data: its parameters, and the facts that plans, rules, migrations, files and drawings ask
+for. Which inputs it has is the plan's business. A fact has no default, unless the definition of a family
+implies it: an operator that forgets one is a type error and cannot be made.
+
+    Leaf                what comes from outside: streams and relations
+    SnapshotReducible   a relational operator at every instant, alike
+      RowByRow          of these, what does with each row the same, whatever the others
+    OverTime            what sees more of its input than what is valid at one instant
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
+from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Payload, Time
+
+Snapshot = Counter[Payload]
+"""What is valid at one instant, each row as often as it is."""
+
+Row = tuple[int, Payload]
+"""A payload with the instant at which it is valid."""
+
+Schemas = tuple[Schema, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Logical:
-    """What all logical operators answer."""
+class Logical(ABC):
+    """What all logical operators answer. Each is a frozen dataclass of its parameters."""
 
-    arity: ClassVar[int | None] = 1
-    """How many inputs it takes; None for two or more."""
+    __slots__ = ()
 
-    is_snapshot_reducible: ClassVar[bool] = True
-    """Whether its snapshot at t is a relational operator on its inputs' snapshots at t (thesis, Definition
-    10.2)."""
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The word for it in messages, drawings and files."""
 
-    is_start_preserving: ClassVar[bool] = True
-    """Whether a result starts where the latest of the elements that it comes from starts (erratum 13)."""
+    @property
+    @abstractmethod
+    def symbol(self) -> str:
+        """Its sign in drawings, the thesis' where it has one; empty where there is none."""
 
-    is_stateless: ClassVar[bool] = True
-    """Whether results come from single elements, so that no state is kept but for output order."""
+    @property
+    @abstractmethod
+    def arity(self) -> int | None:
+        """How many inputs it takes; None for two or more."""
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    @abstractmethod
+    def is_snapshot_reducible(self) -> bool:
+        """Whether its snapshot at t is a relational operator on its inputs' snapshots at t (thesis,
+        Definition 10.2)."""
+
+    @property
+    @abstractmethod
+    def is_start_preserving(self) -> bool:
+        """Whether a result starts where the latest of the elements that it comes from starts (erratum 13)."""
+
+    @property
+    @abstractmethod
+    def is_stateless(self) -> bool:
+        """Whether results come from single elements, so that no state is kept but for output order."""
+
+    @property
+    @abstractmethod
+    def valid_with(self) -> Literal["some input", "first input", "every input"]:
+        """A result is valid only where something of that is: of some input, say, or of every one."""
+
+    @property
+    @abstractmethod
+    def expressions(self) -> tuple[Expression, ...]:
+        """Its expressions, over the columns of its inputs one behind the other."""
+
+    @abstractmethod
+    def schema(self, inputs: Schemas) -> Schema:
         """The output's columns. Raises PlanError or a schema or expression error where the inputs do not
         fit."""
-        return inputs[0]
 
+    @abstractmethod
     def granule_above(self, below: int) -> int:
         """Of what number of chronons its timestamps are multiples, where those of its inputs are multiples of
         `below`.
 
         Raises PlanError, which says what is expected, where that would be finer (thesis, 20.5).
         """
-        return below
 
-    @property
-    def name(self) -> str:
-        """The word for it in messages, drawings and files."""
-        return type(self).__name__.lower()
+    @abstractmethod
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Whether every element of its output is valid for one chronon, given whether those of its inputs are
+        (thesis, Table 12.1)."""
+
+    @abstractmethod
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Whether the output's end timestamps never decrease, given whether those of its inputs do, though it
+        be no chronon stream (thesis, Table 12.1)."""
+
+    @abstractmethod
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """Whether the output is in the order in which the rows of one stream arrived, given whether its
+        inputs are."""
+
+    @abstractmethod
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Columns of the inputs or of the output that are equal in every row of the output; one may be in
+        several sets, which are then one."""
+
+    @abstractmethod
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Sets of columns that no two rows of the output agree on while both are valid."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Its parameters as JSON data, without its name. Raises PlanFormatError where they hold a Python
+        callable."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_json` gave. Raises whatever a missing or wrong parameter raises."""
 
     def __str__(self) -> str:
         return self.name
+
+
+class Leaf(Logical):
+    """What comes from outside under a name."""
+
+    __slots__ = ()
+
+    arity = 0
+    is_start_preserving = True
+    is_stateless = True
+    valid_with = "some input"
+    expressions = ()
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The name of the stream or relation."""
+
+    def granule_above(self, below: int) -> int:
+        """Any instant."""
+        return below
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Elements bring ends of their own."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Nothing is known of the rows."""
+        return ()
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Nothing is known of the rows."""
+        return ()
+
+
+class SnapshotReducible(Logical):
+    """A relational operator on its inputs' snapshots, at every instant (thesis, Definition 10.2)."""
+
+    __slots__ = ()
+
+    is_snapshot_reducible = True
+
+    @property
+    @abstractmethod
+    def formulas(self) -> str:
+        """The name of its output's formulas in the cost model."""
+
+    @abstractmethod
+    def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
+        """The relational operator on multisets: a function of its inputs' snapshots at an instant."""
+
+    def granule_above(self, below: int) -> int:
+        """The output changes only where an input does."""
+        return below
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """A snapshot has no order."""
+        return False
+
+
+class RowByRow(SnapshotReducible):
+    """What does with each row the same, whatever the others, and keeps its validity."""
+
+    __slots__ = ()
+
+    arity = 1
+    is_start_preserving = True
+    is_stateless = True
+    valid_with = "every input"
+
+    @abstractmethod
+    def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
+        """What it makes of a row of the input: at most one row."""
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
+        """(8.1), (8.2): row by row."""
+        of_row = self.of_row(inputs[0])
+
+        def apply(part: Snapshot) -> Snapshot:
+            result: Snapshot = Counter()
+            for e, n in part.items():
+                for made in of_row(e):
+                    result[made] += n
+            return result
+
+        return apply
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+
+class History(NamedTuple):
+    """What an operator over time may look at: its input, from the beginning of time on."""
+
+    beginning: int
+    at: Callable[[int], Snapshot]
+    """The snapshot at an instant; before the beginning there is nothing."""
+    rows: Callable[[], Sequence[Row]]
+    """Its timestamped rows, in the order in which they arrived where that is known."""
+    schema: Schema
+
+
+class OverTime(Logical):
+    """What sees more of its input than what is valid at one instant.
+
+    It stands below the part of a plan that a migration may exchange (thesis, 10.4.1).
+    """
+
+    __slots__ = ()
+
+    arity = 1
+    is_snapshot_reducible = False
+    is_start_preserving = True  # to those above it, what it gives starts where it says
+    valid_with = "every input"
+    expressions = ()
+
+    @abstractmethod
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """Its snapshot at an instant, by its definition."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> int:
+        """By how many chronons later than its input's its last change can be, if rows ever go."""
+
+    @abstractmethod
+    def remembers_until(self, end: Time) -> Time:
+        """Until when its output may depend on rows that end at that instant; neither end is reached.
+        `end` is finite."""
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """Rows come and go at other instants."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """What is below is a source to those who ask."""
+        return ()
+
+
+class Parameterless:
+    """The JSON form of an operator that its name tells all of."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The only one."""
+        return cls()

@@ -2,23 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import History, OverTime, Parameterless, Schemas, Snapshot
+from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
+
+
+class _Changes(Parameterless, OverTime):
+    """What they have in common: each row for the chronon in which the snapshot has changed."""
+
+    __slots__ = ()
+
+    is_stateless = False
+    reach = 1
+
+    def schema(self, inputs: Schemas) -> Schema:
+        """That of the input."""
+        return inputs[0]
+
+    def granule_above(self, below: int) -> int:
+        """That below."""
+        return below
+
+    def remembers_until(self, end: Time) -> Time:
+        """A chronon later."""
+        return end + 1
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Nothing else."""
+        return True
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """As chronons do."""
+        return True
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Rows that are valid together here were valid together at one instant of the input."""
+        return inputs[0].keys
 
 
 @dataclass(frozen=True, slots=True)
-class Istream(Logical):
+class Istream(_Changes):
     """At an instant, the rows that were not there one chronon before (17.3, erratum 6)."""
 
-    is_snapshot_reducible: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    name = "istream"
+    symbol = "Δ⁺"
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """(17.3) with erratum 6."""
+        return history.at(instant) - history.at(instant - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Dstream(Logical):
+class Dstream(_Changes):
     """At an instant, the rows that were there one chronon before and are no longer (17.4, erratum 6)."""
 
-    is_snapshot_reducible: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    name = "dstream"
+    symbol = "Δ⁻"
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """(17.4) with erratum 6."""
+        return history.at(instant - 1) - history.at(instant)

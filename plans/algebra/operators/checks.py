@@ -1,6 +1,9 @@
-"""What operators that follow their input through time ask of their parameters, and how they show them."""
+"""What operators over time ask of their parameters, how they show them, and their form in JSON."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from midstream.plans.values.errors import PlanError
 
@@ -9,36 +12,46 @@ Bounds = tuple[int, int]
 
 
 def multiple(size: int, of: int) -> str:
+    """What a size might be instead."""
     near = size // of * of
     return f"a multiple of {of}, such as {f'{near} or ' if near else ''}{near + of}"
 
 
-def check_rows(rows: int | None, slide: int, ties: str) -> None:
-    if rows is not None:
-        check_positive("window", "rows, or None", rows)
-    check_positive("slide", "rows", slide)
-    if ties not in ("error", "arrival"):
-        raise PlanError(f"found ties={ties!r}, expected 'error' or 'arrival'")
-
-
 def check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
+    """Raise PlanError where a value is not within its bounds."""
     if bounds is not None and (value is None or not bounds[0] <= value <= bounds[1]):
         raise PlanError(f"found a {what} of {value}, expected one from {bounds[0]} to {bounds[1]}")
 
 
 def check_positive(what: str, unit: str, value: int) -> None:
+    """Raise PlanError where this is no positive integer."""
     if type(value) is not int or value <= 0:
         raise PlanError(f"found a {what} of {value!r}, expected a positive number of {unit}")
 
 
-def rows_text(rows: int | None, slide: int, ties: str) -> str:
-    shown = "unbounded" if rows is None else str(rows)
-    return f"{shown}{slide_text(slide)}{' ties by arrival' if ties == 'arrival' else ''}"
-
-
 def bounds_text(bounds: Bounds | None) -> str:
+    """As it stands behind an operator."""
     return "" if bounds is None else f" (from {bounds[0]} to {bounds[1]})"
 
 
 def slide_text(slide: int) -> str:
+    """The same, where it is not 1."""
     return "" if slide == 1 else f" slide {slide}"
+
+
+def unusual(**parameters: Any) -> dict[str, Any]:
+    """The parameters that are not as they are by default."""
+    usual = {"slide": 1, "ties": "error", "delay": None, "bounds": None}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+        if value != usual[name]
+    }
+
+
+def bounds_from_json(data: Mapping[str, Any]) -> Bounds | None:
+    """The bounds, if there are any."""
+    if data.get("bounds") is None:
+        return None
+    least, most = data["bounds"]
+    return int(least), int(most)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from midstream.plans.algebra.operators.arrangement import Arrangement, check_length
 
@@ -12,10 +14,27 @@ class Coalesce(Arrangement):
     """Elements of one payload whose intervals meet become one, which is held back no longer than `longest`
     chronons."""
 
+    name = "coalesce"
+    symbol = "⊕"
+    formulas = "rearranged"
+
     longest: int
 
     def __post_init__(self) -> None:
         check_length("coalesce", self.longest)
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Where it has them, and puts none together."""
+        return self.longest == 1 and inputs[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """The longest."""
+        return {"longest": self.longest}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(data["longest"])
 
     def __str__(self) -> str:
         return f"coalesce {self.longest}"

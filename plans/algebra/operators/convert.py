@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 from midstream.plans.algebra.operators.arrangement import Arrangement
 from midstream.plans.values.errors import PlanError
@@ -17,11 +18,28 @@ approach (thesis, 14.1), by `(time, sign, payload)`, where a sign of 1 begins it
 class Convert(Arrangement):
     """From one form of physical stream to the other."""
 
+    name = "convert"
+    symbol = "⇄"
+    formulas = "rearranged"
+
     to: Form
 
     def __post_init__(self) -> None:
         if self.to not in ("intervals", "signs"):
             raise PlanError(f"convert: found {self.to!r}, expected 'intervals' or 'signs'")
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """The form."""
+        return {"to": self.to}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(data["to"])
 
     def __str__(self) -> str:
         return f"convert to {self.to}"

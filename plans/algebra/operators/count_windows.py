@@ -2,35 +2,96 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, Literal, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import History, OverTime, Row, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
+    bounds_from_json,
     bounds_text,
     check_bounds,
     check_positive,
-    check_rows,
-    rows_text,
+    slide_text,
+    unusual,
 )
-from midstream.plans.values.errors import PlanError
+from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.values.errors import PlanError, TieError
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Payload, Time
 
 Ties = Literal["error", "arrival"]
 
 
-@dataclass(frozen=True, slots=True)
-class CountWindow(Logical):
-    """At an instant, the last `rows` rows (8.18), or all if `rows` is None; with a `slide` of A, the window
-    advances once every A rows (17.2).
+class Counting(OverTime):
+    """What they have in common: per group of rows that agree on some columns, the last `rows` rows, or all if
+    `rows` is None; with a `slide` of A, the window advances once every A rows (17.2).
 
-    At most one row may have a given timestamp, as else it is not defined which are the last. `ties="arrival"`
-    declares that the order of arrival decides.
+    At most one row of a group may have a given timestamp, as else it is not defined which are the last.
+    `ties="arrival"` declares that the order of arrival decides.
     """
 
-    is_snapshot_reducible: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    __slots__ = ()
+
+    is_stateless = False
+    reach = 0
+
+    rows: int | None
+    slide: int
+    ties: Ties
+
+    @abstractmethod
+    def grouped_by(self, schema: Schema) -> list[int]:
+        """Where the columns are by which rows are grouped."""
+
+    def granule_above(self, below: int) -> int:
+        """Rows come and go where others come."""
+        return below
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """(8.18), (8.19), (17.2)."""
+        columns, rows = self.grouped_by(history.schema), history.rows()
+        self.check_ties(rows, columns)
+        groups: dict[Payload, list[Payload]] = {}
+        for t, e in rows:
+            if t <= instant:
+                groups.setdefault(tuple(e[i] for i in columns), []).append(e)
+        return self.shown(groups)
+
+    def shown(self, groups: Mapping[Payload, Sequence[Payload]]) -> Snapshot:
+        """What the window contains of the rows of each group."""
+        return Counter(e for rows in groups.values() for e in self._last(rows))
+
+    def _last(self, rows: Sequence[Payload]) -> Sequence[Payload]:
+        last = len(rows) // self.slide * self.slide
+        return rows[0 if self.rows is None else max(last - self.rows, 0) : last]
+
+    def check_ties(self, rows: Sequence[Row], columns: Sequence[int]) -> None:
+        """Raise TieError where two rows of a group have one timestamp, unless their order is declared."""
+        seen: set[Row] = set()
+        for t, e in rows if self.ties == "error" else ():
+            if (at := (t, tuple(e[i] for i in columns))) in seen:
+                raise TieError(f"{self}: found two rows at {t}, expected one; the other is {e!r}")
+            seen.add(at)
+
+    def remembers_until(self, end: Time) -> Time:
+        """The rows are counted from the first one on."""
+        return FOREVER
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """A row stays until others come."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow(Counting):
+    """At an instant, the last `rows` rows (8.18)."""
+
+    name = "count window"
+    symbol = "ω"
 
     rows: int | None
     slide: int = 1
@@ -38,28 +99,48 @@ class CountWindow(Logical):
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        check_rows(self.rows, self.slide, self.ties)
+        _check_rows(self.rows, self.slide, self.ties)
         check_bounds("window", self.rows, self.bounds)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "count window"
+    def schema(self, inputs: Schemas) -> Schema:
+        """That of the input."""
+        return inputs[0]
+
+    def grouped_by(self, schema: Schema) -> list[int]:
+        """All rows are one group."""
+        return []
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Rows go as they came."""
+        return True
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """One row at a time."""
+        return (frozenset(),) if self.rows == 1 else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Rows, slide, ties and bounds."""
+        return {"rows": self.rows, **unusual(slide=self.slide, ties=self.ties, bounds=self.bounds)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(data["rows"], data.get("slide", 1), data.get("ties", "error"), bounds_from_json(data))
 
     def __str__(self) -> str:
-        return f"{self.name} {rows_text(self.rows, self.slide, self.ties)}{bounds_text(self.bounds)}"
+        return f"{self.name} {_rows_text(self.rows, self.slide, self.ties)}{bounds_text(self.bounds)}"
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionedWindow(Logical):
+class PartitionedWindow(Counting):
     """A count window of its own for each group of rows that agree on `keys` (8.19).
 
     `delay` is the thesis' Δ: by how many chronons a group without new rows may hold back the results of the
     others. It changes how results are cut, not what they mean; None waits.
     """
 
-    is_snapshot_reducible: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    name = "partitioned window"
+    symbol = "ω"
 
     keys: tuple[str, ...]
     rows: int | None
@@ -73,20 +154,57 @@ class PartitionedWindow(Logical):
             raise PlanError("partitioned window: found no keys, expected at least one")
         if self.delay is not None:
             check_positive("delay", "chronons, or None", self.delay)
-        check_rows(self.rows, self.slide, self.ties)
+        _check_rows(self.rows, self.slide, self.ties)
         check_bounds("window", self.rows, self.bounds)
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the input, which has the keys."""
         inputs[0].select(self.keys)
         return inputs[0]
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "partitioned window"
+    def grouped_by(self, schema: Schema) -> list[int]:
+        """Those of the keys."""
+        return [schema.index(key) for key in self.keys]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """A row of one group stays as long as no other of it comes."""
+        return False
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """One row of each group at a time."""
+        return (frozenset(self.keys),) if self.rows == 1 else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Keys, rows, slide, ties, delay and bounds."""
+        rest = unusual(slide=self.slide, ties=self.ties, delay=self.delay, bounds=self.bounds)
+        return {"keys": list(self.keys), "rows": self.rows, **rest}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(
+            tuple(map(str, data["keys"])),
+            data["rows"],
+            data.get("slide", 1),
+            data.get("ties", "error"),
+            data.get("delay"),
+            bounds_from_json(data),
+        )
 
     def __str__(self) -> str:
         delay = "" if self.delay is None else f" delay {self.delay}"
-        rows = f"{rows_text(self.rows, self.slide, self.ties)}{bounds_text(self.bounds)}"
+        rows = f"{_rows_text(self.rows, self.slide, self.ties)}{bounds_text(self.bounds)}"
         return f"{self.name} {rows} by {', '.join(self.keys)}{delay}"
+
+
+def _check_rows(rows: int | None, slide: int, ties: str) -> None:
+    if rows is not None:
+        check_positive("window", "rows, or None", rows)
+    check_positive("slide", "rows", slide)
+    if ties not in ("error", "arrival"):
+        raise PlanError(f"found ties={ties!r}, expected 'error' or 'arrival'")
+
+
+def _rows_text(rows: int | None, slide: int, ties: str) -> str:
+    shown = "unbounded" if rows is None else str(rows)
+    return f"{shown}{slide_text(slide)}{' ties by arrival' if ties == 'arrival' else ''}"

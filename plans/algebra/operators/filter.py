@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import RowByRow, Schemas
+from midstream.plans.algebra.operators.columns import Columns, Sets, equalities
 from midstream.plans.algebra.operators.schemas import check_condition
-from midstream.plans.expressions.expressions import Expression
+from midstream.plans.expressions.expressions import Expression, compile_row, expression_from_json
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Payload
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Logical):
+class Filter(RowByRow):
     """The rows for which the condition is true (8.1)."""
+
+    name = "filter"
+    symbol = "σ"
+    formulas = "filter"
 
     condition: Expression
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition."""
+        return (self.condition,)
+
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the input."""
         check_condition(self.condition, inputs[0])
         return inputs[0]
+
+    def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
+        """The row, if it satisfies the condition."""
+        holds = compile_row(self.condition, schema)
+        return lambda e: (e,) if holds(e) else ()
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of the input, and what the condition equates."""
+        return (*inputs[0], *equalities(self.condition))
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Those of the input."""
+        return inputs[0].keys
+
+    def to_json(self) -> dict[str, Any]:
+        """The condition."""
+        return {"condition": self.condition.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(expression_from_json(data["condition"]))
 
     def __str__(self) -> str:
         return f"filter {self.condition}"

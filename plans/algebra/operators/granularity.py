@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import History, OverTime, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
+    bounds_from_json,
     bounds_text,
     check_bounds,
     check_positive,
     multiple,
+    unusual,
 )
+from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
 
 
 @dataclass(frozen=True, slots=True)
-class Granularity(Logical):
+class Granularity(OverTime):
     """The snapshots at the multiples of `granule`, each held until the next one (20.1)."""
 
-    is_snapshot_reducible: ClassVar[bool] = False
+    name = "granularity"
+    symbol = "Γ"
+    is_stateless = True
 
     granule: int
     bounds: Bounds | None = None
@@ -29,11 +37,49 @@ class Granularity(Logical):
         check_positive("granule", "chronons", self.granule)
         check_bounds("granule", self.granule, self.bounds)
 
+    def schema(self, inputs: Schemas) -> Schema:
+        """That of the input."""
+        return inputs[0]
+
     def granule_above(self, below: int) -> int:
         """Its own, which is a multiple of that below: a granularity only becomes coarser."""
         if self.granule % below:
             raise PlanError(f"expected a granule that is {multiple(self.granule, below)}")
         return self.granule
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """(20.1), held until the next instant of the granularity."""
+        return history.at(instant // self.granule * self.granule)
+
+    @property
+    def reach(self) -> int:
+        """Until the next multiple."""
+        return self.granule
+
+    def remembers_until(self, end: Time) -> Time:
+        """Until the next multiple."""
+        return -(-end // self.granule) * self.granule
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Where it changes nothing."""
+        return self.granule == 1 and inputs[0]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """As the input."""
+        return inputs[0]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Rows that are valid together here were valid together at one instant of the input."""
+        return inputs[0].keys
+
+    def to_json(self) -> dict[str, Any]:
+        """Granule and bounds."""
+        return {"granule": self.granule, **unusual(bounds=self.bounds)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(data["granule"], bounds_from_json(data))
 
     def __str__(self) -> str:
         return f"granularity {self.granule}{bounds_text(self.bounds)}"

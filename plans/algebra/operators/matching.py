@@ -2,53 +2,105 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.columns import Columns, Sets, equalities
 from midstream.plans.algebra.operators.schemas import both_sides, check_condition
-from midstream.plans.expressions.expressions import TRUE, Expression
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, expression_from_json
 from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class _Matching(Logical):
-    """What semi-join and anti-join have in common.
+class Matching(SnapshotReducible):
+    """What semi-join and anti-join have in common: left rows, chosen by whether some right row matches.
 
     `condition` reads the columns of both sides by name, so no name may occur on both.
     """
 
-    arity: ClassVar[int | None] = 2
-    is_start_preserving: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    arity = 2
+    is_start_preserving = False
+    is_stateless = False
+    valid_with = "first input"
 
     condition: Expression = TRUE
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    @abstractmethod
+    def keeps_matching(self) -> bool:
+        """Whether the rows with a match are the results, or those without."""
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition."""
+        return (self.condition,)
+
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the left input."""
         check_condition(self.condition, both_sides(self.name, inputs))
         return inputs[0]
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
+        """(8.11), (8.16)."""
+        holds, is_wanted = compile_row(self.condition, inputs[0].concat(inputs[1])), self.keeps_matching
+        return lambda left, right: Counter(
+            {e: n for e, n in left.items() if any(holds(e + other) is True for other in right) is is_wanted}
+        )
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """As the left input."""
+        return inputs[0]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Right rows come and go."""
+        return False
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Those of the left input."""
+        return inputs[0].keys
+
+    def to_json(self) -> dict[str, Any]:
+        """The condition."""
+        return {"condition": self.condition.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(expression_from_json(data["condition"]))
 
     def __str__(self) -> str:
         return f"{self.name} {self.condition}"
 
 
 @dataclass(frozen=True, slots=True)
-class SemiJoin(_Matching):
+class SemiJoin(Matching):
     """The left rows for which some right row satisfies the condition, each as often as it is there (8.11,
     erratum 5)."""
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "semi-join"
+    name = "semi-join"
+    symbol = "⋉"
+    formulas = "semi_join"
+    keeps_matching = True
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of both sides, and what the condition equates: what equals the same right column is
+        equal."""
+        return (*inputs[0], *inputs[1], *equalities(self.condition))
 
 
 @dataclass(frozen=True, slots=True)
-class AntiJoin(_Matching):
+class AntiJoin(Matching):
     """The left rows for which no right row satisfies the condition (8.16)."""
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "anti-join"
+    name = "anti-join"
+    symbol = "▷"
+    formulas = "anti_join"
+    keeps_matching = False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of the left input."""
+        return inputs[0]

@@ -1,59 +1,131 @@
-"""Differences, intersections and their kin: operators on two multisets of equal rows."""
+"""Differences, intersections and their kin: operators on two multisets of equal rows.
+
+For each row, its multiplicities n and m in the inputs give the one in the output.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Parameterless, Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
 from midstream.plans.algebra.operators.schemas import common_schema
 from midstream.plans.values.schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
-class _Multisets(Logical):
-    """What the operators on two multisets of equal rows have in common: for each row, its multiplicities n
-    and m in the inputs give the one in the output."""
+class _Multisets(Parameterless, SnapshotReducible):
+    """What they have in common."""
 
-    arity: ClassVar[int | None] = 2
-    is_start_preserving: ClassVar[bool] = False
-    is_stateless: ClassVar[bool] = False
+    __slots__ = ()
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    arity = 2
+    is_start_preserving = False
+    is_stateless = False
+    expressions = ()
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """A row may be valid for longer than a later one."""
+        return False
+
+
+class _OfTheFirst(_Multisets):
+    """What gives no row more often than the first input has it."""
+
+    __slots__ = ()
+
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the left input; the other agrees in names and types."""
         common_schema(self.name, inputs)
         return inputs[0]
 
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """As the first input."""
+        return inputs[0]
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Those of the first input."""
+        return inputs[0]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Those of the first input."""
+        return inputs[0].keys
+
 
 @dataclass(frozen=True, slots=True)
-class Difference(_Multisets):
+class Difference(_OfTheFirst):
     """Each row n - m times, where that is positive (8.6)."""
 
+    name = "difference"
+    symbol = "−"
+    formulas = "difference"
+    valid_with = "first input"
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
+        """(8.6)."""
+        return lambda left, right: left - right
+
 
 @dataclass(frozen=True, slots=True)
-class StrictDifference(_Multisets):
+class StrictDifference(_OfTheFirst):
     """Each row n times where m is 0, else not at all (8.14)."""
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "strict difference"
+    name = "strict difference"
+    symbol = "∖"
+    formulas = "strict_difference"
+    valid_with = "first input"
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
+        """(8.14)."""
+        return lambda left, right: Counter({e: n for e, n in left.items() if not right[e]})
 
 
 @dataclass(frozen=True, slots=True)
-class Intersection(_Multisets):
+class Intersection(_OfTheFirst):
     """Each row min(n, m) times (8.12)."""
+
+    name = "intersection"
+    symbol = "∩"
+    formulas = "intersection"
+    valid_with = "every input"
+
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
+        """(8.12)."""
+        return lambda left, right: left & right
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Those of either input."""
+        return shortest([*inputs[0].keys, *inputs[1].keys])
 
 
 @dataclass(frozen=True, slots=True)
 class MaxUnion(_Multisets):
     """Each row max(n, m) times (8.13)."""
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    name = "max union"
+    symbol = "⊔"
+    formulas = "max_union"
+    valid_with = "some input"
+
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the inputs, as of a union."""
         return common_schema(self.name, inputs)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "max union"
+    def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
+        """(8.13)."""
+        return lambda left, right: left | right
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Where both inputs do."""
+        return all(inputs)
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """None are known."""
+        return ()
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Different rows of the two sides may agree on a key; but where no side has a row twice, neither has
+        the output."""
+        left, right = inputs
+        return (frozenset(left.schema.names),) if left.keys and right.keys else ()

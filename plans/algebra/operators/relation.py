@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Leaf, Schemas
 from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Relation(Logical):
+class Relation(Leaf):
     """A named relation, whose rows are known before the streams begin (thesis, 17.4).
 
     Its elements are temporal rows, valid in intervals of their own, or, where it `is_constant`, rows that are
     valid always. Streams are joined to it; it never holds them up.
     """
 
-    arity: ClassVar[int | None] = 0
+    name = "relation"
+    symbol = "▪"
+    is_snapshot_reducible = True
 
     relation: str
     columns: Schema
     is_constant: bool = True
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    def label(self) -> str:
+        """The relation's name."""
+        return self.relation
+
+    def schema(self, inputs: Schemas) -> Schema:
         """As declared."""
         return self.columns
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Rows are valid for longer."""
+        return False
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """Rows do not arrive."""
+        return False
+
+    def to_json(self) -> dict[str, Any]:
+        """Relation, columns and whether it is constant."""
+        return {"relation": self.relation, "columns": self.columns.to_json(), "constant": self.is_constant}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(str(data["relation"]), Schema.from_json(data["columns"]), bool(data["constant"]))
 
     def __str__(self) -> str:
         return f"relation {self.relation}"

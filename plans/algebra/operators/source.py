@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Leaf, Schemas
 from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Logical):
-    """A named input stream.
+class Source(Leaf):
+    """A named input stream (6.2).
 
     Its elements are chronons, made from timestamped rows, unless `intervals` says that they bring intervals
     of their own.
     """
 
-    arity: ClassVar[int | None] = 0
-    is_snapshot_reducible: ClassVar[bool] = False
+    name = "source"
+    symbol = "▸"
+    is_snapshot_reducible = False
 
     stream: str
     columns: Schema
     intervals: bool = False
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    @property
+    def label(self) -> str:
+        """The stream's name."""
+        return self.stream
+
+    def schema(self, inputs: Schemas) -> Schema:
         """As declared."""
         return self.columns
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Timestamped rows are valid for a chronon."""
+        return not self.intervals
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        """Timestamped rows are those of the stream itself."""
+        return not self.intervals
+
+    def to_json(self) -> dict[str, Any]:
+        """Stream, columns and intervals."""
+        return {"stream": self.stream, "columns": self.columns.to_json(), "intervals": self.intervals}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(str(data["stream"]), Schema.from_json(data["columns"]), bool(data["intervals"]))
 
     def __str__(self) -> str:
         return f"source {self.stream}"

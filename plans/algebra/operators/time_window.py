@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import History, OverTime, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
+    bounds_from_json,
     bounds_text,
     check_bounds,
     check_positive,
     multiple,
     slide_text,
+    unusual,
 )
+from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow(Logical):
+class TimeWindow(OverTime):
     """At an instant, the rows of the last `size` chronons (8.17); of all time if `size` is None.
 
     With a `slide` of a, the window advances by a chronons at once, at the instants a - 1, 2a - 1, and so on
     (17.1).
     """
 
-    is_snapshot_reducible: ClassVar[bool] = False
+    name = "window"
+    symbol = "ω"
+    is_stateless = True
 
     size: int | None
     slide: int = 1
@@ -37,6 +46,10 @@ class TimeWindow(Logical):
         check_positive("slide", "chronons", self.slide)
         check_bounds("window", self.size, self.bounds)
 
+    def schema(self, inputs: Schemas) -> Schema:
+        """That of the input."""
+        return inputs[0]
+
     def granule_above(self, below: int) -> int:
         """That below; size and slide are multiples of it, or rows would come and go between its instants."""
         if self.size is not None and self.size % below:
@@ -45,10 +58,42 @@ class TimeWindow(Logical):
             raise PlanError(f"expected a slide that is {multiple(self.slide, below)}")
         return below
 
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        """(8.17), (17.1)."""
+        last = (instant + 1) // self.slide * self.slide - 1
+        first = history.beginning if self.size is None else last - self.size + 1
+        return sum((history.at(t) for t in range(max(first, history.beginning), last + 1)), Counter())
+
     @property
-    def name(self) -> str:
-        """The word for it."""
-        return "window"
+    def reach(self) -> int:
+        """Its size, and until it advances."""
+        return (self.size or 0) + self.slide - 1
+
+    def remembers_until(self, end: Time) -> Time:
+        """Its last instant is so much later."""
+        return FOREVER if self.size is None else end - 1 + self.reach
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Of one chronon."""
+        return self.size == self.slide == 1
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Rows go as they came."""
+        return True
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A later row with the same key may come while the earlier one is still valid. A window of one
+        chronon shows one instant of its input at a time."""
+        return inputs[0].keys if self.size == 1 else ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Size, slide and bounds."""
+        return {"size": self.size, **unusual(slide=self.slide, bounds=self.bounds)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same back."""
+        return cls(data["size"], data.get("slide", 1), bounds_from_json(data))
 
     def __str__(self) -> str:
         size = "unbounded" if self.size is None else self.size

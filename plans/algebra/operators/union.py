@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.base import Parameterless, Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.algebra.operators.schemas import common_schema
 from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Union(Logical):
+class Union(Parameterless, SnapshotReducible):
     """All rows of all inputs, with the sum of their multiplicities (8.3)."""
 
-    arity: ClassVar[int | None] = None
+    name = "union"
+    symbol = "∪"
+    formulas = "union"
+    arity = None
+    is_start_preserving = True
+    is_stateless = True
+    valid_with = "some input"
+    expressions = ()
 
-    def schema(self, inputs: tuple[Schema, ...]) -> Schema:
+    def schema(self, inputs: Schemas) -> Schema:
         """That of the inputs, which agree in names and types; a column is nullable if it is in one of
         them."""
         return common_schema(self.name, inputs)
+
+    def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
+        """(8.3)."""
+        return lambda *parts: sum(parts, Counter())
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        """Where all inputs do."""
+        return all(inputs)
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """The inputs' ends are not those of each other."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """None are known."""
+        return ()
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Rows of different inputs may agree."""
+        return ()

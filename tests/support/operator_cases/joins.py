@@ -12,8 +12,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import running_operator
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import join_keys
-from midstream.plans.expressions.expressions import compile_pair, compile_row
+from midstream.plans.expressions.expressions import compile_pair, compile_row, join_keys
 from midstream.plans.expressions.operands import Operand, col
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Element, Time

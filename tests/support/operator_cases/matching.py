@@ -7,8 +7,7 @@ from typing import Any
 
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import join_keys
-from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair
+from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair, join_keys
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Element, Time

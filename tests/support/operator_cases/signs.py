@@ -20,10 +20,10 @@ from midstream.operators.signs.accumulators import keeps_values
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.operators import Convert
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import join_keys, logical
+from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.specification import snapshots
 from midstream.plans.expressions import aggregates as functions
-from midstream.plans.expressions.expressions import TRUE
+from midstream.plans.expressions.expressions import TRUE, join_keys
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.snapshots import snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time

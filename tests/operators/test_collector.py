@@ -131,14 +131,13 @@ def test_state_is_what_the_collector_does_not_look_at(name: str) -> None:
     assert _tracked(QUERIES[name], 10_000) < 500
 
 
-STREAM = ms.stream("s", k="integer", v="float")
-PAIRS = STREAM.window(200).join(STREAM.rename({"k": "k2", "v": "v2"}).window(200), on=[("k", "k2")])
+PAIRS = SOURCE.join(SOURCE.rename({"k": "k2", "v": "v2"}), on=[("k", "k2")])
 OF_MANY_KEYS: dict[str, tuple[ms.Stream, float]] = {
     "distinct": (SOURCE.select("v").distinct(), 0.1),
     "grouped count": (SOURCE.group_by("v").aggregate(n=ms.count()), 1.3),
-    "grouped extreme": (SOURCE.group_by("v").aggregate(n=ms.count(), top=ms.max_("k")), 3.3),
+    "grouped extreme": (SOURCE.group_by("v").aggregate(n=ms.count(), top=ms.max_("k")), 2.3),
     "difference": (SOURCE.select("v").difference(SOURCE.filter(ms.col("k") < 5).select("v")), 1.3),
-    "expansive join": (PAIRS, 0.9),
+    "expansive join": (PAIRS, 0.1),
 }
 
 
@@ -146,7 +145,7 @@ OF_MANY_KEYS: dict[str, tuple[ms.Stream, float]] = {
 def test_a_key_costs_the_collector_a_few_objects(name: str) -> None:
     """Where every element has a key of its own, and where every element meets many."""
     query, most = OF_MANY_KEYS[name]
-    assert _tracked(query, 5_000) <= most * 5_000
+    assert _tracked(query, 2_000) <= most * 2_000
 
 
 def test_the_test_sees_what_is_tracked() -> None:

@@ -51,6 +51,8 @@ class StreamzBox:
         self.sink = self.nodes[-1].sink(self.given.append)
 
     def push(self, port: int, batch: list) -> list[list]:
+        if self.reached[port] == ms.FOREVER:
+            raise ValueError(f"{self.inputs[port]}: an element after the end")
         self.waiting += [(port, element) for element in batch]
         self.max_ends[port] = max(self.max_ends[port], *(end for _, end, _ in batch))
         return self.advance(port, batch[-1][0])

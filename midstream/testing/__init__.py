@@ -1,5 +1,5 @@
-"""Hypothesis strategies for streams, interleavings and plans, and the check that a plan runs as it is
-specified.
+"""Hypothesis strategies for streams, interleavings and plans, the check that a plan runs as it is specified,
+and the suite for Boxes.
 
 For those who write operators, rules or boxes of their own and want to see them fail. Needs hypothesis.
 
@@ -12,14 +12,20 @@ For those who write operators, rules or boxes of their own and want to see them 
 """
 
 from midstream.plans.values.snapshots import equivalent
+from midstream.testing.boxes import check_box
 from midstream.testing.plans import WHOLE, condition, implemented, plans
 from midstream.testing.streams import Event, elements, interleavings, is_ordered, rows
+from midstream.testing.watched import PROMISES, BrokenPromise, Watched
 from midstream.testing.workloads import Workload, drive, streams_for, verdict, workloads
 
 __all__ = [
+    "PROMISES",
     "WHOLE",
+    "BrokenPromise",
     "Event",
+    "Watched",
     "Workload",
+    "check_box",
     "condition",
     "drive",
     "elements",

@@ -52,13 +52,17 @@ def elements(
 
 
 @st.composite
-def interleavings(draw: st.DrawFn, streams: Mapping[str, Sequence[Element]]) -> list[Event]:
+def interleavings(
+    draw: st.DrawFn, streams: Mapping[str, Sequence[Element]], *, early: bool = False
+) -> list[Event]:
     """An order of arrival: batches of any size, heartbeats, skew between streams, streams that idle, ends
-    early or late."""
+    early or late; if asked for, heartbeats `early`, before the first element."""
     queues: dict[str, list[Event]] = {}
     for name, complete in streams.items():
         queue: list[Event] = []
         rest = list(complete)
+        if early and draw(st.booleans()):
+            queue.append(("advance", name, draw(st.integers(-2, int(rest[0][0]) if rest else LATEST))))
         while rest:
             size = draw(st.integers(1, len(rest)))
             batch, rest = rest[:size], rest[size:]

@@ -1,0 +1,223 @@
+"""The suite for a Box: whatever arrives, in whatever order, it keeps what is asked of it.
+
+Midstream's own operators pass it, too (tests/operators/test_conformance.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+
+from midstream.migration.report import report
+from midstream.operators.base.box import Box, settled
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.arguments import wrong
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import NormalForm
+from midstream.plans.values.streams import FOREVER, Element, Time
+from midstream.testing.streams import elements, interleavings
+from midstream.testing.watched import BrokenPromise, Watched
+
+Streams = Sequence[Sequence[Element]]
+"""By input, all its elements."""
+
+Arrival = tuple[Literal["push", "advance", "end"], int, Any]
+"""What happens on an input: elements, a heartbeat with its time, or the end (with None)."""
+
+Meaning = Plan | Callable[..., Iterable[Element]]
+"""A plan over streams named as the inputs; or a function that gets the elements of each input and gives those
+of the only output."""
+
+BETWEEN: Sequence[Time] = (0.5, 2**60 + Fraction(1, 2))
+"""Times are moved by these, to where no chronon begins."""
+
+
+def check_box(
+    factory: Callable[[], Box],
+    *,
+    inputs: Sequence[st.SearchStrategy[list[Element]]] | None = None,
+    means: Meaning | None = None,
+    to: Callable[[], Box] | None = None,
+    migrates: bool = True,
+    after_event: Callable[[Watched], None] | None = None,
+    examples: int | None = None,
+    shrinks: bool = True,
+) -> None:
+    """Try to find streams for which a Box breaks a promise that Boxes make.
+
+    `factory` makes a Box that has been given nothing. `inputs` draw the elements of each input; by default
+    payloads are pairs of small integers. `means` is what the results are compared with. `to` makes the Box
+    to which migrations lead, by default one of the same kind. Without `migrates`, migrations are left out,
+    and so is what only they need: timestamps between chronons, and state that goes by time alone; such are
+    windows. `after_event` may check more after every event of the first run. `examples` is how many streams
+    are tried, by default as many as the profile of hypothesis says. Unless it `shrinks` what it has found,
+    which takes seconds, it shows streams that are larger than they need be.
+
+    Raises   BrokenPromise with the smallest streams that were found, and what is asked of Boxes.
+
+    >>> from midstream import PlanBox, stream
+    >>> pairs = stream("s", intervals=True, x="integer", y="integer").distinct().plan()
+    >>> check_box(lambda: PlanBox(pairs), means=pairs, examples=20)
+    """
+    box = factory()
+    if not isinstance(box, Box):
+        raise wrong("check_box", box, "a Box from the factory")
+    count = len(box.inputs)
+    streams = [elements(forever=False, max_size=8)] * count if inputs is None else list(inputs)
+    if len(streams) != count:
+        raise wrong("check_box: inputs", len(streams), f"a strategy for each of {count} inputs")
+
+    @settings(
+        max_examples=examples or settings().max_examples,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        phases=[Phase.generate, *([Phase.shrink] if shrinks else [])],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(_arrivals(streams), st.data())
+    def every_promise_is_kept(arrivals: list[Arrival], data: st.DataObject) -> None:
+        first = _run(factory, arrivals, migrates, after_event)
+        if means is not None:
+            _compare_with_meaning(first, means)
+        again = _run(factory, _one_by_one(arrivals), migrates, repeating=True)
+        again.require_same("snapshots", first.results, "what came for whole batches")
+        again = _run(factory, _at_once(first.histories), migrates)
+        again.require_same("snapshots", first.results, "what came for smaller batches amid heartbeats")
+        if migrates:
+            by = data.draw(st.sampled_from(BETWEEN))
+            moved = _run(factory, _moved(arrivals, by), migrates)
+            expected = [_moved_elements(batch, by) for batch in first.results]
+            moved.require_same("any comparable time", expected, f"what came {float(by)} earlier, moved")
+            _check_migrations(factory, to or factory, arrivals, data, first)
+
+    try:
+        every_promise_is_kept()
+    except BrokenPromise as broken:
+        broken.__notes__ = []
+        raise broken.with_traceback(None) from broken.__cause__
+    except Flaky as flaky:
+        raise _changeable(type(box).__name__) from flaky
+
+
+@st.composite
+def _arrivals(draw: st.DrawFn, inputs: Sequence[st.SearchStrategy[list[Element]]]) -> list[Arrival]:
+    streams = {str(port): draw(one) for port, one in enumerate(inputs)}
+    return [(kind, int(name), what) for kind, name, what in draw(interleavings(streams, early=True))]
+
+
+def _run(
+    factory: Callable[[], Box],
+    arrivals: Iterable[Arrival],
+    by_time: bool,
+    after_event: Callable[[Watched], None] | None = None,
+    *,
+    repeating: bool = False,
+) -> Watched:
+    """A new Box to which all happens, and then the end; `repeating` tells again and again what is known."""
+    watched = Watched(factory(), by_time=by_time)
+    for arrival in arrivals:
+        _let_happen(watched, arrival)
+        if repeating:
+            watched.repeat()
+        if after_event is not None:
+            after_event(watched)
+    watched.finish()
+    return watched
+
+
+def _let_happen(watched: Watched, arrival: Arrival) -> None:
+    kind, port, what = arrival
+    if kind == "push":
+        watched.push(port, what)
+    elif kind == "advance":
+        watched.advance(port, what)
+    else:
+        watched.end(port)
+
+
+def _compare_with_meaning(watched: Watched, means: Meaning) -> None:
+    if isinstance(means, Plan):
+        streams = dict(zip(watched.box.inputs, watched.histories, strict=True))
+        roots = means.outputs.values()
+        expected = [_elements(specified(Plan(root), streams)) for root in roots]
+    else:
+        expected = [list(means(*watched.histories))]
+    watched.require_same("the same meaning", expected, "what the results should mean")
+
+
+def _elements(form: NormalForm) -> list[Element]:
+    return [
+        (start, end, payload) for payload, steps in form.items() for start, end, n in steps for _ in range(n)
+    ]
+
+
+def _one_by_one(arrivals: Iterable[Arrival]) -> list[Arrival]:
+    """The same element by element."""
+    return [
+        (kind, port, part)
+        for kind, port, what in arrivals
+        for part in ([[element] for element in what] if kind == "push" else [what])
+    ]
+
+
+def _at_once(streams: Streams) -> list[Arrival]:
+    """Each stream in one batch, one stream after the other, and no heartbeats."""
+    return [("push", port, list(batch)) for port, batch in enumerate(streams) if batch]
+
+
+def _moved(arrivals: Iterable[Arrival], by: Time) -> list[Arrival]:
+    """The same at other times."""
+    kinds: dict[str, Callable[[Any], Any]] = {
+        "push": lambda batch: _moved_elements(batch, by),
+        "advance": lambda time: time + by,
+        "end": lambda none: none,
+    }
+    return [(kind, port, kinds[kind](what)) for kind, port, what in arrivals]
+
+
+def _moved_elements(batch: Iterable[Element], by: Time) -> list[Element]:
+    return [(start + by, end if end == FOREVER else end + by, payload) for start, end, payload in batch]
+
+
+def _check_migrations(
+    factory: Callable[[], Box],
+    to: Callable[[], Box],
+    arrivals: Sequence[Arrival],
+    data: st.DataObject,
+    first: Watched,
+) -> None:
+    """Migrate there and back, at any time: the results are those of the Box that never was migrated."""
+    there = data.draw(st.integers(0, len(arrivals)))
+    back = data.draw(st.integers(there, len(arrivals) + 1))
+    watched = Watched(factory(), by_time=False)
+    try:
+        for number in range(len(arrivals) + 1):
+            if number == there:
+                watched.migrate(to())
+            if number == back:
+                watched.migrate(factory())
+            if number < len(arrivals):
+                _let_happen(watched, arrivals[number])
+    except MigrationRefused:  # an element never ends, so that the old plan has no last instant
+        return
+    watched.finish()
+    watched.require_same("the same meaning", first.results, "what the Box gives that is not migrated")
+    for migration, new in watched.migrations:
+        if settled(migration) is not settled(new):
+            reason = migration.failure or "it never ended"
+            raise watched.broken("honest progress", f"the migration did not lead to the new Box: {reason!r}")
+        if unmatched := report(migration).unmatched:
+            raise watched.broken(
+                "the same meaning", f"{unmatched} results of one Box match none of the other"
+            )
+
+
+def _changeable(who: str) -> BrokenPromise:
+    return BrokenPromise(who, "snapshots", "the same events, told again, gave something else", [])

@@ -39,7 +39,7 @@ from midstream.plans.sql.translation import Named, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.sql.windowless import windowless
-from midstream.plans.values.arguments import require, require_callable, require_name
+from midstream.plans.values.arguments import require, require_callable, require_name, shown
 from midstream.plans.values.errors import MidstreamError, PlanError
 from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
 from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit
@@ -400,7 +400,7 @@ def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:
 
 
 def _checked(name: str, function: Callable[..., Any], result: Column) -> Callable[..., Any]:
-    """A user's function; what goes wrong in it is told by its name."""
+    """A user's function; what goes wrong in it is told by its name and its arguments."""
     types = PYTHON_TYPES.get(result.type)
 
     def call(*arguments: Any) -> Any:
@@ -409,7 +409,12 @@ def _checked(name: str, function: Callable[..., Any], result: Column) -> Callabl
         except MidstreamError:
             raise
         except Exception as error:
-            raise MidstreamError(f"function {name}: {type(error).__name__}: {error}", name=name) from error
+            given = ", ".join(map(shown, arguments))
+            raise MidstreamError(
+                f"function {name}: {type(error).__name__}: {error}; it was given {given or 'nothing'}",
+                name=name,
+                arguments=arguments,
+            ) from error
         if result.nullable if found is None else types is None or type(found) in types:
             return found
         expected = f"{result.type.value}{' or None' if result.nullable else ''}"

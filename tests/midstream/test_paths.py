@@ -8,6 +8,7 @@ takes long, and needs no file, is replaced: measuring, simulating, Spark.
 from __future__ import annotations
 
 import builtins
+import fcntl
 import functools
 import io
 import json
@@ -18,7 +19,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
+import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -666,6 +670,69 @@ def test_reading_can_be_interrupted(name: Name, flag: str, folder: Path) -> None
         assert result.exit_code == 130
         assert result.stderr.startswith("midstream: interrupted\n")
         assert contents(folder) == before
+    assert_nothing_is_left(folder)
+
+
+@contextmanager
+def half_written(path: Path, content: bytes) -> Iterator[list[str]]:
+    """A pipe that gives half of a content, after which someone interrupts who waits for the rest; tells
+    when that has happened."""
+    os.mkfifo(path)
+    is_over, told = threading.Event(), list[str]()
+
+    def give_half() -> None:
+        writing = os.open(path, os.O_WRONLY)
+        try:
+            os.write(writing, content[: len(content) // 2])
+            while not is_over.is_set() and unread(writing):
+                time.sleep(0.001)
+            if not is_over.wait(0.02):  # until the reader asks for more
+                told.append("interrupted")
+                os.kill(os.getpid(), signal.SIGINT)
+                is_over.wait(10)
+        finally:
+            os.close(writing)
+
+    other = threading.Thread(target=give_half, daemon=True)
+    other.start()
+    try:
+        yield told
+    finally:
+        is_over.set()
+        # Should nobody have opened it, so that the thread ends.
+        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        other.join(5)
+
+
+def unread(pipe: int) -> int:
+    """How many bytes of a pipe nobody has read."""
+    number = array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, number)
+    return number[0]
+
+
+FILES_READ = [
+    (name, flag)
+    for name, flag in READ
+    # A pipe is refused for functions, as Python would read it twice.
+    if not CASES[name][flag].folder and flag != "--functions"
+]
+
+
+@pytest.mark.parametrize(("name", "flag"), FILES_READ, ids=[" ".join((*n, f)) for n, f in FILES_READ])
+def test_an_interruption_in_the_middle_of_reading(name: Name, flag: str, folder: Path) -> None:
+    case = CASES[name][flag]
+    before = contents(folder)
+    path = folder / f"half{case.suffix}"
+    with half_written(path, (folder / case.value).read_bytes()) as told:
+        result = invoke(*arguments(name, flag, path.name))
+    assert told == ["interrupted"]
+    assert result.exit_code == 130, result.output
+    assert result.stderr.startswith("midstream: interrupted\n")
+    after = contents(folder)
+    assert {one: after[one] for one in before} == before
+    for one in after.keys() - before.keys():
+        assert ".unfinished" in one and f"{one} holds " in result.stderr
     assert_nothing_is_left(folder)
 
 

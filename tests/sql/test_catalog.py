@@ -375,6 +375,16 @@ def test_faults_of_a_function_are_told_by_its_name(
         run(plan, s=[(1, (3, "a"))])
 
 
+def test_what_a_function_raises_is_the_cause_of_what_is_told(catalog: Catalog) -> None:
+    catalog.add_function("half", lambda x, y: x // 0, "integer")
+    plan = catalog.query("SELECT half(x, y) FROM s").plan
+    with pytest.raises(
+        MidstreamError, match=r"ZeroDivisionError: .*; it was given 3 \(int\), 'a' \(str\)$"
+    ) as told:
+        run(plan, s=[(1, (3, "a"))])
+    assert isinstance(told.value.__cause__, ZeroDivisionError)
+
+
 @pytest.mark.parametrize("inverse", [None, lambda a, b: a // b])
 def test_aggregates_of_users(catalog: Catalog, inverse: Any) -> None:
     product = UserAggregate(

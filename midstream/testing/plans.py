@@ -8,9 +8,9 @@ from math import lcm
 
 from hypothesis import strategies as st
 
-from midstream.operators.base.obstacles import gives_constants, is_relation
-from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
+from midstream.plans.algebra.implementations.obstacles import gives_constants, is_relation
 from midstream.plans.algebra.operators import (
     CountWindow,
     Dstream,

@@ -8,9 +8,10 @@ from typing import Any
 from midstream.operators.aggregation.aggregate_loop import generate
 from midstream.operators.aggregation.segments import Segments
 from midstream.operators.aggregation.valid_rows import ValidRows
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import aggregation as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall
@@ -88,6 +89,6 @@ def _aggregate(node: Node) -> Operator:
     return Aggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Aggregate: (Implementation("aggregate", _aggregate),),
+RUNNING: Running = {
+    facts.AGGREGATE: _aggregate,
 }

@@ -1,21 +1,20 @@
 """From a logical plan to a physical one: which implementation runs each operator.
 
-The choice is data: the tables of the operators' modules, each entry with a precondition. The first whose
-precondition holds is taken; a physical plan may name any other that holds.
+The choice is data: the facts of implementations, each with a precondition. The first whose precondition holds
+is taken; a physical plan may name any other that holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from midstream.operators import signs
 from midstream.operators.aggregation import aggregate
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Make
 from midstream.operators.joins import join, matching
 from midstream.operators.rows import distinct, multisets, stateless, union
 from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
 from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation, implementation_of
 from midstream.plans.algebra.operators import Convert, Form, Logical, Relation, Source, Split
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
@@ -23,31 +22,22 @@ from midstream.plans.algebra.properties import is_chronon_stream
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import PlanError
 
-TABLES: tuple[Table, ...] = (
-    stateless.IMPLEMENTATIONS,
-    time_window.IMPLEMENTATIONS,
-    windows.IMPLEMENTATIONS,
-    granularity.IMPLEMENTATIONS,
-    cql.IMPLEMENTATIONS,
-    arrangements.IMPLEMENTATIONS,
-    union.IMPLEMENTATIONS,
-    join.IMPLEMENTATIONS,
-    multisets.IMPLEMENTATIONS,
-    matching.IMPLEMENTATIONS,
-    distinct.IMPLEMENTATIONS,
-    aggregate.IMPLEMENTATIONS,
-    signs.IMPLEMENTATIONS,
-)
-"""In order of preference."""
-
-
-def _together(tables: tuple[Table, ...]) -> Mapping[type[Logical], tuple[Implementation, ...]]:
-    kinds = dict.fromkeys(kind for table in tables for kind in table)
-    return {kind: tuple(one for table in tables for one in table.get(kind, ())) for kind in kinds}
-
-
-IMPLEMENTATIONS = _together(TABLES)
-"""All implementations of each logical operator, the preferred one first."""
+RUNNING: dict[Implementation, Make] = {
+    **stateless.RUNNING,
+    **time_window.RUNNING,
+    **windows.RUNNING,
+    **granularity.RUNNING,
+    **cql.RUNNING,
+    **arrangements.RUNNING,
+    **union.RUNNING,
+    **join.RUNNING,
+    **multisets.RUNNING,
+    **matching.RUNNING,
+    **distinct.RUNNING,
+    **aggregate.RUNNING,
+    **signs.RUNNING,
+}
+"""What runs each implementation."""
 
 
 def physical_plan(plan: Plan | Stream) -> Plan:
@@ -68,20 +58,7 @@ def physical_node(node: Node) -> Node:
 
 def running_operator(node: Node) -> Operator:
     """A new running operator, with empty state, for a node of a physical plan."""
-    return implementation_of(node).make(node)
-
-
-def implementation_of(node: Node) -> Implementation:
-    """The implementation that a node of a physical plan names. Raises PlanError where there is none."""
-    assert isinstance(node.operator, Physical)
-    candidates = IMPLEMENTATIONS.get(type(node.operator.logical), ())
-    for candidate in candidates:
-        if candidate.name == node.operator.implementation:
-            return candidate
-    known = "one of " + ", ".join(candidate.name for candidate in candidates) if candidates else "none"
-    raise PlanError(
-        f"found implementation {node.operator.implementation!r} for {node.operator.logical}, expected {known}"
-    )
+    return RUNNING[implementation_of(node)](node)
 
 
 def form(node: Node) -> Form:

@@ -8,18 +8,17 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, Side, generate
-from midstream.operators.joins.ranges import (
+from midstream.operators.joins.sweep_join import Fifo, SweepJoin, join_of
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import has_ordered_ends
+from midstream.plans.expressions.expressions import Expression, Kind, Scope, compile_row
+from midstream.plans.expressions.ranges import (
     Comparison,
     at_least,
     at_most,
     find_range,
     is_exact,
-    why_no_range,
 )
-from midstream.operators.joins.sweep_join import Fifo, SweepJoin, join_of
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_ordered_ends
-from midstream.plans.expressions.expressions import Expression, Kind, Scope, compile_row
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import FOREVER
 
@@ -113,11 +112,6 @@ def _is_known(name: str, kind: Kind) -> str:
     asks = [f"{name} is not None"] if kind.nullable else []
     asks += [f"{name} == {name}"] if kind.type is Type.FLOAT else []
     return f" if {' and '.join(asks)}" if asks else ""
-
-
-def obstacle(node: Node) -> str | None:
-    """Why a join's condition has no range."""
-    return why_no_range(join_of(node).condition, *(child.schema for child in node.inputs))
 
 
 def make(node: Node) -> Operator:

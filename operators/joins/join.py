@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
+from midstream.operators.base.running import Running
 from midstream.operators.joins import band_join
 from midstream.operators.joins.hash_worker import Inline, hash_work, work_function
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
@@ -16,7 +16,7 @@ from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
 from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
-from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import joins as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.expressions.expressions import join_keys
@@ -118,11 +118,6 @@ def _listed(pairing: Pairing, is_fifo: Fifo) -> _Sides:
     return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
 
 
-def _has_keys(node: Node) -> str | None:
-    keys, _ = join_keys(join_of(node).condition, node.inputs[0].schema, node.inputs[1].schema)
-    return None if keys else "no column of the left side is to be equal to one of the right side"
-
-
 def _fifo(node: Node) -> Fifo:
     return has_ordered_ends(node.inputs[0]), has_ordered_ends(node.inputs[1])
 
@@ -175,15 +170,12 @@ def _list_hash_join(node: Node) -> Operator:
     return SweepJoin((listed.areas[0], hashed.areas[1]), (hashed.probes[0], listed.probes[1]))
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Join: (
-        Implementation("hash-join", _hash_join, _has_keys),
-        Implementation("band-join", band_join.make, band_join.obstacle),
-        Implementation("nested-loops-join", _nested_loops_join),
-        # What follows is never preferred: a plan names it.
-        Implementation("hash-list-join", _hash_list_join, _has_keys),
-        Implementation("list-hash-join", _list_hash_join, _has_keys),
-        Implementation("hash-join-queued", lambda node: QueuedJoin(*_by_hashing(node)), _has_keys),
-        Implementation("nested-loops-join-queued", lambda node: QueuedJoin(*_by_loops(node))),
-    ),
+RUNNING: Running = {
+    facts.HASH_JOIN: _hash_join,
+    facts.BAND_JOIN: band_join.make,
+    facts.NESTED_LOOPS_JOIN: _nested_loops_join,
+    facts.HASH_LIST_JOIN: _hash_list_join,
+    facts.LIST_HASH_JOIN: _list_hash_join,
+    facts.HASH_JOIN_QUEUED: lambda node: QueuedJoin(*_by_hashing(node)),
+    facts.NESTED_LOOPS_JOIN_QUEUED: lambda node: QueuedJoin(*_by_loops(node)),
 }

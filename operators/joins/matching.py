@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import joins as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import TRUE, compile_pair, join_keys
@@ -309,18 +310,9 @@ def _by_loops(node: Node) -> Covers:
     return PairCovers([], [], compile_pair(_condition(node), left, right))
 
 
-def _has_keys(node: Node) -> str | None:
-    keys, _ = join_keys(_condition(node), node.inputs[0].schema, node.inputs[1].schema)
-    return None if keys else "no column of the left side is to be equal to one of the right side"
-
-
-IMPLEMENTATIONS: Table = {
-    logical.SemiJoin: (
-        Implementation("hash-semi-join", lambda node: SemiJoin(_by_key(node)), _has_keys),
-        Implementation("nested-loops-semi-join", lambda node: SemiJoin(_by_loops(node))),
-    ),
-    logical.AntiJoin: (
-        Implementation("hash-anti-join", lambda node: AntiJoin(_by_key(node)), _has_keys),
-        Implementation("nested-loops-anti-join", lambda node: AntiJoin(_by_loops(node))),
-    ),
+RUNNING: Running = {
+    facts.HASH_SEMI_JOIN: lambda node: SemiJoin(_by_key(node)),
+    facts.NESTED_LOOPS_SEMI_JOIN: lambda node: SemiJoin(_by_loops(node)),
+    facts.HASH_ANTI_JOIN: lambda node: AntiJoin(_by_key(node)),
+    facts.NESTED_LOOPS_ANTI_JOIN: lambda node: AntiJoin(_by_loops(node)),
 }

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.output import OrderedOutput
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
@@ -208,11 +208,6 @@ class FifoDistinct(Operator):
         )
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Distinct: (
-        Implementation(
-            "distinct",
-            lambda node: FifoDistinct() if has_ordered_ends(node.inputs[0]) else Distinct(),
-        ),
-    ),
+RUNNING: Running = {
+    facts.DISTINCT: lambda node: FifoDistinct() if has_ordered_ends(node.inputs[0]) else Distinct(),
 }

@@ -8,9 +8,9 @@ from itertools import islice
 
 from midstream.operators.base.arrivals import Arrival, Arrivals
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 FEW = 64
@@ -265,10 +265,10 @@ def alone(n: int, m: int) -> int:
     return 0 if m else n
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Difference: (Implementation("difference", lambda node: Multisets(surplus)),),
-    logical.StrictDifference: (Implementation("strict-difference", lambda node: Multisets(alone)),),
-    logical.Intersection: (Implementation("intersection", lambda node: Multisets(min)),),
+RUNNING: Running = {
+    facts.DIFFERENCE: lambda node: Multisets(surplus),
+    facts.STRICT_DIFFERENCE: lambda node: Multisets(alone),
+    facts.INTERSECTION: lambda node: Multisets(min),
     # max(n, m) = n + (m - n, where that is positive): the left elements, and right minus left.
-    logical.MaxUnion: (Implementation("max-union", lambda node: Multisets(surplus, 1, others_pass=True)),),
+    facts.MAX_UNION: lambda node: Multisets(surplus, 1, others_pass=True),
 }

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
@@ -67,7 +68,7 @@ def _map(node: Node) -> Operator:
     return Map([expression for _, expression in operator.columns], node.inputs[0].schema)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Filter: (Implementation("filter", _filter),),
-    logical.Project: (Implementation("map", _map),),
+RUNNING: Running = {
+    facts.FILTER: _filter,
+    facts.MAP: _map,
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.merge import Merge
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.plans.algebra.implementations import rows as facts
 
 
 class Union(Merge):
@@ -25,6 +25,6 @@ class Union(Merge):
     """
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Union: (Implementation("union", lambda node: Union(len(node.inputs))),),
+RUNNING: Running = {
+    facts.UNION: lambda node: Union(len(node.inputs)),
 }

@@ -7,6 +7,6 @@ has begun. Its snapshot at t is what has begun at t or before and has not ended.
 Source   thesis, chapter 14 and 17.3
 """
 
-from midstream.operators.signs.plans import IMPLEMENTATIONS, signed_plan
+from midstream.operators.signs.plans import RUNNING, signed_plan
 
-__all__ = ["IMPLEMENTATIONS", "signed_plan"]
+__all__ = ["RUNNING", "signed_plan"]

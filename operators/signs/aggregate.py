@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, Changes
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall
@@ -134,6 +135,6 @@ def _aggregate(node: Node) -> Operator:
     return SignedAggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Aggregate: (Implementation("signed-aggregate", _aggregate, takes="signs", gives="signs"),),
+RUNNING: Running = {
+    facts.SIGNED_AGGREGATE: _aggregate,
 }

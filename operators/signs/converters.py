@@ -9,12 +9,10 @@ from operator import itemgetter
 from typing import Any
 
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.signs.alignment import Alignment, Changes
-from midstream.plans.algebra.operators import Convert
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.errors import IntervalError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
@@ -162,20 +160,7 @@ class SignsToIntervals(Operator):
         yield from self._inputs
 
 
-def _gives(form: str) -> Any:
-    def obstacle(node: Node) -> str | None:
-        operator = logical_operator(node)
-        assert isinstance(operator, Convert)
-        return None if operator.to == form else f"it gives {form}, not {operator.to}"
-
-    return obstacle
-
-
-IMPLEMENTATIONS: Table = {
-    Convert: (
-        Implementation("intervals-to-signs", lambda node: IntervalsToSigns(), _gives("signs"), gives="signs"),
-        Implementation(
-            "signs-to-intervals", lambda node: SignsToIntervals(), _gives("intervals"), takes="signs"
-        ),
-    ),
+RUNNING: Running = {
+    facts.INTERVALS_TO_SIGNS: lambda node: IntervalsToSigns(),
+    facts.SIGNS_TO_INTERVALS: lambda node: SignsToIntervals(),
 }

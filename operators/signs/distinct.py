@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload
 
 
@@ -55,8 +55,6 @@ class SignedDistinct(Operator):
         return ((self.reached[0], FOREVER, payload) for payload in self._counts)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Distinct: (
-        Implementation("signed-distinct", lambda node: SignedDistinct(), takes="signs", gives="signs"),
-    ),
+RUNNING: Running = {
+    facts.SIGNED_DISTINCT: lambda node: SignedDistinct(),
 }

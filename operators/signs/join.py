@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
+from midstream.operators.base.running import Running
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Bucket, Buckets, key_function
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import join_keys
@@ -108,11 +109,6 @@ def _join(node: Node) -> logical.Join:
     return operator
 
 
-def _has_keys(node: Node) -> str | None:
-    keys, _ = join_keys(_join(node).condition, node.inputs[0].schema, node.inputs[1].schema)
-    return None if keys else "no column of the left side is to be equal to one of the right side"
-
-
 def _hash_join(node: Node) -> Operator:
     left, right = (child.schema for child in node.inputs)
     operator = _join(node)
@@ -129,9 +125,7 @@ def _nested_loops_join(node: Node) -> Operator:
     return SignedJoin([], [], pairing(_join(node).condition, _join(node).columns, left, right))
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Join: (
-        Implementation("signed-hash-join", _hash_join, _has_keys, takes="signs", gives="signs"),
-        Implementation("signed-nested-loops-join", _nested_loops_join, takes="signs", gives="signs"),
-    ),
+RUNNING: Running = {
+    facts.SIGNED_HASH_JOIN: _hash_join,
+    facts.SIGNED_NESTED_LOOPS_JOIN: _nested_loops_join,
 }

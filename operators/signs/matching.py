@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.signs.alignment import Alignment, Changes, copies
 from midstream.operators.signs.buckets import Buckets, compact, key_function
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair, join_keys
@@ -174,7 +175,7 @@ def _matching(is_wanted: bool) -> Callable[[Node], Operator]:
     return make
 
 
-IMPLEMENTATIONS: Table = {
-    logical.SemiJoin: (Implementation("signed-semi-join", _matching(True), takes="signs", gives="signs"),),
-    logical.AntiJoin: (Implementation("signed-anti-join", _matching(False), takes="signs", gives="signs"),),
+RUNNING: Running = {
+    facts.SIGNED_SEMI_JOIN: _matching(True),
+    facts.SIGNED_ANTI_JOIN: _matching(False),
 }

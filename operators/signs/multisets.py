@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import ClassVar
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.signs.alignment import Alignment, Changes, copies
-from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Combine = Callable[[int, int], int]
@@ -77,13 +77,9 @@ class SignedMultisets(Operator):
         return chain(((now, FOREVER, payload) for payload in self._counts), self._inputs)
 
 
-def _implementation(name: str, combine: Combine) -> tuple[Implementation, ...]:
-    return (Implementation(name, lambda node: SignedMultisets(combine), takes="signs", gives="signs"),)
-
-
-IMPLEMENTATIONS: Table = {
-    logical.Difference: _implementation("signed-difference", lambda n, m: max(n - m, 0)),
-    logical.StrictDifference: _implementation("signed-strict-difference", lambda n, m: 0 if m else n),
-    logical.Intersection: _implementation("signed-intersection", min),
-    logical.MaxUnion: _implementation("signed-max-union", max),
+RUNNING: Running = {
+    facts.SIGNED_DIFFERENCE: lambda node: SignedMultisets(lambda n, m: max(n - m, 0)),
+    facts.SIGNED_STRICT_DIFFERENCE: lambda node: SignedMultisets(lambda n, m: 0 if m else n),
+    facts.SIGNED_INTERSECTION: lambda node: SignedMultisets(min),
+    facts.SIGNED_MAX_UNION: lambda node: SignedMultisets(max),
 }

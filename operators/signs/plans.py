@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midstream.operators.base.implementation import Table
+from midstream.operators.base.running import Running
 from midstream.operators.signs import (
     aggregate,
     converters,
@@ -14,19 +14,20 @@ from midstream.operators.signs import (
     windows,
 )
 from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 
-IMPLEMENTATIONS: Table = {
-    **windows.IMPLEMENTATIONS,
-    **stateless.IMPLEMENTATIONS,
-    **join.IMPLEMENTATIONS,
-    **distinct.IMPLEMENTATIONS,
-    **aggregate.IMPLEMENTATIONS,
-    **multisets.IMPLEMENTATIONS,
-    **matching.IMPLEMENTATIONS,
-    **converters.IMPLEMENTATIONS,
+RUNNING: Running = {
+    **windows.RUNNING,
+    **stateless.RUNNING,
+    **join.RUNNING,
+    **distinct.RUNNING,
+    **aggregate.RUNNING,
+    **multisets.RUNNING,
+    **matching.RUNNING,
+    **converters.RUNNING,
 }
 """The operators on signed streams, and the converters."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from midstream.operators.base.implementation import Implementation, Table
 from midstream.operators.base.merge import Merge
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
@@ -84,12 +85,8 @@ def _map(node: Node) -> Operator:
     return SignedMap([expression for _, expression in operator.columns], node.inputs[0].schema)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Filter: (Implementation("signed-filter", _filter, takes="signs", gives="signs"),),
-    logical.Project: (Implementation("signed-map", _map, takes="signs", gives="signs"),),
-    logical.Union: (
-        Implementation(
-            "signed-union", lambda node: SignedUnion(len(node.inputs)), takes="signs", gives="signs"
-        ),
-    ),
+RUNNING: Running = {
+    facts.SIGNED_FILTER: _filter,
+    facts.SIGNED_MAP: _map,
+    facts.SIGNED_UNION: lambda node: SignedUnion(len(node.inputs)),
 }

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import no_order_below, relation_below
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, compile_rows
@@ -243,11 +243,8 @@ def _partitioned_window(node: Node) -> Operator:
     return SignedPartitionedWindow(operator.rows, operator.keys, schema, operator.slide, operator.ties)
 
 
-IMPLEMENTATIONS: Table = {
-    kind: (Implementation(name, make, obstacle, needs_chronons=True, gives="signs"),)
-    for kind, name, make, obstacle in (
-        (logical.TimeWindow, "signed-time-window", _time_window, relation_below),
-        (logical.CountWindow, "signed-count-window", _count_window, no_order_below),
-        (logical.PartitionedWindow, "signed-partitioned-window", _partitioned_window, no_order_below),
-    )
+RUNNING: Running = {
+    facts.SIGNED_TIME_WINDOW: _time_window,
+    facts.SIGNED_COUNT_WINDOW: _count_window,
+    facts.SIGNED_PARTITIONED_WINDOW: _partitioned_window,
 }

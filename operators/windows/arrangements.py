@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import IntervalError
@@ -213,7 +213,7 @@ def _coalesce(node: Node) -> Operator:
     return Coalesce(operator.longest)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Split: (Implementation("split", _split, relation_below),),
-    logical.Coalesce: (Implementation("coalesce", _coalesce, relation_below),),
+RUNNING: Running = {
+    facts.SPLIT: _split,
+    facts.COALESCE: _coalesce,
 }

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 
@@ -114,7 +113,7 @@ class Dstream(_Changes):
         return reached if self._expiry.next == reached else reached + 1
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Istream: (Implementation("istream", lambda node: Istream(), relation_below),),
-    logical.Dstream: (Implementation("dstream", lambda node: Dstream(), relation_below),),
+RUNNING: Running = {
+    facts.ISTREAM: lambda node: Istream(),
+    facts.DSTREAM: lambda node: Dstream(),
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from midstream.operators.base.adjustable import Adjustable
-from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import relation_below
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import PlanError
@@ -93,6 +93,6 @@ def _granularity(node: Node) -> Operator:
     return Granularity(operator.granule)
 
 
-IMPLEMENTATIONS: Table = {
-    logical.Granularity: (Implementation("granularity", _granularity, relation_below),),
+RUNNING: Running = {
+    facts.GRANULARITY: _granularity,
 }

@@ -8,10 +8,10 @@ from itertools import pairwise
 from operator import lt
 from typing import Any
 
-from midstream.operators.base.implementation import Implementation, Table
-from midstream.operators.base.obstacles import no_order_below
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.operators import Ties
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
@@ -329,11 +329,7 @@ def _partitioned_window(node: Node) -> Operator:
     )
 
 
-IMPLEMENTATIONS: Table = {
-    logical.CountWindow: (
-        Implementation("count-window", _count_window, no_order_below, needs_chronons=True),
-    ),
-    logical.PartitionedWindow: (
-        Implementation("partitioned-window", _partitioned_window, no_order_below, needs_chronons=True),
-    ),
+RUNNING: Running = {
+    facts.COUNT_WINDOW: _count_window,
+    facts.PARTITIONED_WINDOW: _partitioned_window,
 }

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from migration_law import carried_out, pairs
 from rephrasing import MOST_NODES, SHOWN, STATEFUL, STATELESS, Rewrite, arranged, rephrased, windows
 
-from midstream.operators.base.obstacles import is_relation
 from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan, reads_stream
 from midstream.plans.expressions.aggregates import count, max_

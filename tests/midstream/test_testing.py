@@ -7,7 +7,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from midstream.operators.engine.engine import Engine
-from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
+from midstream.operators.engine.planner import physical_plan
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import (
     Aggregate,
     Arrangement,

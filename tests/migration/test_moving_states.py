@@ -14,9 +14,9 @@ from midstream.migration.auto import Prediction
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box, prepare
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan

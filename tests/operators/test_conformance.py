@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 )
 from operator_cases import Case
 
-from midstream.operators.engine.planner import IMPLEMENTATIONS
 from midstream.plans.algebra import operators as logical
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.values.errors import EndedError, StreamOrderError
 from midstream.plans.values.snapshots import compare, normal_form, snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time

@@ -13,12 +13,12 @@ from midstream.operators.base.pairing import pairing
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.joins.band_join import BandJoin
 from midstream.operators.joins.join import NestedLoopsJoin
-from midstream.operators.joins.ranges import at_least, at_most, find_range, why_no_range
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import TRUE, Expression
 from midstream.plans.expressions.operands import Operand, col, expression_of, opaque
+from midstream.plans.expressions.ranges import at_least, at_most, find_range, why_no_range
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema
 

@@ -11,11 +11,12 @@ import pytest
 from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.engine import run
-from midstream.operators.engine.planner import IMPLEMENTATIONS, running_operator
+from midstream.operators.engine.planner import running_operator
 from midstream.operators.joins.covers import KeyCovers
 from midstream.operators.joins.matching import AntiJoin, SemiJoin
 from midstream.operators.rows.multisets import FEW, Multisets, alone, surplus
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified

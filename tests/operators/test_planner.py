@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.base.obstacles import is_relation
 from midstream.operators.engine.engine import run
-from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan, running_operator
+from midstream.operators.engine.planner import physical_plan, running_operator
 from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
+from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.operators import Source, Split
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan

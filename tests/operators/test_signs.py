@@ -17,17 +17,18 @@ from hypothesis import strategies as st
 
 from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.operators.signs.accumulators import Largest, MergedBySign, accumulator_by_sign
 from midstream.operators.signs.buckets import Buckets
 from midstream.operators.signs.converters import IntervalsToSigns, SignsToIntervals
 from midstream.operators.signs.join import SignedJoin
-from midstream.operators.signs.plans import IMPLEMENTATIONS as SIGNED
+from midstream.operators.signs.plans import RUNNING
 from midstream.operators.signs.stateless import SignedMap
 from midstream.operators.signs.windows import SignedCountWindow, SignedPartitionedWindow
 from midstream.operators.windows.windows import CountWindow
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import Convert, Logical, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
@@ -60,6 +61,13 @@ def results(plan: Plan, events: Iterable[Event]) -> list[Element]:
     assert box.size() == 0 and list(box.state()) == []
     assert is_ordered(out)
     return out
+
+
+SIGNED = {
+    kind: fitting
+    for kind, options in IMPLEMENTATIONS.items()
+    if (fitting := [one for one in options if one in RUNNING])
+}
 
 
 def signed_names(node: Node) -> list[str]:

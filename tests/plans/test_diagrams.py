@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.planner import IMPLEMENTATIONS, physical_plan
+from midstream.operators.engine.planner import physical_plan
 from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.operands import col

@@ -15,9 +15,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import implementation_of, running_operator
+from midstream.operators.engine.planner import running_operator
 from midstream.operators.signs.accumulators import keeps_values
 from midstream.operators.signs.converters import IntervalsToSigns
+from midstream.plans.algebra.implementations import implementation_of
 from midstream.plans.algebra.operators import Convert
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical

@@ -144,6 +144,7 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     group_key = ["group.key"] if len(keys) == 1 else [f"group.key[{i}]" for i in range(len(keys))]
     values = [state.value(i, call) for i, call in enumerate(calls)]
     style = _grouped(group_key, values) if keys else _scalar(values)
+    close = f"{state.closing}\n{style['close'].strip()}"
     slots = state.slots
     source = _filled(
         _LOOP,
@@ -152,8 +153,8 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
         **_entry(len(state.arguments)),
         compute=state.compute(scope),
         key=key,
-        close_until=style["close"].format(time="until"),
-        close_start=style["close"].format(time="start"),
+        close_until=close.format(time="until"),
+        close_start=close.format(time="start"),
         **{name: part for name, part in style.items() if name != "close"},
         **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
     )

@@ -18,11 +18,18 @@ from midstream.operators.functions.accumulators import Maximum, Minimum, accumul
 from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Expression, Scope
-from midstream.plans.values.exact import rounded_quotient
 from midstream.plans.values.schema import Schema
 
-_HUGE = 1 << 1000
-"""Quotients of smaller integers are no larger than a float."""
+_MEAN = """
+if {rest} is not None:
+    mean{a} = {rest}.over({known}, {whole})
+else:
+    try:
+        mean{a} = {whole} / {known}
+    except OverflowError:
+        mean{a} = None
+"""
+"""As rounded_quotient has it, without a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,8 @@ class GroupState:
     arguments: list[Expression] = field(default_factory=list)
     pieces: dict[str, tuple[int, Piece]] = field(default_factory=dict)
     """By name, and with the argument that each reads."""
+    means: dict[int, str] = field(default_factory=dict)
+    """Lines that compute the mean of an argument, before a segment closes."""
     names: dict[str, Any] = field(default_factory=dict)
     """Objects that the source names."""
 
@@ -145,8 +154,9 @@ class GroupState:
         self.pieces[f"total{a}"] = a, _total(a)
         if function == "sum":
             return f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
-        is_plain = f"{rest} is None and LEAST < {whole} < HUGE"
-        return f"({whole} / {known} if {is_plain} else mean({whole}, {rest}, {known}))"
+        lines = _MEAN.strip().format(a=a, whole=whole, rest=rest, known=known)
+        self.means[a] = lines if known == "group.rows" else f"if {known}:\n{indent(lines, '    ')}"
+        return f"mean{a}"
 
     def lines(self, moment: str) -> str:
         """What all pieces do at a moment; nothing where the argument is unknown."""
@@ -165,6 +175,11 @@ class GroupState:
         return "\n".join(lines) or "pass"
 
     @property
+    def closing(self) -> str:
+        """Lines that compute what the values of a segment need."""
+        return "\n".join(self.means.values())
+
+    @property
     def slots(self) -> dict[str, str]:
         """All slots with the source of their first values."""
         return {name: first for _, piece in self.pieces.values() for name, first in piece.slots.items()}
@@ -181,10 +196,6 @@ def _minus(total: ExactSum, value: Any) -> ExactSum | None:
     return total if total.count else None
 
 
-def _mean(whole: int, rest: ExactSum | None, known: int) -> float | None:
-    return rest.over(known, whole) if rest else rounded_quotient(whole, known)
-
-
 def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: int) -> Any:
     """The extreme of rows of which some came out of order. When the last of those has left, they are
     forgotten."""
@@ -199,13 +210,10 @@ def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: in
 
 
 NAMES: Mapping[str, Any] = {
-    "HUGE": _HUGE,
-    "LEAST": -_HUGE,
     "Maximum": Maximum,
     "Minimum": Minimum,
     "deque": deque,
     "maximum": partial(_with_late, max),
-    "mean": _mean,
     "minimum": partial(_with_late, min),
     "minus": _minus,
     "plus": _plus,

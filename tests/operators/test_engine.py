@@ -92,7 +92,7 @@ def test_any_mixture_of_implementations_runs_as_specified(workload: Workload) ->
 @given(whole())
 def test_progress_is_a_promise(workload: Workload) -> None:
     """I2: no result starts before the progress that the box reported earlier."""
-    promised: list = []
+    promised = [BEGINNING]  # rows of relations may leave before anything arrives
 
     def sink(batch: list) -> None:
         assert all(start >= promised[-1] for start, _, _ in batch)

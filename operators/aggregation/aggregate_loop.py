@@ -161,7 +161,7 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush, "spare": []}
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
-        process: Callable[..., Batch] = define(source, "process", names)
+        process: Callable[..., Batch] = define(source, "process", names, "aggregation")
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
     return process

@@ -35,7 +35,7 @@ class Adjustable(Operator, Generic[T]):
         self._ahead = 1
         """How many of the history's entries are in force or past."""
         self._next_change: Time = FOREVER
-        self._latest: Time = BEGINNING
+        self.latest: Time = BEGINNING
         """The start of the last element."""
         self._function = self._compile(setting)
 
@@ -71,17 +71,13 @@ class Adjustable(Operator, Generic[T]):
             del self.history[:over]
             self._ahead -= over
 
-    def passed(self, progress: Time) -> None:
-        """Elements were given by this setting without the operator: none of them starts after `progress`."""
-        self._latest = progress
-
     def _check(self, at: int) -> None:
         """Refuse a change that comes too late."""
         reached = self.reached[0]
         if type(at) is not int:
             raise PlanError(f"{self.name}: found a change at {at!r}, expected an integer", operator=self.name)
-        if at < reached or at == self._latest:
-            expected = self._latest + 1 if reached == self._latest else reached
+        if at < reached or at == self.latest:
+            expected = self.latest + 1 if reached == self.latest else reached
             raise PlanError(
                 f"{self.name}: found a change at {at}, expected one at {expected} or later: what starts "
                 "before has been given out",
@@ -100,7 +96,7 @@ class Adjustable(Operator, Generic[T]):
 
     def _process(self, port: int, batch: Batch) -> Batch:
         if batch:
-            self._latest = batch[-1][0]
+            self.latest = batch[-1][0]
         if self.reached[0] < self._next_change:
             return self._function(batch) if batch else batch
         return self._catch_up(batch)

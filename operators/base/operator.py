@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from midstream.operators.base.code import Code
 from midstream.plans.values.errors import EndedError, StreamOrderError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -27,7 +28,7 @@ class Operator(ABC):
         self.reached: list[Time] = [BEGINNING] * count
         """Per port: no later element starts before this."""
         self.received = [0] * count
-        """Per port: how many elements `process` was given. Inside a box, the inputs' counts tell as much."""
+        """Per port: how many elements were pushed. Inside a plan, what those below have emitted tells it."""
         self.emitted = 0
         """How many elements have left."""
 
@@ -55,7 +56,9 @@ class Operator(ABC):
                     element=element,
                     progress=before[0],
                 )
-        return self.process(port, batch, batch[-1][0])
+        out = self.process(port, batch, batch[-1][0])
+        self.received[port] += len(batch)
+        return out
 
     def advance(self, port: int, time: Time) -> Batch:
         """A heartbeat. One that tells nothing new is ignored."""
@@ -68,7 +71,6 @@ class Operator(ABC):
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
         """A batch, possibly empty, and the progress of its port behind it, which is not before the last
         start."""
-        self.received[port] += len(batch)
         self.reached[port] = progress
         out = self._process(port, batch)
         self.emitted += len(out)
@@ -78,10 +80,15 @@ class Operator(ABC):
         """What `process` calls for a port, once `reached` tells the new progress."""
         return partial(self._process, port)
 
+    def code(self, names: dict[str, Any]) -> Code | None:
+        """Source for its work, for an operator of one port of which there is such; `names` is given the
+        objects that the source names."""
+        return None
+
     @cached_property
     def _workers(self) -> list[Callable[[Batch], Batch]]:
-        """Those of all ports, for a `_process` that is nothing else. They are not made where a route has its
-        own."""
+        """Those of all ports, for a `_process` that is nothing else. They are not made where a compiled way
+        has its own."""
         return [self.worker(port) for port in range(len(self.reached))]
 
     @abstractmethod

@@ -1,24 +1,33 @@
-"""Functions from generated source."""
+"""Functions from generated source, which debuggers and tracebacks find."""
 
 from __future__ import annotations
 
+import linecache
 from functools import lru_cache
+from itertools import count
 from types import CodeType
 from typing import Any
+from weakref import finalize
+
+_numbers = count(1)
 
 
-def define(source: str, name: str, names: dict[str, Any]) -> Any:
+def define(source: str, name: str, names: dict[str, Any], title: str) -> Any:
     """The function that the source defines under a name; `names` are what it finds outside of it, and are
-    given it as well.
+    given it as well. The title is for people who meet the source in a debugger.
 
     Raises   What compiling raises: SyntaxError, MemoryError or RecursionError where it nests too deeply.
     """
-    exec(_compiled(source), names)
+    exec(_compiled(source, title), names)
     return names[name]
 
 
 @lru_cache(maxsize=1024)
-def _compiled(source: str) -> CodeType:
+def _compiled(source: str, title: str) -> CodeType:
     """Equal source is the same code: plans come again, as when one moves there and back, and code that has
     run is known to the interpreter, which takes a fraction of the time for it."""
-    return compile(source, "<generated>", "exec")
+    filename = f"<midstream {title}, {next(_numbers)}>"
+    code = compile(source, filename, "exec")
+    linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
+    finalize(code, linecache.cache.pop, filename, None).atexit = False
+    return code

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from midstream.operators.compile import legs
 from midstream.operators.compile.generated import define
-from midstream.operators.compile.routes import Circuit, Route, indented
+from midstream.operators.compile.routes import Route
 from midstream.operators.engine.entrance import ELEMENTS, Entrance
 from midstream.operators.engine.ways import Way
-from midstream.plans.algebra.physical import Boxed
-from midstream.plans.algebra.plan import Node
 from midstream.plans.values.arguments import listed
-from midstream.plans.values.streams import Batch, Time
+from midstream.plans.values.finite import finite
+from midstream.plans.values.streams import FOREVER, Batch, Time
 
 Inlet = Callable[[Iterable[Any]], None]
 """Takes what arrives on a stream."""
 
-Process = Callable[[Way, Batch, Time, bool], None]
-"""Takes what arrives at the beginning of a way, and the progress behind it; and whether it is one element."""
+Process = Callable[[Way, Batch, Time], None]
+"""Takes what arrives at the beginning of a way, and the progress behind it."""
 
 _INLET = """
 def inlet(elements):
@@ -41,37 +41,38 @@ def inlet(elements):
         except Exception:  # whatever an odd value raises when it is looked at
             is_usual = False
     if not is_usual:
-        process(way, *push(batch), False)
+        process(way, *push(batch))
         return
     manager.progress = p0 = start
-    entrance.last = e0 = element
+    entrance.last = element
+    b0 = [element]
     {body}
 """
 
 
 def compile_inlet(
-    way: Way, entrance: Entrance, process: Process, settle: Callable[[], None], waiting: Sequence[Node]
-) -> Inlet:
-    """The inlet of a stream. `process` is the way of all batches; `settle` is to be called when something is
-    `waiting`, which only what comes through a Box can bring about."""
-    names: dict[str, Any] = {
-        "way": way,
-        "entrance": entrance,
-        "manager": entrance.manager,
-        "push": entrance.push,
-        "process": process,
-        "listed": listed,
-        "ELEMENTS": ELEMENTS,
-        "FOREVER": float("inf"),
-    }
-    circuit = way.short()
-    if circuit is None:
-        body = ["process(way, batch, p0, True)"]
-    else:
-        body = _inlined(way, circuit, names)
-        if any(isinstance(node.operator, Boxed) for node in circuit.operators):
-            names |= {"settle": settle, "waiting": waiting}
-            body += ["if waiting:", "    settle()"]
+    way: Way, entrance: Entrance, process: Process, adopt_plans: Callable[[], None], waiting: Sequence[Any]
+) -> Inlet | None:
+    """The inlet of a stream; None where the stream may be out of order, or reaches more than one function
+    should hold. `process` is the way of all batches; `adopt_plans` is called behind an element when something
+    is `waiting`."""
+    if not entrance.manager.is_plain or entrance.source.intervals or len(way.stops) > legs.LEG:
+        return None
+    sinks = list(way.sinks())
+    if len(sinks) > legs.LEG:
+        return None
+    route = Route([way.source.number], list(way.stops.values()), set(), is_single=True)
+    body = ["way.reached = p0", "way.received += 1"]
+    if way.source.tap is not None:
+        route.names["tap0"] = way.source.tap.see
+        body.append("tap0(b0)")
+    body += route.lines
+    for nth, (stop, sink) in enumerate(sinks):
+        i = route.name(stop.number)
+        route.names[f"sink{nth}"] = sink
+        is_certain = stop.number in route.certain
+        body.append(f"sink{nth}(b{i})" if is_certain else f"if b{i}: sink{nth}(b{i})")
+    body += ["if waiting:", "    adopt_plans()"]
     unpack = f"{entrance.columns}= row" if entrance.columns else "pass"
     source = _INLET.format(
         unpack=unpack,
@@ -79,18 +80,21 @@ def compile_inlet(
         floats=entrance.floats,
         body="\n    ".join(body),
     )
-    inlet: Inlet = define(source, "inlet", names)
+    names = {
+        "way": way,
+        "entrance": entrance,
+        "manager": entrance.manager,
+        "push": entrance.push,
+        "process": process,
+        "adopt_plans": adopt_plans,
+        "waiting": waiting,
+        "listed": listed,
+        "ELEMENTS": ELEMENTS,
+        "finite": finite,
+        "FOREVER": FOREVER,
+    }
+    try:
+        inlet: Inlet = define(source, "inlet", route.names | names, f"way of {way.stream}, one element")
+    except (SyntaxError, MemoryError, RecursionError):
+        return None
     return inlet
-
-
-def _inlined(way: Way, circuit: Circuit, names: dict[str, Any]) -> list[str]:
-    """The statements of a short way, down to the sinks."""
-    route = Route(circuit, [0], is_single=True)
-    names |= route.names
-    body = ["way.reached = p0", "way.received += 1", *route.lines]
-    for i, (node, sink) in enumerate(way.sinks(circuit)):
-        if node in route.touched:
-            names[f"sink{i}"] = sink
-            call = f"sink{i}({route.batch(node)})"
-            body += [call] if node in route.certain else [f"if {route.batch(node)}:", *indented([call])]
-    return body

@@ -7,18 +7,19 @@ from itertools import count
 from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.compile.routes import Chain
+from midstream.operators.base.way import Gauge, Stop, Tap
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.entrance import Entrance
-from midstream.operators.engine.metadata import Gauge
-from midstream.operators.engine.meter import Meter
 from midstream.operators.engine.planner import running_operator
-from midstream.operators.engine.queries import Query, Sink
+from midstream.operators.engine.queries import Query
 from midstream.operators.engine.relations import Relations
-from midstream.operators.engine.ways import Running, Section, Way
+from midstream.operators.engine.ways import Way
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time
+
+FEW = 2
+"""From so many readers on, one more does not change what a stop is compiled to."""
 
 
 class Base:
@@ -27,13 +28,16 @@ class Base:
     Nodes are found by a dictionary. What runs is one object, which the plans of all queries share, so that to
     find a node costs no comparison of what is below it.
 
-    Cost     O(nodes of the plan) for a query that comes, goes or changes, however many run; besides, an
-             operator that gets its first reader from another query, or loses its last, is connected anew
-             with those that came with it.
+    Cost     O(nodes of the plan) for a query that comes, goes or changes, however many run.
     """
 
     def __init__(
-        self, relations: Relations, entrances: Mapping[str, Entrance], changed: Callable[[str], object]
+        self,
+        relations: Relations,
+        entrances: Mapping[str, Entrance],
+        changed: Callable[[str], object],
+        *,
+        is_compiled: bool,
     ) -> None:
         """`changed` is told the streams whose way is another one."""
         self.ways: dict[str, Way] = {}
@@ -41,11 +45,12 @@ class Base:
         self._relations = relations
         self._entrances = entrances
         self._changed = changed
-        self._running: dict[Node, Running] = {}
+        self._is_compiled = is_compiled
+        self._stops: dict[Node, Stop] = {}
         """Inputs before consumers."""
+        self._operators: dict[Node, Operator] = {}
+        """The operators of these."""
         self._numbers = count()
-        self._loose: dict[Section, None] = {}
-        """The sections that are to be connected."""
 
     # Queries come and go
 
@@ -54,8 +59,8 @@ class Base:
         known: dict[Node, Node] = {}
         for node in plan.nodes:
             over = node.with_inputs(tuple(known[child] for child in node.inputs))
-            one = self._running.get(over)
-            known[node] = over if one is None else one.node
+            stop = self._stops.get(over)
+            known[node] = over if stop is None else stop.node
         return Plan({name: known[root] for name, root in plan.outputs.items()})
 
     def run(
@@ -65,159 +70,119 @@ class Base:
         before: Plan | None = None,
         adopted: Mapping[Node, Operator] = MappingProxyType({}),
     ) -> None:
-        """Run a known physical plan for a query, in place of the one that it had `before`; `connect` is to
-        follow. Operators go on under the nodes where they are `adopted`; others begin, or run already.
+        """Run a known physical plan for a query, in place of the one that it had `before`. Operators go on
+        under the nodes where they are `adopted`; others begin, or run already.
 
         Raises   What making an operator raises; then nothing has changed.
         """
-        fresh = [node for node in plan.nodes if node not in self._running]
-        operators = {
-            node: one.operator
-            for node in plan.nodes
-            if (one := self._running.get(node)) is not None and one.operator is not None
-        }
+        fresh = [node for node in plan.nodes if node not in self._stops]
+        operators = {node: self._operators[node] for node in plan.nodes if node in self._operators}
         operators |= {node: adopted[node] for node in plan.nodes if node in adopted}
         new = {node for node in fresh if not _is_leaf(node) and node not in operators}
         operators |= {node: running_operator(node) for node in fresh if node in new}
         begin(plan, operators, new, self._relations, lambda node: self._reached(node, operators))
         self._enter(fresh, operators)
         for node in plan.nodes:
-            one = self._running[node]
-            one.users[query.name] = None
-            if not _is_leaf(node) and one.operator is not operators[node]:
-                one.operator = operators[node]
-                self._loosen(one)
+            stop = self._stops[node]
+            stop.users[query.name] = None
+            if not _is_leaf(node) and stop.operator is not operators[node]:
+                stop.operator = self._operators[node] = operators[node]
+                self._change(stop)
         for place, (name, root) in enumerate(plan.outputs.items()):
-            self._open(self._running[root], (query.number, place), query.sinks[name])
+            self._stops[root].sinks[query.number, place] = query.sinks[name]
+            self._change(self._stops[root])
         if before is not None:
             self._leave(query, before, plan)
 
     def drop(self, query: Query, plan: Plan) -> None:
-        """A query goes; `connect` is to follow."""
+        """A query goes."""
         self._leave(query, plan, None)
-
-    def connect(self) -> None:
-        """Connect what has changed.
-
-        Raises   What compiling a chain raises.
-        """
-        while self._loose:
-            section = next(iter(self._loose))
-            for chain in section.chains.values():
-                if chain.links[0] in self._running:
-                    self._settle(chain)
-            for chain in section.connect():
-                if _is_source(chain.source):
-                    chain.counted = self.made(chain.source)
-            streams = dict.fromkeys(s for one in section.running.values() for s in one.streams)
-            for stream in section.streams.keys() - streams.keys():
-                if stream in self.ways:
-                    self.ways[stream].leave(section)
-                    self._changed(stream)
-            for stream in streams:
-                self.ways[stream].join(section)
-                self._changed(stream)
-            section.streams = streams
-            del self._loose[section]
 
     def _reached(self, node: Node, operators: Mapping[Node, Operator]) -> Time:
         """How far a node is that runs, or is about to."""
-        if node in self._running:
+        if node in self._stops:
             return self.progress_of(node)
         if isinstance(node.operator, Source):
             return self._entrances[node.operator.stream].progress
         return FOREVER if isinstance(node.operator, Relation) else operators[node].progress()
 
     def _enter(self, fresh: Iterable[Node], operators: Mapping[Node, Operator]) -> None:
-        section = Section()
         for node in fresh:
-            below = [self._running[child] for child in node.inputs]
-            stream = node.operator.stream if isinstance(node.operator, Source) else None
-            streams = dict.fromkeys(s for one in below for s in one.streams) if stream is None else (stream,)
-            one = self._running[node] = Running(node, next(self._numbers), tuple(streams))
-            if stream is not None:
-                self.ways[stream] = Way(one, self._running, self._entrances[stream].progress)
-            if not _is_leaf(node):
-                one.operator, one.section = operators[node], section
-                section.running[node] = one
+            below = [self._stops[child] for child in node.inputs]
+            if isinstance(node.operator, Source):
+                streams = dict.fromkeys([node.operator.stream])
+            else:
+                streams = dict.fromkeys(stream for stop in below for stream in stop.streams)
+            stop = Stop(node, next(self._numbers), tuple(stop.number for stop in below), tuple(streams))
+            self._stops[node] = stop
             for child in below:
-                if node not in child.readers and child.section is not section:
-                    self._reach_abroad(child, 1)
                 child.readers[node] = child.readers.get(node, 0) + 1
-        if section.running:
-            self._loose[section] = None
+                if len(child.readers) <= FEW:
+                    self._change(child)
+            if isinstance(node.operator, Source):
+                reached = self._entrances[node.operator.stream].progress
+                self.ways[node.operator.stream] = Way(stop, reached, is_compiled=self._is_compiled)
+            elif not _is_leaf(node):
+                stop.operator = self._operators[node] = operators[node]
+                for stream in streams:
+                    self.ways[stream].enter(stop)
+                    self._changed(stream)
 
     def _leave(self, query: Query, plan: Plan, stays: Plan | None) -> None:
         for place, (name, root) in enumerate(plan.outputs.items()):
             if stays is None or stays.outputs[name] is not root:
-                self._close(self._running[root], (query.number, place))
+                del self._stops[root].sinks[query.number, place]
+                self._change(self._stops[root])
         staying = set() if stays is None else set(stays.nodes)
         for node in reversed(plan.nodes):
             if node in staying:
                 continue
-            one = self._running[node]
-            del one.users[query.name]
-            if not one.users:
-                self._forget(one)
+            stop = self._stops[node]
+            del stop.users[query.name]
+            if not stop.users:
+                self._forget(stop)
 
-    def _forget(self, one: Running) -> None:
-        del self._running[one.node]
-        self._loosen(one)
-        if one.section is not None:
-            del one.section.running[one.node]
-        elif _is_source(one.node):
-            (stream,) = one.streams
-            del self.ways[stream]
+    def _forget(self, stop: Stop) -> None:
+        node = stop.node
+        del self._stops[node]
+        if isinstance(node.operator, Source):
+            del self.ways[node.operator.stream]
+            self._changed(node.operator.stream)
+        elif self._operators.pop(node, None) is not None:
+            for stream in stop.streams:
+                self.ways[stream].leave(stop)
+                self._changed(stream)
+        for child in dict.fromkeys(node.inputs):
+            below = self._stops[child]
+            del below.readers[node]
+            if len(below.readers) < FEW:
+                self._change(below)
+
+    def _change(self, stop: Stop) -> None:
+        """What a stop is compiled to is another."""
+        for stream in stop.streams:
+            self.ways[stream].change(stop)
             self._changed(stream)
-        for child in dict.fromkeys(one.node.inputs):
-            below = self._running[child]
-            del below.readers[one.node]
-            if below.section is not one.section:
-                self._reach_abroad(below, -1)
-
-    def _reach_abroad(self, one: Running, more: int) -> None:
-        """A node has more readers in other sections, or less; what it is compiled to depends on whether it
-        has any."""
-        before, one.abroad = one.abroad, one.abroad + more
-        if not before or not one.abroad:
-            self._loosen(one)
-
-    def _open(self, one: Running, place: tuple[int, int], sinks: list[Sink]) -> None:
-        if not one.outlets:
-            self._loosen(one)
-        one.outlets[place] = sinks
-        self.subscribed(one.node)
-
-    def _close(self, one: Running, place: tuple[int, int]) -> None:
-        del one.outlets[place]
-        if not one.outlets:
-            self._loosen(one)
-        self.subscribed(one.node)
-
-    def _loosen(self, one: Running) -> None:
-        if one.section is not None:
-            self._loose[one.section] = None
 
     # Who wants to see what nodes give
 
-    def tap(self, node: Node, tap: Meter | None) -> None:
-        """Let a meter see what a node gives, or nobody; `connect` is to follow."""
-        one = self._running.get(node)
-        if one is not None and one.tap is not tap:
-            one.tap = tap
-            self._loosen(one)
-            self.subscribed(node)
+    def tap(self, node: Node, tap: Tap | None) -> None:
+        """Let somebody see what a node gives, or nobody."""
+        stop = self._stops.get(node)
+        if stop is not None and stop.tap is not tap:
+            stop.tap = tap
+            self._change(stop)
 
     def gauge(self, node: Node, gauge: Gauge | None) -> None:
-        """Let a gauge measure an operator, or nobody; `connect` is to follow."""
-        one = self._running[node]
-        if one.gauge is not gauge:
-            one.gauge = gauge
-            self._loosen(one)
+        """Let somebody measure an operator, or nobody."""
+        stop = self._stops[node]
+        if stop.gauge is not gauge:
+            stop.gauge = gauge
+            self._change(stop)
 
     def subscribed(self, node: Node) -> None:
         """What a node gives goes to other sinks."""
-        for stream in self._running[node].streams:
+        for stream in self._stops[node].streams:
             self._changed(stream)
 
     # What is known
@@ -230,86 +195,45 @@ class Base:
     @property
     def plan(self) -> Plan:
         """The plans of all queries as one. Cost: O(all nodes)."""
-        return Plan({str(one.number): one.node for one in self._running.values() if one.outlets})
+        return Plan({str(stop.number): stop.node for stop in self._stops.values() if stop.sinks})
 
     def users(self, node: Node) -> Mapping[str, None]:
         """The names of the queries that have a node."""
-        one = self._running.get(node)
-        return {} if one is None else one.users
+        stop = self._stops.get(node)
+        return {} if stop is None else stop.users
 
     @property
     def running(self) -> Mapping[Node, Operator]:
-        """The running operators by their nodes, as they are whenever one is looked at. Cost: O(1) a look."""
-        return _Operators(self._running, self._settle)
+        """The running operators by their nodes, as they are whenever one is looked at."""
+        return MappingProxyType(self._operators)
 
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, as they are now. Cost: O(all nodes)."""
-        return dict(self.running)
+        return dict(self._operators)
 
     def made(self, node: Node) -> int:
         """How many elements a source or an operator has given."""
-        if _is_source(node):
-            way = self._way(node)
+        if isinstance(node.operator, Source):
+            way = self.ways.get(node.operator.stream)
             return 0 if way is None else way.received
-        operator = self.running.get(node)
+        operator = self._operators.get(node)
         return 0 if operator is None else operator.emitted
 
     def progress_of(self, node: Node) -> Time:
         """No later element of a node that runs starts before this."""
-        one = self._running[node]
-        while one.section is not None and (chain := one.section.chain_of.get(one.node)) is not None:
-            one = self._running[chain.source]
-        if one.operator is not None:
-            return one.operator.progress()
-        way = self._way(one.node)
-        return FOREVER if way is None else way.reached
+        if isinstance(node.operator, Source):
+            return self.ways[node.operator.stream].reached
+        return FOREVER if isinstance(node.operator, Relation) else self._operators[node].progress()
 
     def size(self) -> int:
         """How many elements its operators keep."""
-        return sum(one.operator.size() for one in self._running.values() if one.operator is not None)
+        return sum(operator.size() for operator in self._operators.values())
 
     def state(self) -> Iterator[Element]:
         """The elements that its operators keep."""
-        for operator in self.running.values():
+        for operator in self._operators.values():
             yield from operator.state()
-
-    def _way(self, node: Node) -> Way | None:
-        return self.ways.get(node.operator.stream) if isinstance(node.operator, Source) else None
-
-    def _settle(self, chain: Chain) -> None:
-        received = self.made(chain.source) if _is_source(chain.source) else None
-        chain.settle(self.progress_of(chain.source), received)
-
-
-class _Operators(Mapping[Node, Operator]):
-    """Operators by their nodes; what was counted for a whole chain is told to each when it is looked at."""
-
-    def __init__(self, running: Mapping[Node, Running], settle: Callable[[Chain], object]) -> None:
-        self._running = running
-        self._settle = settle
-
-    def __getitem__(self, node: Node) -> Operator:
-        one = self._running[node]
-        if one.operator is None or one.section is None:
-            raise KeyError(node)
-        chain = one.section.chain_of.get(node)
-        if chain is not None:
-            self._settle(chain)
-        return one.operator
-
-    def __contains__(self, node: object) -> bool:
-        return node in self._running and not _is_leaf(node)  # type: ignore[arg-type]
-
-    def __iter__(self) -> Iterator[Node]:
-        return (node for node in self._running if not _is_leaf(node))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def _is_leaf(node: Node) -> bool:
     return isinstance(node.operator, Source | Relation)
-
-
-def _is_source(node: Node) -> bool:
-    return isinstance(node.operator, Source)

@@ -35,7 +35,9 @@ class Engine(ExchangeableGraph):
 
     `slack` and `delay` declare disorder and latency, stream by stream (see InputManager). `dead_letters` is
     handed what cannot be taken, in lists, instead of an error. `relations` holds the elements of each
-    relation that a query may be joined to.
+    relation that a query may be joined to. Where `compile`, the ways of elements are compiled, which is
+    faster; else they are walked, which a debugger can follow. None is for what the environment says by
+    MIDSTREAM_COMPILE, 0 or 1; where it says nothing they are compiled.
 
     Output   Every sink gets the results of its output in order of start, in non-empty batches.
     Raises   UnknownStreamError, StreamOrderError, LateElementError, IntervalError, SchemaError, EndedError;
@@ -60,8 +62,9 @@ class Engine(ExchangeableGraph):
         slack: Mapping[str, Time] | None = None,
         delay: Mapping[str, int] | None = None,
         dead_letters: Callable[[list[DeadLetter]], object] | None = None,
+        compile: bool | None = None,
     ) -> None:
-        super().__init__(Entrances(slack, delay, dead_letters), relations)
+        super().__init__(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._steps: deque[Generator[None, None, None]] = deque()
         """Work that is done a step at a time, one at each push, heartbeat and end."""
         if plan is not None:
@@ -78,10 +81,11 @@ class Engine(ExchangeableGraph):
             inlet = self.inlets.get(stream)
         except TypeError:  # what has no hash is no name
             inlet = None
-        if inlet is None:
+        if inlet is not None:
+            inlet(elements)
+        else:
             self._entrance(stream)
-            inlet = self._open_inlet(stream)
-        inlet(elements)
+            self.take(stream, elements)
         if self._steps:
             self._work()
 

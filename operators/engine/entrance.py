@@ -244,7 +244,9 @@ def _floats(source: Source) -> str:
 def _conversion(floats: str, columns: str) -> Callable[[Batch], Batch]:
     """A function that gives sound elements with the rows that are taken."""
     loop = f" for {columns}in (row,)" if columns else ""
-    convert: Callable[[Batch], Batch] = define(_CONVERSION.format(floats=floats, loop=loop), "convert", {})
+    convert: Callable[[Batch], Batch] = define(
+        _CONVERSION.format(floats=floats, loop=loop), "convert", {}, "floats of elements"
+    )
     return convert
 
 
@@ -260,7 +262,9 @@ def _quick_look(tests: list[str], columns: str) -> Callable[[list[Any], Time], t
     names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
     unpack = f"{columns}= row" if columns else "pass"
     source = _LOOK.format(unpack=unpack, tests=" and ".join(tests))
-    look: Callable[[list[Any], Time], tuple[bool, bool, bool]] = define(source, "look", names)
+    look: Callable[[list[Any], Time], tuple[bool, bool, bool]] = define(
+        source, "look", names, "look at elements"
+    )
     return look
 
 

@@ -55,13 +55,14 @@ class ExchangeableGraph(QueryGraph):
             relations=no_rows(plan),
             running=self.operators,
             reached=[base.progress_of(node) for node in inputs],
+            compile=self._is_compiled,
         )
 
     def new_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
         """Operators with empty state between some running nodes and new ones above them, as a Box."""
         plan = _numbered(roots)
         self._check_relations(plan)
-        return PlanBox(plan, inputs, relations=self._relations)
+        return PlanBox(plan, inputs, relations=self._relations, compile=self._is_compiled)
 
     def box_nodes(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
         """Nodes for the outputs of a Box that is to become a plan with some roots."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.compile.routes import Tap
+from midstream.operators.base.way import Tap
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.operators import Relation
@@ -45,9 +45,9 @@ def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[No
         running=operators,
         reached=[base.progress_of(one) for one in inputs],
         taps=taps,
+        compile=False,
     )
     results = view.process(0, ready, base.progress_of(node))
-    view.operators()  # which tells them what was counted for all of a chain at once
     return dict(zip(view.outputs, results, strict=True))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import itemgetter
@@ -68,31 +67,14 @@ class Gauge:
         self._granule = 0
         self._nanoseconds = 0
 
-    def process(self, work: Callable[[int, Batch, Time], Batch]) -> Callable[[int, Batch, Time], Batch]:
-        """The operator's work, measured."""
-
-        def measured(port: int, batch: Batch, progress: Time) -> Batch:
-            begun = perf_counter_ns()
-            out = work(port, batch, progress)
-            self._nanoseconds += perf_counter_ns() - begun
-            self._take(port, batch)
-            self._give(out)
-            return out
-
-        return measured
-
-    def run(self, work: Callable[[Batch], Batch]) -> Callable[[Batch], Batch]:
-        """The same of a link of a chain."""
-
-        def measured(batch: Batch) -> Batch:
-            begun = perf_counter_ns()
-            out = work(batch)
-            self._nanoseconds += perf_counter_ns() - begun
-            self._take(0, batch)
-            self._give(out)
-            return out
-
-        return measured
+    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
+        """The operator's, measured."""
+        begun = perf_counter_ns()
+        out = self._operator.process(port, batch, progress)
+        self._nanoseconds += perf_counter_ns() - begun
+        self._take(port, batch)
+        self._give(out)
+        return out
 
     def _take(self, port: int, batch: Batch) -> None:
         if batch:

@@ -35,14 +35,6 @@ class Meter:
             return self._see_and_keep
         return self.recent.extend if self._has_ordered_ends else self._see
 
-    @property
-    def see_one(self) -> Callable[[Element], object]:
-        """What is to see every single element."""
-        if self._has_ordered_ends and self.log is None:
-            return self.recent.append
-        see = self.see
-        return lambda element: see([element])
-
     def expect_any_order(self) -> None:
         """Ends may decrease from now on, as those of a window that is made smaller."""
         self._max_end = self.max_end

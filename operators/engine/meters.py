@@ -30,8 +30,8 @@ class Meters(Mapping[Node, Meter]):
         """By query."""
 
     def use(self, query: Query, windows: Iterable[Node], max_end: Callable[[Node], Time]) -> None:
-        """A query has some windows, and no others, and may want a log of them; the base is to be connected.
-        `max_end` tells how long what a window gave so far may be valid."""
+        """A query has some windows, and no others, and may want a log of them. `max_end` tells
+        how long what a window gave so far may be valid."""
         windows, before = list(windows), self._windows.get(query.name, [])
         logs = {
             node: Log(max_end(node))

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.compile.routes import Chain, Circuit, Event, Tap, compile_event, linked
+from midstream.operators.base.way import Given, Step, Stop, Tap, walk
+from midstream.operators.compile.routes import compile_step
+from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.planner import physical_node, physical_plan, running_operator
 from midstream.operators.engine.relations import Relations
@@ -16,13 +18,16 @@ from midstream.plans.algebra.properties import above
 from midstream.plans.values.errors import EndedError, PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
+Event = Callable[[Batch, Time], list[Batch]]
+"""A batch, possibly empty, and the progress of its input behind it; gives one batch an output."""
+
 
 class PlanBox:
     """The operators of a plan above some of its nodes, connected.
 
     An event runs once through the operators that it can reach, inputs before consumers. Each passes on its
-    results together with its progress, so that a silent operator does not stop those behind it. The way of
-    an event is generated source (see routes).
+    results together with its progress, so that a silent operator does not stop those behind it. `compile` is
+    as an engine's.
 
     Operators that already run may be adopted by giving them as `running`; then they go on with their state,
     and whoever ran them must not do so any more.
@@ -51,6 +56,7 @@ class PlanBox:
         running: Mapping[Node, Operator] | None = None,
         reached: Sequence[Time] | None = None,
         taps: Mapping[Node, Tap] | None = None,
+        compile: bool | None = None,
     ) -> None:
         physical = physical_plan(plan)
         self.plan = physical
@@ -73,20 +79,12 @@ class PlanBox:
         }
         self._sizes = [one.size for one in self._operators.values() if type(one).size is not Operator.size]
         """Of operators that may keep something."""
-        taps = taps or {}
-        seen = {*taps, *physical.outputs.values()}
-        links = linked(self._operators, lambda node: node not in seen and len(physical.consumers(node)) == 1)
-        self._chains = {node: Chain(found, self._operators) for node, found in links.items()}
-        self._links = {link for found in links.values() for link in found}
-        self._circuit = Circuit(
-            self.nodes,
-            self._operators,
-            self._chains,
-            taps,
-            {},
-            lambda node: any(reader in self._operators for reader in physical.consumers(node)),
-            set(self.nodes),
-        )
+        self._is_compiled = is_compiled(compile)
+        self._stops = _stops(self.nodes, self._operators, taps or {})
+        """The inputs', then those of operators, inputs before consumers."""
+        numbers = {stop.node: stop.number for stop in self._stops}
+        self._results = [numbers.get(root, -1) for root in physical.outputs.values()]
+        """By output, the number of its stop."""
         self._progress = [self._progress_at(root) for root in physical.outputs.values()]
         fresh = {node for node in self._operators if node not in adopted}
         given = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
@@ -94,18 +92,27 @@ class PlanBox:
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
+    def steps(self) -> list[Step]:
+        """By port, what runs the operators that an event reaches. Compiled, if at all, when the first event
+        comes: a box that is only looked at has none."""
+        ports, stops = range(len(self.nodes)), self._stops[len(self.nodes) :]
+        if not self._is_compiled:
+            return [partial(walk, stops) for _ in ports]
+        return [
+            compile_step([port], stops, set(self._results), f"way of {self.inputs[port]} through a box")
+            for port in ports
+        ]
+
+    @property
     def events(self) -> list[Event]:
         """By port, what happens on a batch and the progress behind it, without a question whether the port
-        has ended. Compiled when the first event comes: a box that is only looked at has none."""
-        outputs = self.plan.outputs.values()
-        return [
-            compile_event(self._circuit, port, outputs, self.reached, self._received)
-            for port in range(len(self.nodes))
-        ]
+        has ended."""
+        self.open()
+        return [partial(self.run, port) for port in range(len(self.nodes))]
 
     def open(self) -> None:
         """Compile now what the first event takes."""
-        _ = self.events
+        _ = self.steps
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -127,7 +134,18 @@ class PlanBox:
             if batch:
                 raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
             return [[] for _ in self.outputs]
-        return self.events[port](batch, progress)
+        return self.run(port, batch, progress)
+
+    def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """The same where the port has not ended, without asking."""
+        self.reached[port] = progress
+        self._received[port] += len(batch)
+        tap = self._stops[port].tap
+        if batch and tap is not None:
+            tap.see(batch)
+        given: Given = {port: (batch, progress)}
+        self.steps[port](given, [])
+        return [given[number][0] if number in given else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""
@@ -138,8 +156,6 @@ class PlanBox:
         return self._progress_at(node)()
 
     def _progress_at(self, node: Node) -> Callable[[], Time]:
-        while node in self._links and node not in self.nodes:
-            node = node.inputs[0]
         if node in self.nodes:
             return partial(self.reached.__getitem__, self.nodes.index(node))
         return (lambda: FOREVER) if _is_relation(node) else self._operators[node].progress
@@ -155,39 +171,27 @@ class PlanBox:
 
     def counters(self) -> Mapping[str, int]:
         """`received`, `emitted`, and `intermediate`: what operators gave to operators."""
-        made = {node: operator.emitted for node, operator in self.operators().items()}
         outputs = list(self.plan.outputs.values())
-        received = dict(zip(self.nodes, self._received, strict=True))
+        inner = (operator for node, operator in self._operators.items() if node not in outputs)
         return {
             "received": sum(self._received),
-            "emitted": sum(made.get(node, received.get(node, 0)) for node in outputs),
-            "intermediate": sum(count for node, count in made.items() if node not in outputs),
+            "emitted": sum(map(self.made, outputs)),
+            "intermediate": sum(operator.emitted for operator in inner),
         }
 
     def made(self, node: Node) -> int:
         """How many elements an input or an operator has given."""
         if node in self.nodes:
             return self._received[self.nodes.index(node)]
-        operators = self.operators()
-        return operators[node].emitted if node in operators else 0
+        return self._operators[node].emitted if node in self._operators else 0
 
     def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
         """Take note of how far the inputs are, while somebody else runs the operators."""
         self.reached[:] = reached
         self._received[:] = received
-        self._count_from(received)
-
-    def _count_from(self, received: Sequence[int]) -> None:
-        """The inputs have given so much of which the chains need not tell their operators."""
-        for chain in self._chains.values():
-            if chain.source in self.nodes:
-                chain.counted = received[self.nodes.index(chain.source)]
 
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, for those who want to look inside."""
-        received = dict(zip(self.nodes, self._received, strict=True))
-        for chain in self._chains.values():
-            chain.settle(self.progress_of(chain.source), received.get(chain.source))
         return dict(self._operators)
 
 
@@ -195,6 +199,22 @@ def label(node: Node) -> str:
     """A name for what a node gives."""
     leaves = [str(n.operator).partition(" ")[2] for n in node.walk() if not n.inputs]
     return leaves[0] if not node.inputs else f"{node.operator} of {', '.join(leaves)}"
+
+
+def _stops(
+    inputs: Sequence[Node], operators: Mapping[Node, Operator], taps: Mapping[Node, Tap]
+) -> list[Stop]:
+    """Stops for inputs and operators, numbered in this order."""
+    numbers = {node: number for number, node in enumerate((*inputs, *operators))}
+    stops = [Stop(node, number, tap=taps.get(node)) for node, number in numbers.items()]
+    for stop in stops[len(inputs) :]:
+        stop.operator = operators[stop.node]
+        stop.below = tuple(numbers.get(child, -1) for child in stop.node.inputs)
+        for number in stop.below:
+            if number >= 0:
+                readers = stops[number].readers
+                readers[stop.node] = readers.get(stop.node, 0) + 1
+    return stops
 
 
 def _is_relation(node: Node) -> bool:

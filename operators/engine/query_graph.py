@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.compile.inlets import Inlet, compile_inlet
+from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.base import Base
-from midstream.operators.engine.entrance import Entrance, Entrances
+from midstream.operators.engine.entrance import Entrances
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.metadata import Gauge, Metadata
@@ -55,16 +56,24 @@ class QueryGraph:
     Cost     A query that comes, goes or changes costs what its plan costs, however many others run.
     """
 
-    def __init__(self, entrances: Entrances, relations: Relations | None = None) -> None:
+    def __init__(
+        self, entrances: Entrances, relations: Relations | None = None, *, compile: bool | None = None
+    ) -> None:
         self.queries: dict[str, Query] = {}
         """The queries that run, by name."""
-        self.inlets: dict[str, Inlet] = {}
-        """By stream, the short way of what arrives, since it was needed."""
+        self.inlets: dict[str, Inlet | None] = {}
+        """By stream, since it was needed, the compiled way of a single element; None where there is none."""
         self._entrances = entrances
         self._relations: dict[str, list[Element]] = listed_by_name("relations", relations or {})
         self._checked: set[Relation] = set()
         """The relations whose rows have been checked."""
-        self._base = Base(self._relations, entrances, lambda stream: self.inlets.pop(stream, None))
+        self._is_compiled = is_compiled(compile)
+        self._base = Base(
+            self._relations,
+            entrances,
+            lambda stream: self.inlets.pop(stream, None),
+            is_compiled=self._is_compiled,
+        )
         self._come_to_be_plans: list[Node] = []
         """Guests whose Box has become a plan, which is to be seen to."""
         self._blocked: dict[Node, list[Node]] = {}
@@ -124,7 +133,6 @@ class QueryGraph:
         self.queries[name] = query
         try:
             self._meters.use(query, windows, self.max_end)
-            self._base.connect()
         except Exception:
             self._drop(query)
             raise
@@ -146,7 +154,6 @@ class QueryGraph:
         del self.queries[query.name]
         self._meters.release(query)
         self._base.drop(query, query.physical)
-        self._base.connect()
         self._unblock(query.physical)
         self._views.pop(query.name, None)
 
@@ -217,22 +224,20 @@ class QueryGraph:
                 sinks.append(chosen.logs[output].see)
                 self._base.subscribed(chosen.physical.outputs[output])
             self._meters.use(chosen, windows, self.max_end)
-            self._base.connect()
-        logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
+            logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
     def adopt_plans(self) -> None:
         """Once a guest's Box has become a plan, do what is to be done then."""
 
-    def process(self, way: Way, batch: Batch, progress: Time, is_single: bool = False) -> None:
-        """Elements of a stream, possibly none, and the progress behind them; and whether it is one
-        element, which comes alone."""
+    def process(self, way: Way, batch: Batch, progress: Time) -> None:
+        """Elements of a stream, possibly none, and the progress behind them."""
         if len(batch) > PIECE:
             self._process_pieces(way.stream, batch, progress)
             return
         if not batch and progress <= way.reached:
             return
-        way.process(batch, progress, is_single=is_single)
+        way.process(batch, progress)
         if self._come_to_be_plans:
             self.adopt_plans()
 
@@ -243,15 +248,23 @@ class QueryGraph:
             if stream in self._base.ways:  # a sink may have changed the queries
                 self.process(self._base.ways[stream], piece, progress if is_last else piece[-1][0])
 
-    def _open_inlet(self, stream: str) -> Inlet:
-        """The short way of what arrives on a stream; where it may be out of order, that of all batches."""
-        entrance, way = self._entrances[stream], self._base.ways[stream]
-        if entrance.manager.is_plain and not entrance.source.intervals:
-            inlet = compile_inlet(way, entrance, self.process, self.adopt_plans, self._come_to_be_plans)
+    def take(self, stream: str, elements: Iterable[Element]) -> None:
+        """Elements arrived on a stream that is read: they are checked, and take its way."""
+        if stream not in self.inlets:
+            self._open_inlet(stream)
+        inlet = self.inlets[stream]
+        if inlet is None:
+            self.process(self._base.ways[stream], *self._entrances[stream].push(elements))
         else:
-            inlet = partial(_enter, entrance, way, self.process)
-        self.inlets[stream] = inlet
-        return inlet
+            inlet(elements)
+
+    def _open_inlet(self, stream: str) -> None:
+        way, entrance = self._base.ways[stream], self._entrances[stream]
+        self.inlets[stream] = (
+            compile_inlet(way, entrance, self.process, self.adopt_plans, self._come_to_be_plans)
+            if self._is_compiled
+            else None
+        )
 
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
@@ -361,7 +374,6 @@ class QueryGraph:
         name = self.query(query).name
         self._watched.append(name)
         self._place_gauges()
-        self._base.connect()
 
         def read() -> list[Metadata]:
             nodes = self.query(name).physical.nodes
@@ -373,7 +385,6 @@ class QueryGraph:
             if name in self._watched:
                 self._watched.remove(name)
                 self._place_gauges()
-                self._base.connect()
 
     def _place_gauges(self) -> None:
         """Measure the operators of the queries that are watched, and no others."""
@@ -437,7 +448,6 @@ class QueryGraph:
                     operator.hosted.listen(partial(self._come_to_be_plans.append, node))
         if self._watched:
             self._place_gauges()
-        self._base.connect()
         for query in changing:
             query.made = self._made(query)
 
@@ -489,9 +499,3 @@ class QueryGraph:
         wanted = [operator for operator in plan.relations if operator not in self._checked]
         check_relations(wanted, self._relations)
         self._checked.update(wanted)
-
-
-def _enter(
-    entrance: Entrance, way: Way, process: Callable[[Way, Batch, Time], None], elements: Iterable[Element]
-) -> None:
-    process(way, *entrance.push(elements))

@@ -118,5 +118,5 @@ def hash_work(
 def work_function(work: Inline) -> Callable[[Batch], Batch]:
     """The same as a function."""
     source = f"def work(batch):\n{indent(work.source, '    ')}\n    return fresh"
-    function: Callable[[Batch], Batch] = define(source, "work", work.names)
+    function: Callable[[Batch], Batch] = define(source, "work", work.names, "hash join")
     return function

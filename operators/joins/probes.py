@@ -80,5 +80,5 @@ def generate(side: Side, pairing: Pairing, candidates: str, prepare: str = "pass
         candidates=candidates,
         condition="" if pairing.condition == "True" else f" and {pairing.condition}",
     )
-    probe: Probe = define(source, "probe", dict(pairing.names))
+    probe: Probe = define(source, "probe", dict(pairing.names), "probe")
     return probe

@@ -105,7 +105,7 @@ class Hashed(ABC):
             purge=self.source(self.PURGE, "area_", 4),
         )
         functions = self.names("area_")
-        self.insert = define(source, "insert", functions)
+        self.insert = define(source, "insert", functions, "hashed state")
         self.purge = functions["purge"]
 
     @abstractmethod

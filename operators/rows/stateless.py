@@ -6,7 +6,9 @@ Their loops are generated, so that the condition or the new payload is computed 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from midstream.operators.base.code import Code
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.operators.base.stateless import Stateless, filtering
@@ -14,7 +16,7 @@ from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
-from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
+from midstream.plans.expressions.expressions import Col, Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 
 
@@ -33,6 +35,11 @@ class Filter(Stateless):
 
     def __init__(self, condition: Expression, schema: Schema) -> None:
         super().__init__(filtering(condition, schema))
+        self._condition, self._schema = condition, schema
+
+    def code(self, names: dict[str, Any]) -> Code:
+        """A condition."""
+        return Code(condition=self._condition.source(row_scope(self._schema, "row", names)))
 
 
 class Map(Stateless):
@@ -54,6 +61,13 @@ class Map(Stateless):
         super().__init__(
             evaluate(f"lambda batch: [(start, end, {payload}) for start, end, row in batch]", scope)
         )
+        self._expressions, self._schema = tuple(expressions), schema
+
+    def code(self, names: dict[str, Any]) -> Code:
+        """Another row, unless columns only get other names."""
+        if self._expressions == tuple(map(Col, self._schema.names)):
+            return Code()
+        return Code(row=tuple_source(self._expressions, row_scope(self._schema, "row", names)))
 
 
 def _filter(node: Node) -> Operator:

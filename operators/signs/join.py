@@ -99,7 +99,7 @@ def probe(time, sign, {mine}, bucket, out):
 
 def _probe(mine: str, other: str, pairing: Pairing) -> Probe:
     source = _PROBE.format(mine=mine, other=other, condition=pairing.condition, payload=pairing.payload)
-    probe: Probe = define(source, "probe", dict(pairing.names))
+    probe: Probe = define(source, "probe", dict(pairing.names), "probe")
     return probe
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from midstream.operators.base.adjustable import Adjustable
+from midstream.operators.base.code import Code
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
@@ -77,6 +79,14 @@ class TimeWindow(Adjustable[int | None]):
             for start, _, row in batch
             if (first := start + (-1 - start) % slide) < (last := start + size + (-1 - start - size) % slide)
         ]
+
+    def code(self, names: dict[str, Any]) -> Code | None:
+        """Another end; none while the size is to change, or where starts move as well."""
+        if self.slide != 1 or self.is_changing:
+            return None
+        names["FOREVER"] = FOREVER
+        end = "FOREVER" if self.setting is None else f"start + {self.setting}"
+        return Code(end=end, last_start="latest")
 
     def progress(self) -> Time:
         """The next advance at or after the input's progress."""

@@ -681,9 +681,10 @@ def compile_pair(expression: Expression, left: Schema, right: Schema) -> Callabl
     return function
 
 
-def row_scope(schema: Schema, row: str) -> Scope:
-    """A scope in which the source text `row` is the payload."""
-    return Scope(schema, {name: f"{row}[{i}]" for i, name in enumerate(schema.names)})
+def row_scope(schema: Schema, row: str, names: dict[str, Any] | None = None) -> Scope:
+    """A scope in which the source text `row` is the payload; objects are bound in `names`, where given."""
+    resolve = {name: f"{row}[{i}]" for i, name in enumerate(schema.names)}
+    return Scope(schema, resolve, {} if names is None else names)
 
 
 def pair_scope(left: Schema, right: Schema) -> Scope:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
-from midstream.operators.engine import ways
+from midstream.operators.compile import legs
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
@@ -170,7 +170,7 @@ STEPS = st.one_of(
 @given(
     st.lists(WHICH, min_size=1, max_size=12),
     st.lists(STEPS, min_size=5, max_size=40),
-    st.sampled_from([1, 2, 5, ways.LEG]),
+    st.sampled_from([1, 2, 5, legs.LEG]),
 )
 def test_each_of_many_queries_gives_what_it_means(first: list[int], steps: list[tuple], leg: int) -> None:
     with patch.object(ways, "LEG", leg):

@@ -14,7 +14,7 @@ import pytest
 
 from midstream.benchmarks.queries import query
 from midstream.engine import Engine
-from midstream.operators.engine import ways
+from midstream.operators.compile import routes
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, Element
 
@@ -126,13 +126,13 @@ def test_an_element_and_a_heartbeat_cost_what_the_queries_over_their_stream_do()
 def test_the_way_of_a_stream_is_not_compiled_again_for_each_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled between two elements, as queries over one stream are added one by one, is bounded."""
     compiled: list[int] = []
-    define = ways.define
+    define = routes.define
 
-    def counted(source: str, name: str, names: dict[str, object]) -> object:
+    def counted(source: str, name: str, names: dict[str, object], title: str) -> object:
         compiled.append(len(source))
-        return define(source, name, names)
+        return define(source, name, names, title)
 
-    monkeypatch.setattr(ways, "define", counted)
+    monkeypatch.setattr(routes, "define", counted)
     crowd = Crowd(0, is_shared=True)
     most = []
     for number in range(120):

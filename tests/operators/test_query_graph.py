@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine import ways
+from midstream.operators.compile import legs
 from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import form
 from midstream.operators.signs import signed_plan
@@ -309,7 +309,7 @@ def test_results_are_counted_query_by_query() -> None:
 def test_what_was_counted_stays_when_a_query_cuts_a_chain_or_goes(
     leg: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ways, "LEG", leg)
+    monkeypatch.setattr(legs, "LEG", leg)
     source = stream("s", x="integer", y="integer")
     few = source.filter(source["x"] > 0)
     engine, results = Engine(few.select("x").plan()), []
@@ -330,7 +330,7 @@ def test_results_of_an_element_come_in_order_of_queries_and_outputs(
     leg: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where a query that came later brought the operators of an earlier one, or both are the same."""
-    monkeypatch.setattr(ways, "LEG", leg)
+    monkeypatch.setattr(legs, "LEG", leg)
     source = stream("s", x="integer", y="integer")
     few, low = source.filter(source["x"] > 0), source.filter(source["y"] < 5)
     engine, seen = Engine(), []

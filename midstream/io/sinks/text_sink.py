@@ -97,7 +97,7 @@ def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Form
     line = "".join(parts)
     source = f"lines = lambda batch: ''.join([f'{line}\\n' for start, end, ({values}) in batch])"
     scope = {"FOREVER": FOREVER, "BEGINNING": BEGINNING, **names}
-    made: Format = define(source, "lines", scope)
+    made: Format = define(source, "lines", scope, "lines of a sink")
     return made
 
 

@@ -1,0 +1,100 @@
+"""The stops of a stream's way in pieces, each of which runs as one generated function.
+
+So what is added or removed costs the compilation of a piece, and not of all that the stream reaches.
+
+    source ─▶ [ window 60, count by item, filter, … ] ─▶ [ distinct, filter, … ]
+              leg                                        next leg
+"""
+
+from __future__ import annotations
+
+from midstream.operators.base.way import Step, Stop
+from midstream.operators.compile.routes import compile_step
+from midstream.plans.algebra.plan import Node
+
+LEG = 32
+"""How many operators run as one function. A call more for so many costs little, and to compile them costs
+about as much as to make the operators of a query."""
+
+
+class Leg:
+    """Stops that follow each other, and the function that runs them, since it was needed."""
+
+    __slots__ = ("step", "stops")
+
+    def __init__(self) -> None:
+        self.stops: dict[Stop, None] = {}
+        self.step: Step | None = None
+
+
+class Legs:
+    """The legs of a stream's way, in order.
+
+    Cost     A stop that comes, goes or changes costs the compilation of a leg, at the next event.
+    """
+
+    __slots__ = ("_leg_of", "_legs", "_numbers", "_steps", "_stream")
+
+    def __init__(self, source: Stop) -> None:
+        (self._stream,) = source.streams
+        self._numbers = {source.number}
+        self._legs: list[Leg] = []
+        self._leg_of: dict[Stop, Leg] = {}
+        self._steps: list[Step] | None = None
+
+    def enter(self, stop: Stop) -> None:
+        """A stop comes, behind all that it reads."""
+        if not self._legs or len(self._legs[-1].stops) >= LEG:
+            self._legs.append(Leg())
+        leg = self._leg_of[stop] = self._legs[-1]
+        leg.stops[stop] = None
+        self._numbers.add(stop.number)
+        self.change(stop)
+
+    def leave(self, stop: Stop) -> None:
+        """A stop goes."""
+        self.change(stop)
+        del self._leg_of.pop(stop).stops[stop]
+        self._numbers.discard(stop.number)
+
+    def change(self, stop: Stop) -> None:
+        """Others read a stop, or want to see it."""
+        if stop in self._leg_of:
+            self._leg_of[stop].step = None
+        self._steps = None
+
+    def steps(self) -> list[Step]:
+        """The functions of the legs."""
+        if self._steps is None:
+            self._merge()
+            for leg in self._legs:
+                if leg.step is None:
+                    leg.step = self._compile(leg)
+            self._steps = [leg.step for leg in self._legs if leg.step is not None]
+        return self._steps
+
+    def _merge(self) -> None:
+        """Put legs together that have become small."""
+        merged: list[Leg] = []
+        for leg in self._legs:
+            if merged and len(merged[-1].stops) + len(leg.stops) <= LEG:
+                before = merged[-1]
+                before.stops |= leg.stops
+                self._leg_of |= dict.fromkeys(leg.stops, before)
+                before.step = None
+            else:
+                merged.append(leg)
+        self._legs = merged
+
+    def _compile(self, leg: Leg) -> Step:
+        nodes = {stop.node for stop in leg.stops}
+        inner = {stop.number for stop in leg.stops}
+        below = {number for stop in leg.stops for number in stop.below if number in self._numbers}
+        kept = {stop.number for stop in leg.stops if stop.readers and not _is_inside(stop, nodes)}
+        return compile_step(sorted(below - inner), list(leg.stops), kept, f"way of {self._stream}")
+
+
+def _is_inside(stop: Stop, nodes: set[Node]) -> bool:
+    """Whether one node reads a stop and nobody else sees it; and that is among some nodes. A second reader
+    changes the stop."""
+    return stop.is_alone and nodes.issuperset(stop.readers)

@@ -1,0 +1,28 @@
+"""Whether ways are compiled: one switch for all that is generated only to be fast."""
+
+from __future__ import annotations
+
+import os
+
+from midstream.plans.values.arguments import wrong
+
+VARIABLE = "MIDSTREAM_COMPILE"
+"""The variable of the environment that decides where nobody asks for one or the other."""
+
+
+def is_compiled(asked: bool | None = None) -> bool:
+    """As asked; else as the environment says; else yes.
+
+    Raises   ArgumentError for what says neither.
+
+    >>> is_compiled(True), is_compiled(False)
+    (True, False)
+    """
+    if asked is None:
+        said = os.environ.get(VARIABLE, "1")
+        if said not in ("0", "1"):
+            raise wrong(VARIABLE, said, "0 or 1")
+        return said == "1"
+    if not isinstance(asked, bool):
+        raise wrong("compile", asked, "True, False, or None for what the environment says")
+    return asked

@@ -224,7 +224,7 @@ class QueryGraph:
                 sinks.append(chosen.logs[output].see)
                 self._base.subscribed(chosen.physical.outputs[output])
             self._meters.use(chosen, windows, self.max_end)
-            logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
+        logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
     def adopt_plans(self) -> None:

@@ -173,7 +173,7 @@ STEPS = st.one_of(
     st.sampled_from([1, 2, 5, legs.LEG]),
 )
 def test_each_of_many_queries_gives_what_it_means(first: list[int], steps: list[tuple], leg: int) -> None:
-    with patch.object(ways, "LEG", leg):
+    with patch.object(legs, "LEG", leg):
         crowd = Crowd()
         for which in first:
             crowd.add(which)

@@ -253,18 +253,21 @@ class QueryGraph:
         if stream not in self.inlets:
             self._open_inlet(stream)
         inlet = self.inlets[stream]
-        if inlet is None:
-            self.process(self._base.ways[stream], *self._entrances[stream].push(elements))
-        else:
+        if inlet is not None:
             inlet(elements)
+        else:
+            self._walk(stream, elements)
+
+    def _walk(self, stream: str, elements: Iterable[Element]) -> None:
+        self.process(self._base.ways[stream], *self._entrances[stream].push(elements))
 
     def _open_inlet(self, stream: str) -> None:
         way, entrance = self._base.ways[stream], self._entrances[stream]
-        self.inlets[stream] = (
-            compile_inlet(way, entrance, self.process, self.adopt_plans, self._come_to_be_plans)
-            if self._is_compiled
-            else None
-        )
+        self.inlets[stream] = None
+        if self._is_compiled and entrance.manager.is_plain and not entrance.source.intervals:
+            self.inlets[stream] = compile_inlet(
+                way, entrance, partial(self._walk, stream), self.adopt_plans, self._come_to_be_plans
+            )
 
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""

@@ -23,8 +23,8 @@ from midstream.benchmarks.measuring import Spread
 from midstream.benchmarks.memory import peak_bytes, resident_bytes
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.report import empty_table, show_spread
+from midstream.engine import Engine
 from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.engine import Engine
 
 BYTEWAX = "bytewax"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.benchmarks.item import Chunk, Tagged, Workload, chunks, feed
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.plans.values.streams import Batch, Element
 
 BY_HAND = "by hand"

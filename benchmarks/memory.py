@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from midstream.engine import Engine
 from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.engine import Engine
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count, max_
@@ -146,7 +146,7 @@ def watch(
             engine.push("r", right)
             done += len(left) + len(right)
             if done >= every * (len(samples) + 1) or done >= elements:
-                samples.append(Sample(done, resident_bytes(), engine.box.size()))
+                samples.append(Sample(done, resident_bytes(), engine.size()))
                 progress(done, elements)
         engine.close()
     return MemoryRun(done, results, seed, tuple(samples))

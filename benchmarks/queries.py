@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from midstream.engine import Engine
 from midstream.migration.machine import Phase
-from midstream.migration.strategies import migrate
-from midstream.operators.engine.engine import Engine, run
+from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count
@@ -191,7 +191,7 @@ def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
     _feed(engine, arrived, 0)
     transitions = []
     moved = _seconds(
-        moving, lambda number: transitions.append(migrate(engine, plans[number][1], query=str(number)))
+        moving, lambda number: transitions.append(engine.migrate(plans[number][1], query=str(number)))
     )
     for time in range(10, 2 * WINDOW, 10):
         _feed(engine, arrived, time)

@@ -12,13 +12,12 @@ from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_bo
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, StateSize, max_end, settled, state_size
 from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.engine import interleave, run
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
-from midstream.operators.engine.queries import Query
 from midstream.operators.engine.relations import constant
+from midstream.operators.engine.run import interleave, run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,
@@ -87,7 +86,7 @@ from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.snapshots import normal_form, snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, chronons, instant
 from midstream.plans.values.verdicts import Answer, CounterExample, Equivalence
-from midstream.queries import catalog, sql
+from midstream.queries import Query, catalog, sql
 
 __version__ = "0.1.0"
 

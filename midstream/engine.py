@@ -1,19 +1,47 @@
-"""The engine as users meet it: it runs a plan, and changes it while it runs."""
+"""The engine: streams go in by name, results of queries come out to sinks, and plans change meanwhile."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+
 from midstream.migration.strategies import migrate
 from midstream.migration.transition import Transition
-from midstream.operators.engine import engine
+from midstream.operators.engine.adjustment import change_granule, resize
+from midstream.operators.engine.entrance import Entrances
+from midstream.operators.engine.feed import Feed
+from midstream.operators.engine.graph_host import GraphHost
+from midstream.operators.engine.host import Host
+from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.queries import Sink
+from midstream.operators.engine.query_graph import QUERY, QueryGraph
+from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import Choice, Statistics, optimize
-from midstream.plans.algebra.builder import Stream
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.builder import Stream, node_of
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.streams import Element, Time
 from midstream.plans.values.verdicts import Equivalence
+from midstream.queries import Query
 
 
-class Engine(engine.Engine):
-    """An engine whose plan can be changed in mid-stream.
+class Engine:
+    """Runs queries over streams; each can be moved to another plan in mid-stream.
+
+    Elements are checked where they enter: order, validity and schema. Then they run through the graph of all
+    queries.
+
+    `slack` and `delay` declare disorder and latency, stream by stream (see InputManager). `dead_letters` is
+    handed what cannot be taken, in lists, instead of an error. `relations` holds the elements of each
+    relation that a query may be joined to. Where `compile`, the ways of elements are compiled, which is
+    faster; else they are walked, which a debugger can follow. None is for what the environment says by
+    MIDSTREAM_COMPILE, 0 or 1; where it says nothing they are compiled.
+
+    Output   Every sink gets the results of its output in order of start, in non-empty batches.
+    Raises   UnknownStreamError, StreamOrderError, LateElementError, IntervalError, SchemaError, EndedError;
+             then nothing of the batch was taken.
 
     >>> import midstream as ms
     >>> bids = ms.stream("bids", item="integer", price="float").window(60)
@@ -29,6 +57,143 @@ class Engine(engine.Engine):
     >>> results == [(0, 60, (7, 12.5))] * 2 + [(30, 90, (8, 20.0))] * 2 + [(99, 159, (9, 30.0))] * 2
     True
     """
+
+    def __init__(
+        self,
+        plan: Plan | Stream | None = None,
+        sink: Sink | None = None,
+        *,
+        relations: Relations | None = None,
+        slack: Mapping[str, Time] | None = None,
+        delay: Mapping[str, int] | None = None,
+        dead_letters: Callable[[list[DeadLetter]], object] | None = None,
+        compile: bool | None = None,
+    ) -> None:
+        self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
+        self._feed = Feed(self._graph)
+        self._host = GraphHost(self._graph, self._feed)
+        if plan is not None:
+            self.add(plan, sink)
+
+    # Feeding
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of the streams that it reads."""
+        return self._feed.streams
+
+    def push(self, stream: str, elements: Iterable[Element]) -> None:
+        """Take a batch of elements `(start, end, payload)` of a stream."""
+        self._feed.push(stream, elements)
+
+    def advance(self, stream: str, time: int) -> None:
+        """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
+        ignored."""
+        self._feed.advance(stream, time)
+
+    def tick(self, now: int) -> None:
+        """It is `now` in application time: streams with a declared delay advance, though they are silent."""
+        self._feed.tick(now)
+
+    def end(self, stream: str) -> None:
+        """Nothing more will come on the stream. Ending twice is allowed."""
+        self._feed.end(stream)
+
+    def close(self) -> None:
+        """End all streams; all results are out afterwards."""
+        self._feed.close()
+
+    def progress(self, stream: str | None = None) -> Time:
+        """No later element of the stream starts before this; without a name, the least of all streams."""
+        return self._feed.progress(stream)
+
+    # Queries
+
+    @property
+    def queries(self) -> dict[str, Query]:
+        """The queries that run, by name, in the order in which they were added."""
+        return {name: Query(self._graph, running) for name, running in self._graph.queries.items()}
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the first query: the one that runs, or to which a migration under way is moving."""
+        return self.query().plan
+
+    def query(self, name: str | None = None) -> Query:
+        """A query by name; the first one without."""
+        return Query(self._graph, self._graph.query(name))
+
+    def add(self, plan: Plan | Stream, sink: Sink | None = None, name: str = QUERY) -> Query:
+        """Run one more query from now on; it shares what it has in common with those that run.
+
+        It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
+        that came before is missing.
+
+        Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares
+                 one otherwise than a running query does.
+        """
+        return Query(self._graph, self._graph.add(plan, sink, name))
+
+    def remove(self, name: str = QUERY) -> None:
+        """Stop a query. The state that no other query uses is dropped, and results under construction too."""
+        self._graph.remove(name)
+
+    def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
+        """Hand every further batch of results of a query's output to a function; of the first query and its
+        first output by default. Before anything has arrived, rows of relations that are results by themselves
+        are handed over at once."""
+        self._graph.subscribe(sink, output, query)
+
+    def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
+        """Let a query, by default the first, mean something else from application time `at` on.
+
+        A migration keeps what a query means; this changes it. Before `at` results are those of the old plan,
+        from it on those of the new one, under the same name and to the same sinks. Without `at` it happens as
+        soon as it can: when what the old plan has given is no longer valid, and the new plan has seen all
+        that its results depend on.
+
+        Raises   PlanError where the outputs have other names, or `at` is too early; then nothing has changed.
+
+        >>> import midstream as ms
+        >>> bids = ms.stream("bids", item="integer").window(10)
+        >>> results = []
+        >>> engine = ms.Engine(bids.filter(ms.col("item") > 3), results.extend)
+        >>> engine.push("bids", ms.chronons([(0, (4,)), (1, (9,))]))
+        >>> engine.replace(bids.filter(ms.col("item") > 5)).at
+        11
+        >>> engine.push("bids", ms.chronons([(5, (4,)), (8, (9,)), (20, (4,)), (21, (7,))]))
+        >>> engine.close()
+        >>> results
+        [(0, 10, (4,)), (1, 11, (9,)), (5, 11, (4,)), (8, 11, (9,)), (11, 18, (9,)), (21, 31, (7,))]
+        """
+        return replace(self._graph, self._feed, plan, query, at=at)
+
+    def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
+        """From application time `at` on, give a time window another size, in all queries that have it, whose
+        names are returned. What starts before `at` keeps its validity.
+
+        Raises   PlanError where no query has the window, the size is out of its bounds, `at` has been
+                 reached, or one of the queries is being migrated; then nothing has changed.
+        """
+        return resize(self._graph, node_of("resize", window), size, at)
+
+    def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
+        """From application time `at` on, give a granularity conversion another granule, in all queries that
+        have it; as `resize`."""
+        return change_granule(self._graph, node_of("change_granule", conversion), granule, at)
+
+    def keep_log(self, query: str | None = None) -> Time:
+        """From now on keep what is still valid of a query's windows, and of its results: a migration that
+        moves states begins with it.
+
+        Gives the instant from which on the log is complete: when all that came before has expired.
+
+        Cost     O(log n) per element and result, and their memory, until the query is removed.
+        Raises   PlanError where a window gives positive and negative elements.
+        """
+        return self._graph.keep_log(query)
+
+    # Migration
 
     def migrate(
         self,
@@ -74,7 +239,7 @@ class Engine(engine.Engine):
                 proof = plan.proof
             plan = plan.plan
         return migrate(
-            self,
+            self._host,
             plan,
             strategy,
             query,
@@ -85,39 +250,52 @@ class Engine(engine.Engine):
             wait=wait,
         )
 
-    def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
-        """Let a query, by default the first, mean something else from application time `at` on.
+    def optimize(self, query: str | None = None) -> Choice:
+        """The cheapest plan that means the same as a query's running one, by what was measured so far."""
+        return optimize(self.query(query).plan, self.statistics(query))
 
-        A migration keeps what a query means; this changes it. Before `at` results are those of the old plan,
-        from it on those of the new one, under the same name and to the same sinks. Without `at` it happens as
-        soon as it can: when what the old plan has given is no longer valid, and the new plan has seen all
-        that its results depend on.
+    # Measuring
 
-        Raises   PlanError where the outputs have other names, or `at` is too early; then nothing has changed.
+    def counters(self, query: str | None = None) -> dict[str, int]:
+        """`elements` that came in, and dead letters by reason; of a query its `results`, and of the part that
+        can be exchanged what it `received`, `emitted`, and gave from operator to operator: `intermediate`."""
+        return self._graph.counters(query)
 
-        >>> import midstream as ms
-        >>> bids = ms.stream("bids", item="integer").window(10)
-        >>> results = []
-        >>> engine = ms.Engine(bids.filter(ms.col("item") > 3), results.extend)
-        >>> engine.push("bids", ms.chronons([(0, (4,)), (1, (9,))]))
-        >>> engine.replace(bids.filter(ms.col("item") > 5)).at
-        11
-        >>> engine.push("bids", ms.chronons([(5, (4,)), (8, (9,)), (20, (4,)), (21, (7,))]))
-        >>> engine.close()
-        >>> results
-        [(0, 10, (4,)), (1, 11, (9,)), (5, 11, (4,)), (8, 11, (9,)), (11, 18, (9,)), (21, 31, (7,))]
-        """
-        found = replace(self, plan, query, at=at)
-        work = found.work()
-        next(work, None)  # one that has not begun would not notice that it is closed
-        if not found.is_done:
-            self.work_in_steps(work)
-        return found
+    def size(self) -> int:
+        """How many elements are kept: by operators, where streams enter, and in logs."""
+        return self._graph.size()
+
+    def state(self) -> Iterator[Element]:
+        """The elements that are kept."""
+        return self._graph.state()
+
+    def observe(self, query: str | None = None) -> dict[Node, Observation]:
+        """What was seen of each of a query's windows, or sources without a window, by their logical nodes;
+        and what its relations hold. Cost: O(kept elements)."""
+        return self._graph.observe(query)
 
     def statistics(self, query: str | None = None) -> Statistics:
         """What was measured so far of a query's inputs, for the cost model."""
         return Statistics.from_observations(self.observe(query))
 
-    def optimize(self, query: str | None = None) -> Choice:
-        """The cheapest plan that means the same as a query's running one, by what was measured so far."""
-        return optimize(self.query(query).plan, self.statistics(query))
+    def watch(self, query: str | None = None) -> AbstractContextManager[Callable[[], list[Metadata]]]:
+        """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a
+        function that reads what was measured so far.
+
+        Operators that nobody watches are not measured, and are not slower for being watchable. Those that run
+        in a box of their own, during a migration, cannot be measured.
+
+        >>> import midstream as ms
+        >>> engine = ms.Engine(ms.stream("bids", item="integer").window(60).distinct().plan())
+        >>> with engine.watch() as read:
+        ...     engine.push("bids", [(t, t + 1, (t % 2,)) for t in range(10)])
+        ...     [(str(m.node.operator), m.received, m.selectivity, m.d, m.l) for m in read()]
+        [('time-window 60', 10, 1.0, 1.0, 60.0), ('distinct', 10, 0.2, 1.0, 60.0)]
+        """
+        return self._graph.watch(query)
+
+
+def host_of(engine: Engine) -> Host:
+    """The host of an engine's migrations, for those who study them; whoever changes something by it answers
+    for its being right."""
+    return engine._host

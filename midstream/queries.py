@@ -1,15 +1,73 @@
-"""Queries in SQL as users meet them."""
+"""Queries as users meet them: in SQL, and those that run in an engine."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.values.arguments import require, require_name
 from midstream.plans.values.errors import ArgumentError
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
     from midstream.plans.sql import Catalog
+    from midstream.plans.values.streams import Time
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Query:
+    """A query that runs, to be looked at: what it tells is true whenever it is asked."""
+
+    _graph: QueryGraph
+    _running: RunningQuery
+
+    def __repr__(self) -> str:
+        return f"<Query {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._running.name
+
+    @property
+    def plan(self) -> Plan:
+        """As it was given, or the one to which a migration under way is moving."""
+        return self._running.plan
+
+    @property
+    def physical(self) -> Plan:
+        """As it runs; subplans that are being exchanged are Boxed."""
+        return self._running.physical
+
+    @property
+    def complete_from(self) -> Time:
+        """From this instant on its results are those of a query that has run from the beginning; FOREVER
+        where that will never be so."""
+        return self._running.complete_from
+
+    @property
+    def results(self) -> int:
+        """How many results were given out."""
+        if self._graph.queries.get(self.name) is self._running:
+            self._graph.count_results(self._running)
+        return self._running.results
+
+    @property
+    def is_exchanged(self) -> bool:
+        """Whether a part of the plan is being exchanged."""
+        return self._running.is_exchanged
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether a log is kept, of its windows and its outputs."""
+        return self._running.is_logged
+
+    def progress(self, output: str | None = None) -> Time:
+        """No later result of an output, by default the first, starts before this."""
+        root = self.physical.outputs[self._running.output(output)]
+        return self._graph.base.progress_of(root)
 
 
 def catalog(unit: str = "milliseconds") -> Catalog:

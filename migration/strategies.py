@@ -54,7 +54,7 @@ from midstream.operators.engine.guest import HostedBox
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import Query
+from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import reads_stream
@@ -137,7 +137,7 @@ def migrate(
 
 
 def _turn(
-    host: Host, plan: Plan, strategy: Strategy, query: Query, when_busy: str, whole: bool
+    host: Host, plan: Plan, strategy: Strategy, query: RunningQuery, when_busy: str, whole: bool
 ) -> Callable[[], Transition]:
     """What is to be called to begin, at once or when what is under way is over."""
     if not query.is_exchanged or when_busy == "chain":
@@ -221,7 +221,7 @@ def _prepare(strategy: Strategy, host: Host, plan: Plan, query: str | None, whol
     return Prepared(predict, lambda: _begin(strategy, host, plan, chosen.name, changes, boxes))
 
 
-def _checked(strategy: Strategy, host: Host, query: Query, changes: Changes) -> list[_Box]:
+def _checked(strategy: Strategy, host: Host, query: RunningQuery, changes: Changes) -> list[_Box]:
     for change in changes.changes:
         for which, roots, nodes in change.answering:
             require_bounded(roots, set(change.inputs), which)

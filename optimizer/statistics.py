@@ -139,9 +139,8 @@ class Statistics:
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
         """Estimate them from what a running engine saw: `Statistics.from_observations(engine.observe())`.
 
-        >>> from midstream.operators.engine.engine import Engine
-        >>> from midstream.plans.algebra.builder import stream
-        >>> engine = Engine(stream("s", x="integer").window(60).plan())
+        >>> import midstream as ms
+        >>> engine = ms.Engine(ms.stream("s", x="integer").window(60).plan())
         >>> engine.push("s", [(t, t + 1, (t % 2,)) for t in range(0, 100, 5)])
         >>> (s,) = Statistics.from_observations(engine.observe()).streams.values()
         >>> s.d, s.l, s.g, dict(s.sample.distribution("x"))

@@ -30,17 +30,16 @@ from midstream.commands.running import (
     ties_placed,
 )
 from midstream.commands.times import Times, cut_off
+from midstream.engine import Engine
 from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
 from midstream.io.sources.rows import part
 from midstream.migration.report import MigrationReport, report
-from midstream.migration.strategies import migrate
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.optimizer.enumeration import AT_ONCE
 from midstream.plans.algebra.plan import Plan
@@ -247,7 +246,7 @@ def migrate_query(
         _keep_log(trial, move)
         target = move.to or query.plan
         proof = equivalent(query.plan, target)
-        migrate(trial, target, move.strategy, proof=proof, unproved=move.unproved)
+        trial.migrate(target, move.strategy, proof=proof, unproved=move.unproved)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
@@ -462,8 +461,8 @@ class _Run:
             choice = optimize(running, seen, limit=AT_ONCE)
             self._new, self._proof = choice.plan, choice.proof
         self._results_before = engine.counters()["results"]
-        self.migration = migrate(
-            engine, self._new, self._move.strategy, proof=self._proof, unproved=self._move.unproved
+        self.migration = engine.migrate(
+            self._new, self._move.strategy, proof=self._proof, unproved=self._move.unproved
         )
         if self._trace is not None:
             self.migration.listen(self._trace.take)

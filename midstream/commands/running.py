@@ -14,6 +14,7 @@ from midstream.commands.feeding import arrivals
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.times import Times, cut_off
+from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
 from midstream.io.apart import Use, require_apart
@@ -23,7 +24,6 @@ from midstream.io.sources.rows import part
 from midstream.io.timestamps import Timestamps
 from midstream.io.whole_file import read_whole
 from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow
 from midstream.plans.algebra.plan import Plan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified

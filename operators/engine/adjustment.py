@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from midstream.operators.engine.plan_box import label
-from midstream.operators.engine.queries import Query
+from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.physical import Physical
@@ -51,11 +51,11 @@ def _adjust(
     _refuse_migrating(affected)
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
-    _refuse_clash(moved, graph.base().running)
-    for node, operator in graph.base().running.items():
+    _refuse_clash(moved, graph.base.running)
+    for node, operator in graph.base.running.items():
         if meant(node) == old:
             change(operator)
-    graph.rename(moved, plans)
+    graph.rewire(moved, plans)
     return [query.name for query in affected]
 
 
@@ -73,7 +73,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
     return Plan({name: moved[root] for name, root in plan.outputs.items()})
 
 
-def _refuse_migrating(queries: list[Query]) -> None:
+def _refuse_migrating(queries: list[RunningQuery]) -> None:
     for query in queries:
         if query.is_exchanged:
             raise PlanError(f"query {query.name} is being migrated; wait until that is done")

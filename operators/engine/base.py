@@ -11,7 +11,7 @@ from midstream.operators.base.way import Gauge, Stop, Tap
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.planner import running_operator
-from midstream.operators.engine.queries import Query
+from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.ways import Way
 from midstream.plans.algebra.operators import Relation, Source
@@ -65,7 +65,7 @@ class Base:
 
     def run(
         self,
-        query: Query,
+        query: RunningQuery,
         plan: Plan,
         before: Plan | None = None,
         adopted: Mapping[Node, Operator] = MappingProxyType({}),
@@ -94,7 +94,7 @@ class Base:
         if before is not None:
             self._leave(query, before, plan)
 
-    def drop(self, query: Query, plan: Plan) -> None:
+    def drop(self, query: RunningQuery, plan: Plan) -> None:
         """A query goes."""
         self._leave(query, plan, None)
 
@@ -128,7 +128,7 @@ class Base:
                     self.ways[stream].enter(stop)
                     self._changed(stream)
 
-    def _leave(self, query: Query, plan: Plan, stays: Plan | None) -> None:
+    def _leave(self, query: RunningQuery, plan: Plan, stays: Plan | None) -> None:
         for place, (name, root) in enumerate(plan.outputs.items()):
             if stays is None or stays.outputs[name] is not root:
                 del self._stops[root].sinks[query.number, place]

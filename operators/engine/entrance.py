@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -186,6 +187,14 @@ class Entrances(Mapping[str, Entrance]):
                     f"{_declared(known.source)}",
                     stream=source.stream,
                 )
+
+    def size(self, streams: Iterable[str]) -> int:
+        """How many elements wait where some streams enter."""
+        return sum(self._entrances[stream].manager.size() for stream in streams)
+
+    def state(self, streams: Iterable[str]) -> Iterator[Element]:
+        """The elements that wait there."""
+        return chain.from_iterable(self._entrances[stream].manager.state() for stream in streams)
 
     def max_end(self, source: Source) -> Time:
         """The largest end of an element of a stream so far."""

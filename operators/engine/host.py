@@ -8,7 +8,7 @@ from typing import Protocol
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import Query
+from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Batch, Time
@@ -26,14 +26,14 @@ class Host(Protocol):
     """
 
     @property
-    def queries(self) -> Mapping[str, Query]:
+    def queries(self) -> Mapping[str, RunningQuery]:
         """The queries that run, by name."""
 
     @property
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators of all queries, by their nodes; true whenever one is looked at."""
 
-    def query(self, name: str | None = None) -> Query:
+    def query(self, name: str | None = None) -> RunningQuery:
         """A query by name; the first one without. Raises UnknownStreamError where there is none."""
 
     def has_ended(self) -> bool:
@@ -101,7 +101,7 @@ class Host(Protocol):
 
     # Later
 
-    def when_free(self, query: Query, action: Callable[[], object]) -> None:
+    def when_free(self, query: RunningQuery, action: Callable[[], object]) -> None:
         """Do something as soon as no part of a query is being exchanged, behind all that waits for it."""
 
     def work_in_steps(self, work: Generator[None, None, None]) -> None:

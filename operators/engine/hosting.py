@@ -1,13 +1,15 @@
-"""Boxes as guests among the operators of queries: how they come to speak, and how their operators come in."""
+"""Boxes as guests among the operators of queries: how they give results, and how their operators come in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import cast
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.way import Tap
 from midstream.operators.engine.base import Base
+from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
@@ -26,7 +28,9 @@ def no_rows(plan: Plan) -> Mapping[str, Batch]:
     return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
 
 
-def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]) -> dict[str, Batch]:
+def results_of(
+    base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]
+) -> dict[str, Batch]:
     """What comes out of a running plan, by output, when a node that nobody else has gives some elements
     outside of any event."""
     operators = base.running
@@ -49,6 +53,34 @@ def given(base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[No
     )
     results = view.process(0, ready, base.progress_of(node))
     return dict(zip(view.outputs, results, strict=True))
+
+
+class Guests:
+    """Which guests among running operators can be taken in: their Box has become a plan."""
+
+    def __init__(self) -> None:
+        self.ready: list[Node] = []
+        """Guests that are to be seen to."""
+        self._blocked: dict[Node, list[Node]] = {}
+        """By a node that runs, guests whose Box has become a plan that has it as well."""
+
+    def listen(self, plan: Plan, running: Mapping[Node, Operator]) -> None:
+        """Be told by the guests of a running plan when their Box has become a plan."""
+        for node in plan.nodes:
+            operator = running.get(node)
+            if isinstance(operator, Guest):
+                operator.hosted.listen(partial(self.ready.append, node))
+
+    def block(self, guest: Node, nodes: Iterable[Node]) -> None:
+        """A guest waits for some nodes to go."""
+        for node in nodes:
+            self._blocked.setdefault(node, []).append(guest)
+
+    def unblock(self, plan: Plan, base: Base) -> None:
+        """See again to what waits for nodes of a plan to go, as far as they have gone."""
+        for node in plan.nodes:
+            if node in self._blocked and not base.users(node):
+                self.ready += self._blocked.pop(node)
 
 
 class Incoming:

@@ -8,7 +8,7 @@ from midstream.operators.engine.base import Base
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.meter import Meter
 from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import Query
+from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.values.streams import Time
@@ -29,7 +29,7 @@ class Meters(Mapping[Node, Meter]):
         self._windows: dict[str, list[Node]] = {}
         """By query."""
 
-    def use(self, query: Query, windows: Iterable[Node], max_end: Callable[[Node], Time]) -> None:
+    def use(self, query: RunningQuery, windows: Iterable[Node], max_end: Callable[[Node], Time]) -> None:
         """A query has some windows, and no others, and may want a log of them. `max_end` tells
         how long what a window gave so far may be valid."""
         windows, before = list(windows), self._windows.get(query.name, [])
@@ -53,7 +53,7 @@ class Meters(Mapping[Node, Meter]):
             if node not in windows:
                 self._release(node, query.name)
 
-    def release(self, query: Query) -> None:
+    def release(self, query: RunningQuery) -> None:
         """A query goes."""
         for node in self._windows.pop(query.name, []):
             self._release(node, query.name)

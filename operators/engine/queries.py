@@ -1,4 +1,4 @@
-"""A query in an engine: its plan, its sinks, and where the part of it begins that can be exchanged."""
+"""A running query: its plan, its sinks, and where the part of it begins that can be exchanged."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical, meant
+from midstream.plans.values.errors import UnknownStreamError
+from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 Sink = Callable[[Batch], object]
 
 
-@dataclass(slots=True)
-class Query:
-    """A query that runs."""
+@dataclass(slots=True, eq=False)
+class RunningQuery:
+    """A query that runs, as the query graph keeps it."""
 
     name: str
     plan: Plan
@@ -50,6 +52,15 @@ class Query:
 
     def __post_init__(self) -> None:
         self.sinks = {output: [] for output in self.plan.outputs}
+
+    def output(self, name: str | None = None) -> str:
+        """The name of an output; the first one without. Raises UnknownStreamError where there is none."""
+        names = tuple(self.plan.outputs)
+        if name is not None and name not in names:
+            raise UnknownStreamError(
+                f"there is no output {name}{suggest(name, names)}; known: {', '.join(names)}"
+            )
+        return names[0] if name is None else name
 
     @property
     def is_logged(self) -> bool:

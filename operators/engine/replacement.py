@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from functools import partial
 
-from midstream.operators.engine.queries import Query, Sink
+from midstream.operators.engine.feed import Feed
+from midstream.operators.engine.queries import RunningQuery, Sink
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
@@ -26,7 +27,7 @@ class Replacement:
     State    That of both queries, and the new one's results until the old one has ended.
     """
 
-    def __init__(self, graph: QueryGraph, old: Query, new: Query, at: Time) -> None:
+    def __init__(self, graph: QueryGraph, feed: Feed, old: RunningQuery, new: RunningQuery, at: Time) -> None:
         self.at = at
         """From this instant on results are those of the new plan."""
         self._graph = graph
@@ -39,9 +40,13 @@ class Replacement:
         for query, take in ((old, self._take_old), (new, self._take_new)):
             for output, sinks in query.sinks.items():
                 sinks[:] = [partial(take, output)]
-                graph.base().subscribed(query.physical.outputs[output])
+                graph.base.subscribed(query.physical.outputs[output])
+        work = self._work()
+        next(work, None)  # one that has not begun would not notice that it is closed
+        if not self.is_done:
+            feed.work_in_steps(work)
 
-    def work(self) -> Generator[None, None, None]:
+    def _work(self) -> Generator[None, None, None]:
         """Look at each event whether the old query is over; also when there are no more events."""
         try:
             while not self._is_over():
@@ -69,7 +74,7 @@ class Replacement:
         """Whether the old query has given all that starts before the instant, or is gone."""
         if self._graph.queries.get(self._old.name) is not self._old:
             return True
-        base = self._graph.base()
+        base = self._graph.base
         return all(base.progress_of(root) >= self.at for root in self._old.physical.outputs.values())
 
     def _end(self) -> None:
@@ -82,7 +87,12 @@ class Replacement:
 
 
 def replace(
-    graph: QueryGraph, plan: Plan | Stream, query: str | None = None, *, at: int | None = None
+    graph: QueryGraph,
+    feed: Feed,
+    plan: Plan | Stream,
+    query: str | None = None,
+    *,
+    at: int | None = None,
 ) -> Replacement:
     """Begin to replace a query, by default the first, by a plan that means something else.
 
@@ -115,4 +125,4 @@ def replace(
                 "is valid for ever; add the new plan as another query"
             )
         raise PlanError(f"{old.name} cannot be replaced at {at}, expected {earliest} or later")
-    return Replacement(graph, old, new, earliest if at is None else at)
+    return Replacement(graph, feed, old, new, earliest if at is None else at)

@@ -14,11 +14,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
-from midstream.migration.strategies import migrate
-from midstream.operators.engine.engine import Engine, interleave
+from midstream.operators.engine.run import interleave
 from midstream.optimizer import Statistics, optimize, price
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_to_json
@@ -280,7 +280,7 @@ def _with_migration(
     chosen = choice.plan if target is None else target
     # All results are compared in the end, so that a wrong target is shown for what it is.
     proof = choice.proof if target is None else equivalent(plan, target, steps=0)
-    migration = migrate(run.engine, chosen, proof=proof, unproved="accept")
+    migration = run.engine.migrate(chosen, proof=proof, unproved="accept")
     done: _Mark | None = None
     for elements in run.feed(rest):
         progress(elements)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from midstream.engine import Engine
 from midstream.migration.transition import Transition
-from midstream.operators.base.box import state_size
+from midstream.operators.base.box import element_bytes
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import Engine
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
-from midstream.scenarios.simulator.migrations import operators, sizes
+from midstream.scenarios.simulator.migrations import kept, operators, running, sizes
 from midstream.scenarios.simulator.results import Series
 
 Span = tuple[int, int | None]
@@ -70,9 +70,8 @@ class Meter:
         """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
         through before."""
         total = self.intermediate.total(migration)
-        part = self._engine.part()
         if migration is None:
-            size = part.size()
+            size = sum(one.size() for one in running(self._engine))
             old, new, held = (0, size, 0) if is_moved else (size, 0, 0)
         else:
             old, new, held = sizes(migration)
@@ -111,7 +110,7 @@ class Meter:
 
     def _bytes(self) -> int:
         """Of operators; what waits where streams enter is not looked into."""
-        return state_size(self._engine.base()).bytes
+        return sum(map(element_bytes, kept(self._engine)))
 
 
 def longest_pause(giving: Sequence[int], spans: Sequence[Span] | None = None) -> int | None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from midstream.engine import Engine, host_of
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import lowest
+from midstream.plans.algebra.properties import above
+from midstream.plans.values.streams import Element
 
 _UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 
@@ -26,8 +31,22 @@ def sizes(migration: Transition) -> tuple[int, int, int]:
 
 def operators(engine: Engine, migration: Transition | None) -> list[Operator]:
     """The operators above the windows of an engine's query, in both boxes of each part that is exchanged."""
-    boxes = [engine.part()]
+    found = running(engine)
     for part in () if migration is None else migration.parts:
-        boxes += [box for box in (part.old, part.new) if isinstance(box, PlanBox)]
-    found = (operator for box in boxes for operator in box.operators().values())
+        for box in (part.old, part.new):
+            if isinstance(box, PlanBox):
+                found += box.operators().values()
     return [operator for operator in found if not isinstance(operator, Guest)]
+
+
+def running(engine: Engine) -> list[Operator]:
+    """The operators that run above the windows of an engine's query; one for each part that is exchanged."""
+    host = host_of(engine)
+    physical = host.query().physical
+    nodes = above(physical, lowest(physical, host.shared()))
+    return [host.operators[node] for node in nodes if node in host.operators]
+
+
+def kept(engine: Engine) -> Iterator[Element]:
+    """The elements that operators keep."""
+    return (element for operator in host_of(engine).operators.values() for element in operator.state())

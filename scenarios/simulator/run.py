@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from time import perf_counter, process_time
 
+from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.operators.engine.engine import Engine
 from midstream.optimizer import Statistics, optimize
 from midstream.optimizer.enumeration import AT_ONCE
 from midstream.plans.algebra.plan import Plan

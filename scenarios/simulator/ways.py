@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from midstream.engine import Engine, host_of
 from midstream.migration.parallel_track import Tracks
 from midstream.migration.strategies import STRATEGIES, prepare
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
-from midstream.operators.engine.engine import Engine
 from midstream.plans.algebra.plan import Plan
 
 UNORDERED: Mapping[str, Strategy] = {
@@ -52,4 +52,4 @@ class Way:
 
     def begin(self, engine: Engine, plan: Plan) -> Transition:
         """Begin to move an engine's query to another plan. Raises MigrationRefused."""
-        return prepare(engine, plan, self.strategy, whole=self.is_whole).begin()
+        return prepare(host_of(engine), plan, self.strategy, whole=self.is_whole).begin()

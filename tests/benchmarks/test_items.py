@@ -13,7 +13,7 @@ import pytest
 from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM, contenders
 from midstream.benchmarks.item import Item, KeyedState, Tagged, Workload, chunks, feed, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.snapshots import compare, equivalent, normal_form

@@ -33,13 +33,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from migration_law import Brittle, ask, is_bounded, is_preserving
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
 from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import Query, carried_out
+from midstream.operators.engine.queries import carried_out
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan, reads_stream
@@ -47,6 +47,7 @@ from midstream.plans.algebra.specification import specified
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, PlanError
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.queries import Query
 from midstream.testing import is_ordered, rows
 
 REASONS = (
@@ -109,7 +110,7 @@ class Runner:
     def progress(self, at: tuple[str, str]) -> Time:
         """What an output promises, which it must keep from now on."""
         name, output = at
-        progress = self.engine.base().progress_of(self.engine.query(name).physical.outputs[output])
+        progress = self.engine.query(name).progress(output)
         assert progress >= self._promised[at], f"{at} takes back {self._promised[at]}: {progress}"
         assert isinstance(progress, int) or progress in (BEGINNING, FOREVER), progress
         self._promised[at] = progress
@@ -228,7 +229,7 @@ class Midstream(RuleBasedStateMachine):
         except MigrationRefused as refusal:
             note(f"    refused: {refusal}")
             # What runs for another query too is not exchanged, even where signs begin, or go on.
-            is_signed = any(form(node) == "signs" for node in engine.shared(name))
+            is_signed = any(form(node) == "signs" for node in host_of(engine).shared(name))
             assert not must or (is_signed and "gives positive and negative" in str(refusal)), refusal
             assert re.search(REASONS, str(refusal)), refusal
             assert (query.plan, query.physical) == (before, physical)
@@ -268,8 +269,8 @@ class Midstream(RuleBasedStateMachine):
                 return False
         # What is shared may end sooner than an input below it, such as a join of an unbounded window; and
         # later, where rows of a relation come in.
-        cut = (carried_out(query.physical, shared) for shared in (frozenset(), engine.shared(name)))
-        ends = [engine.max_end(node) for inputs in cut for node in inputs.values()]
+        cut = (carried_out(query.physical, shared) for shared in (frozenset(), host_of(engine).shared(name)))
+        ends = [host_of(engine).max_end(node) for inputs in cut for node in inputs.values()]
         had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))
         return is_bounded(query.plan) and is_bounded(plan) and FOREVER not in ends and had == has
 
@@ -377,12 +378,12 @@ class Midstream(RuleBasedStateMachine):
                 outcome = compare(clipped(expected, since), between(results, since, FOREVER))
                 assert outcome, f"{name}, {output}: specified on the left: {outcome}"
             assert not engine.query(name).is_exchanged
-            assert not engine.query(name).waiting
+            assert not host_of(engine).query(name).waiting
         for name, transition in self.transitions:
             ends = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
             assert transition.phase in ends, (name, transition.phase)
             assert all(part.old is None for part in transition.parts)
-        assert engine.base().size() == 0
+        assert not any(operator.size() for operator in host_of(engine).operators.values())
         self._count()
 
     def _count(self) -> None:
@@ -427,7 +428,9 @@ class Midstream(RuleBasedStateMachine):
     def _max_ends(self, name: str) -> list[Time]:
         engine = self.moved.engine
         return [
-            engine.max_end(node) for node in engine.exchangeable_inputs(name).values() if reads_stream(node)
+            host_of(engine).max_end(node)
+            for node in host_of(engine).exchangeable_inputs(name).values()
+            if reads_stream(node)
         ]
 
     def _complete_from(self, name: str) -> Time:

@@ -33,7 +33,7 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
 from midstream.migration.split_time import split_time
 from midstream.migration.strategies import STRATEGIES
-from midstream.operators.engine.exchangeable import ExchangeableGraph
+from midstream.operators.engine.graph_host import GraphHost
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.operators import Arrangement
@@ -198,7 +198,7 @@ def _around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
 
 _as_it_runs = changes.around
 _move, _give_way, _enter = Migration._move, Migration._give_way, Migration._enter
-_add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rename
+_add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rewire
 
 MUTANTS = (
     Mutant(
@@ -303,7 +303,7 @@ MUTANTS = (
     Mutant(
         "lost-state",
         "An operator that goes on over other inputs begins anew.",
-        _put(QueryGraph, "rename", _stateless),
+        _put(QueryGraph, "rewire", _stateless),
         st.just(BELOW_WHAT_STAYS),
     ),
     Mutant(
@@ -315,7 +315,7 @@ MUTANTS = (
     Mutant(
         "nothing-is-shared",
         "What another query needs is exchanged as well.",
-        _put(ExchangeableGraph, "shared", lambda self, query=None: set()),
+        _put(GraphHost, "shared", lambda self, query=None: set()),
         story=TWO_QUERIES,
     ),
     Mutant(

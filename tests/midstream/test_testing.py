@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.planner import physical_plan
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import (

@@ -13,8 +13,8 @@ from midstream.migration.machine import AT_ONCE, Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box
 from midstream.operators.base.box import settled
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import event, given
+from inside import box_of
 from migration_law import Scenario, check, scenarios
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.fork import fork
 from midstream.migration.machine import Migration
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, migrate, prepare
+from midstream.migration.strategies import STRATEGIES, prepare
 from midstream.migration.swap import Swap
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
@@ -43,7 +44,7 @@ def running(query: Stream) -> Engine:
 
 
 def test_a_stateless_change_is_swapped() -> None:
-    migration = migrate(running(A.filter(DEAR)), A.filter(DEAR).filter(DEAR).plan(), "auto")
+    migration = running(A.filter(DEAR)).migrate(A.filter(DEAR).filter(DEAR).plan(), "auto")
     assert [type(part) for part in migration.parts] == [Swap]
     assert migration.reason.startswith("smallest predicted overhead in elements: swap 0 (0 chronons); ")
 
@@ -54,10 +55,10 @@ def test_a_join_is_moved_with_its_state() -> None:
     and one chronon."""
     pairs, early = A.join(B, on=ON).filter(DEAR), A.filter(DEAR).join(B, on=ON)
     engine = running(pairs)
-    kept = engine.box.size()
-    predicted = prepare(engine, early.plan(), STRATEGIES["genmig"]).predict()
+    kept = box_of(engine).size()
+    predicted = prepare(host_of(engine), early.plan(), STRATEGIES["genmig"]).predict()
     assert predicted == Prediction("genmig", 11, kept + 8, 16)
-    migration = migrate(engine, early.plan(), "auto")
+    migration = engine.migrate(early.plan(), "auto")
     assert [type(part) for part in migration.parts] == [Migration]
     assert migration.reason == (
         f"smallest predicted overhead in elements: moving-states {2 * kept + 2} (1 chronons); "
@@ -76,7 +77,7 @@ def test_an_earlier_split_time_wins() -> None:
     engine = Engine(early.plan())
     engine.push("a", chronons([(0, (7,)), *((t, (0,)) for t in range(1, 9))]))
     engine.advance("b", 8)
-    migration = migrate(engine, A.distinct().filter(DEAR).join(B, on=ON).plan(), "auto")
+    migration = engine.migrate(A.distinct().filter(DEAR).join(B, on=ON).plan(), "auto")
     assert [type(part) for part in migration.parts] == [Migration]
     assert migration.reason.split()[5] == "genmig-end-timestamp"
     assert report(migration).split_time == 11
@@ -96,7 +97,7 @@ def test_the_first_of_equals_is_taken_and_the_caller_s_own_choice_has_no_reason(
     one, other = Prediction("one", 5, 3, 4), Prediction("other", 5, 4, 3)
     assert cheapest([one, other], {})[0] is one
     assert cheapest([other, one], {})[0] is other
-    migration = migrate(running(A.filter(DEAR)), A.filter(DEAR).plan(), whole=True)
+    migration = running(A.filter(DEAR)).migrate(A.filter(DEAR).plan(), whole=True)
     assert [type(part) for part in migration.parts] == [Migration]
     assert migration.reason == ""
 

@@ -115,7 +115,7 @@ def test_a_row_of_a_relation_does_not_count_for_longer_than_the_inputs() -> None
 def test_what_is_valid_for_ever_is_refused_with_the_operator_that_keeps_it() -> None:
     engine = Engine(A.join(B, on=[("x", "y")]).plan())
     engine.push("a", [(1, FOREVER, (7,))])
-    box = engine.box
+    physical = engine.query().physical
     with pytest.raises(MigrationRefused) as refusal:
         engine.migrate(A.join(B, on=[("x", "y")]).plan(), NAME, whole=True)
     assert str(refusal.value) == (
@@ -123,7 +123,7 @@ def test_what_is_valid_for_ever_is_refused_with_the_operator_that_keeps_it() -> 
         "put a finite window on the input"
     )
     assert refusal.value.operator == "join x = y"
-    assert engine.box is box
+    assert engine.query().physical is physical
 
 
 def test_what_is_valid_for_ever_but_dropped_is_no_obstacle() -> None:

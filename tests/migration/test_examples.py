@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pytest
+from inside import box_of
 from vouching import vouched
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration.fork import fork
 from midstream.migration.fuse import ReferencePoint
 from midstream.migration.machine import Migration, Phase, under_way
@@ -15,8 +16,8 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box
 from midstream.migration.strategy import Strategy
 from midstream.operators.base.box import Box, max_end, state_size
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import specified
@@ -130,7 +131,7 @@ def test_an_old_plan_that_never_emits_does_not_hold_up_the_migration(strategy: s
     engine.push("r", rows(range(5, 40), (1,)))
     assert migration.phase is Phase.DONE
     assert results == []
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
 
 
 @pytest.mark.parametrize("strategy", FORKING)
@@ -178,7 +179,7 @@ def test_a_migration_after_the_end_is_over_at_once() -> None:
     engine.close()
     migration = engine.migrate(SILENT_TOO.plan())
     assert migration.phase is Phase.DONE
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
 
 
 def test_inputs_that_are_already_past_the_split_release_the_old_plan_at_once() -> None:
@@ -319,9 +320,9 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     plan = LEFT.join(RIGHT, on=[("x", "z")]).plan()
     engine = Engine(plan)
     engine.push("l", rows(range(5), (1, 9)))
-    assert max_end(engine.box) == 14
-    assert state_size(engine.box).elements == 5
-    assert state_size(engine.box).bytes > 5 * 100
+    assert max_end(box_of(engine)) == 14
+    assert state_size(box_of(engine)).elements == 5
+    assert state_size(box_of(engine)).bytes > 5 * 100
     migration = engine.migrate(plan, whole=True)
     engine.push("l", rows(range(5, 10), (1, 9)))
     assert migration.peak_old == 10
@@ -329,8 +330,8 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     assert part.size() == len(list(part.state()))
     engine.push("r", rows([30], (1,)))
     engine.push("l", rows([30], (1, 9)))
-    assert isinstance(engine.box, PlanBox)
-    assert engine.box.size() == 2
+    assert isinstance(box_of(engine), PlanBox)
+    assert box_of(engine).size() == 2
     assert migration.peak_new >= 1
 
 
@@ -428,7 +429,7 @@ def test_what_a_window_above_reads_as_well_stays() -> None:
     engine = Engine(old.plan(), results.extend)
     engine.push("s", history[:7])
     migration = engine.migrate(gained.join(rows, columns=["x", "y"]).plan())
-    assert {str(node.operator) for node in engine.exchangeable_inputs()} == {"distinct", "istream"}
+    assert {str(node.operator) for node in host_of(engine).exchangeable_inputs()} == {"distinct", "istream"}
     for element in history[7:]:
         engine.push("s", [element])
     engine.close()

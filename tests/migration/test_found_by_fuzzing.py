@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from inside import base_of, box_of, input_max_ends, input_progress
 from vouching import vouched
 
 from midstream.engine import Engine
@@ -28,7 +29,7 @@ def test_the_inputs_of_a_query_that_shares_what_is_made_of_a_relation() -> None:
     table = relation("table", z="integer").distinct()
     engine = Engine(A.join(table, on=[("x", "z")]).plan(), relations={"table": []})
     engine.add(A.filter(POSITIVE).join(table, on=[("x", "z")]).plan(), name="other")
-    assert set(engine.input_max_ends()) == {BEGINNING}
+    assert set(input_max_ends(engine)) == {BEGINNING}
 
 
 def test_a_queued_migration_begins_where_the_new_plan_runs_for_another_query() -> None:
@@ -82,10 +83,10 @@ def test_an_output_that_has_promised_that_nothing_will_come_keeps_that(strategy:
     engine = Engine(plan)
     engine.push("a", [(0, 4, (1,)), (2, 9, (1,))])
     engine.end("a")
-    assert engine.box.progress(0) == FOREVER
+    assert box_of(engine).progress(0) == FOREVER
     (part,) = engine.migrate(new, strategy, whole=True).parts
     assert part.phase is Phase.MOVING
-    assert engine.box.progress(0) == FOREVER
+    assert box_of(engine).progress(0) == FOREVER
     engine.close()
     assert part.phase is Phase.DONE
 
@@ -153,7 +154,7 @@ def test_a_promise_is_kept_where_the_new_plan_begins_with_old_rows_of_a_relation
         engine.advance(name, 1)
 
     def promise() -> Time:
-        return engine.base().progress_of(engine.query().physical.root)
+        return base_of(engine).progress_of(engine.query().physical.root)
 
     assert promise() == 1
     migration = engine.migrate(old.map(signed_union), strategy)
@@ -201,7 +202,7 @@ def test_a_swap_of_a_plan_for_itself_begins_anew() -> None:
     results: list[Element] = []
     engine = Engine(plan, results.extend)
     engine.migrate(plan, "swap", whole=True)
-    assert engine.base().progress_of(engine.query().physical.root) == BEGINNING
+    assert base_of(engine).progress_of(engine.query().physical.root) == BEGINNING
     engine.push("a", [(0, 3, (0,))])
     engine.close()
     assert equivalent(results, [(0, 3, (0,))])
@@ -291,7 +292,7 @@ def test_the_outputs_of_a_box_under_way_go_together(strategy: str, whole: bool, 
             lambda node: Node(Physical("distinct", node.operator), node.inputs) if node == distinct else node
         )
     engine.migrate(last, strategy, whole=whole)
-    assert [engine.base().progress_of(root) for root in engine.query().physical.outputs.values()] == [
+    assert [base_of(engine).progress_of(root) for root in engine.query().physical.outputs.values()] == [
         BEGINNING,
         BEGINNING,
     ]
@@ -353,10 +354,10 @@ def test_inputs_that_mean_the_same_are_inputs_each() -> None:
     engine = Engine(s.split(2).window(3).union(s).filter(low).plan(), results.extend)
     new = s.split(2).window(3).filter(low).union(s.split(2).filter(low)).plan()
     migration = vouched(engine, new)
-    assert engine.box.progress() == BEGINNING
-    assert len(engine.input_progress()) == len(engine.input_max_ends())
+    assert box_of(engine).progress() == BEGINNING
+    assert len(input_progress(engine)) == len(input_max_ends(engine))
     engine.push("s", [(0, 1, (0,)), (1, 2, (5,)), (9, 10, (0,))])
-    assert engine.box.progress() == 9
+    assert box_of(engine).progress() == 9
     engine.close()
     assert migration.phase is Phase.DONE
     assert equivalent(results, [(0, 3, (0,)), (0, 1, (0,)), (9, 12, (0,)), (9, 10, (0,))])

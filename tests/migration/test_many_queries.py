@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from hypothesis import given, note
 from hypothesis import strategies as st
+from inside import base_of
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
@@ -93,7 +94,7 @@ class Crowd:
         if self.queries:
             name = sorted(self.queries)[nth % len(self.queries)]
             root = self.engine.query(name).physical.root
-            until = self.engine.base().progress_of(root)
+            until = base_of(self.engine).progress_of(root)
             self.check(name, until)
             self.engine.remove(name)
             del self.queries[name]
@@ -188,7 +189,7 @@ def test_each_of_many_queries_gives_what_it_means(first: list[int], steps: list[
             assert crowd.engine.size() == 0
         for name in tuple(crowd.queries):
             crowd.engine.remove(name)
-        base = crowd.engine._base
+        base = base_of(crowd.engine)
         assert not base.ways
         assert not base.running
 

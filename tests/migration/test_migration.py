@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given, settings, target
 from hypothesis import strategies as st
+from inside import box_of
 from migration_law import (
     ONE_COLUMN,
     Scenario,
@@ -88,7 +89,7 @@ def test_progress_is_a_promise_during_a_migration(scenario: Scenario) -> None:
         for at, plan, strategy in scenario.moves:
             if at == i:
                 migrations += try_to_migrate(engine, plan, strategy, scenario.whole)
-        progress = engine.box.progress()
+        progress = box_of(engine).progress()
         assert progress >= promised[-1]
         assert isinstance(progress, int) or progress in (FOREVER, -FOREVER)
         for part in (part for migration in migrations for part in migration.parts):
@@ -116,7 +117,7 @@ def test_no_result_comes_later_than_the_slower_plan_gives_it(scenario: Scenario)
             try_to_migrate(moved, plan, "genmig")
         for engine in (moved, old, new):
             drive(engine, [happening])
-        assert moved.box.progress() >= min(old.box.progress(), new.box.progress())
+        assert box_of(moved).progress() >= min(box_of(old).progress(), box_of(new).progress())
 
 
 @given(scenarios("genmig", moves=2), st.data())

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from inside import base_of
 from migration_law import ONE_COLUMN, Scenario, check, dense, equations, scenarios
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration.auto import Prediction
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box, prepare
@@ -206,11 +207,11 @@ NOT_TOLD = {
 def test_refused_where_the_state_does_not_tell(name: str) -> None:
     old, new, reason = NOT_TOLD[name]
     engine, results = running(old, 21)
-    box, plan = engine.box, engine.plan
+    physical, plan = engine.query().physical, engine.plan
     with pytest.raises(MigrationRefused, match=reason) as refusal:
         engine.migrate(new.plan(), "moving-states", whole=True)
     assert str(refusal.value).endswith("ask for a log by engine.keep_log()")
-    assert engine.box is box
+    assert engine.query().physical is physical
     assert engine.plan is plan
     feed(engine, 21, 60)
     engine.close()
@@ -271,7 +272,7 @@ def test_a_log_keeps_what_is_valid_and_no_more() -> None:
         feed(engine, t, t + 1)
         came = [[(s, s + 10, row) for s, _, row in rows if s <= t] for rows in ROWS.values()]
         kept = [[e for e in stream if e[1] > stream[-1][0]] for stream in (*came, results) if stream]
-        assert engine.size() - engine.base().size() == sum(map(len, kept))
+        assert engine.size() - base_of(engine).size() == sum(map(len, kept))
     engine.remove()
     engine.add(LATE.plan())
     assert engine.size() == 0
@@ -328,7 +329,7 @@ def test_it_can_be_aborted_until_the_slowest_input_has_come() -> None:
 def test_what_it_is_going_to_cost_is_one_copy() -> None:
     """By hand: for one chronon, 0.5 + 1/3 elements in each; a at 12 to 20 and b at 12 to 18 are copied."""
     engine, _ = running(LATE, 21)
-    predicted = prepare(engine, EARLY.plan(), STRATEGIES["moving-states"]).predict()
+    predicted = prepare(host_of(engine), EARLY.plan(), STRATEGIES["moving-states"]).predict()
     assert predicted == Prediction("moving-states", 1, 8 + 1, 8 + 1)
     assert engine.migrate(EARLY.plan(), "auto").reason.split()[5] == "moving-states"
 

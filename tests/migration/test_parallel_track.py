@@ -12,8 +12,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from inside import box_of, input_max_ends
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration.machine import Phase, under_way
 from midstream.migration.parallel_track import (
     ParallelTrack,
@@ -26,10 +27,10 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
+from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, relation, stream
@@ -64,7 +65,7 @@ def tracks(*, windows: int = 2, is_ordered: bool = True) -> Strategy:
 
 def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
     """Migrate a query of an engine as a whole, with everything checked."""
-    return prepare(engine, plan, tracks(windows=windows, is_ordered=is_ordered), whole=True).begin()
+    return prepare(host_of(engine), plan, tracks(windows=windows, is_ordered=is_ordered), whole=True).begin()
 
 
 # The law
@@ -138,8 +139,8 @@ def check(
         assert migration.phase is Phase.DONE
         assert all(part.old is None for part in migration.parts)
         assert report(migration).unmatched == 0
-    assert isinstance(engine.box, PlanBox)
-    assert engine.box.size() == 0
+    assert isinstance(box_of(engine), PlanBox)
+    assert box_of(engine).size() == 0
 
 
 @given(cases(), st.sampled_from((1, 2, 2, 3)))
@@ -152,7 +153,7 @@ def test_the_law(case: tuple[Workload, list[tuple[int, Plan]]], windows: int) ->
     results: list[Element] = []
     engine = Engine(workload.plan, results.extend, relations=workload.relations)
     drive(engine, workload.events[:at])
-    if FOREVER in engine.input_max_ends():
+    if FOREVER in input_max_ends(engine):
         with pytest.raises(MigrationRefused, match="valid for ever"):
             track(engine, plan, windows=windows)
         return
@@ -175,15 +176,15 @@ def test_chains(case: tuple[Workload, list[tuple[int, Plan]]], data: st.DataObje
     migrations: list[Transition] = []
     for i in range(len(workload.events) + 1):
         for _, plan in (move for move in moves if move[0] == i):
-            if FOREVER in engine.input_max_ends():
+            if FOREVER in input_max_ends(engine):
                 continue
-            box = engine.box
+            physical = engine.query().physical
             if data.draw(st.integers(0, 2)) == 0:
                 migrations.append(engine.migrate(plan, whole=True))
-            elif any(not isinstance(one, ParallelTrack) for one in under_way(box)):
+            elif any(not isinstance(one, ParallelTrack) for one in under_way(box_of(engine))):
                 with pytest.raises(MigrationRefused, match="while a migration by another strategy is under"):
                     track(engine, plan)
-                assert engine.box is box
+                assert engine.query().physical is physical
             else:
                 migrations.append(track(engine, plan, windows=data.draw(st.integers(1, 2))))
         drive(engine, workload.events[i : i + 1])
@@ -202,12 +203,12 @@ def test_progress_is_a_promise(case: tuple[Workload, list[tuple[int, Plan]]], is
 
     engine = Engine(workload.plan, sink, relations=workload.relations)
     for i, happening in enumerate(workload.events):
-        if i == at and FOREVER not in engine.input_max_ends():
+        if i == at and FOREVER not in input_max_ends(engine):
             track(engine, plan, is_ordered=is_ordered)
-        progress = engine.box.progress()
+        progress = box_of(engine).progress()
         assert progress >= promised
         assert isinstance(progress, int) or progress in (FOREVER, BEGINNING)
-        assert engine.box.size() == len(list(engine.box.state()))
+        assert box_of(engine).size() == len(list(box_of(engine).state()))
         promised = progress
         drive(engine, [happening])
 
@@ -238,13 +239,13 @@ EXAMPLE = {
 
 def test_example_28_1_is_refused() -> None:
     engine = Engine(ABOVE)
-    box = engine.box
+    physical = engine.query().physical
     with pytest.raises(
         MigrationRefused, match="parallel track is unsound over distinct of the old plan"
     ) as refusal:
         track(engine, BELOW)
     assert refusal.value.operator == "distinct"
-    assert engine.box is box
+    assert engine.query().physical is physical
 
 
 @pytest.mark.parametrize("is_ordered", [True, False])
@@ -423,7 +424,7 @@ def test_a_port_is_counted_once_and_heartbeats_suffice() -> None:
     engine.advance("m", 101)
     assert migration.phase is Phase.DONE
     assert results == []
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
 
 
 def test_a_result_of_an_old_element_waits_for_the_new_plan_to_be_past_its_start() -> None:
@@ -508,7 +509,7 @@ def test_boxes_that_no_engine_runs_are_tracked_too() -> None:
 
 
 def test_the_longest_window_counts() -> None:
-    box = Engine(CALM).part()
+    box = box_of(Engine(CALM))
     assert behind_windows(box, [30, 70], [20, 20]) == 120.5
     assert behind_windows(box, [30, 70], [20, 90], 3) == 90.5
     assert behind_windows(box, [30, BEGINNING], [20, BEGINNING], 1) == 30.5
@@ -561,7 +562,7 @@ def test_a_track_within_a_track_is_unwrapped_when_it_is_done() -> None:
     for name in "lm":
         engine.push(name, rows(120))
     assert second.phase is Phase.DONE
-    assert engine.part().size() == 2
+    assert box_of(engine).size() == 2
 
 
 def test_peaks_are_kept() -> None:

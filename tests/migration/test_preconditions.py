@@ -59,10 +59,10 @@ def test_plans_that_differ_in_more_than_their_upper_part_are_refused(
     results: list = []
     engine = Engine(RUNNING.plan(), results.extend)
     engine.push("bids", chronons([(1, (7, 2))]))
-    box, running = engine.box, engine.plan
+    physical, running = engine.query().physical, engine.plan
     with pytest.raises(MigrationRefused, match=reason):
         engine.migrate(plan.plan(), strategy)
-    assert engine.box is box
+    assert engine.query().physical is physical
     assert engine.plan is running
     engine.push("bids", chronons([(2, (7, 1)), (3, (7, 3))]))
     engine.close()

@@ -8,15 +8,16 @@ from itertools import accumulate
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from inside import input_progress
 from migration_law import Scenario, arranged, check, equations, equivalents
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.migration import machine
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
-from midstream.operators.engine.engine import interleave
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
+from midstream.operators.engine.run import interleave
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical
@@ -155,7 +156,7 @@ def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached(
     assert isinstance(new, PlanBox)
     for t in range(21, 38):
         fed(engine, t, t + 1)
-        pairs = zip(new.reached, engine.input_progress(), strict=True)
+        pairs = zip(new.reached, input_progress(engine), strict=True)
         assert all(told <= reached < part.split for told, reached in pairs)
     assert min(new.reached) > 21
 
@@ -175,7 +176,7 @@ def test_windows_of_both_forms_side_by_side() -> None:
     engine = Engine(Plan(both), results.extend)
     fed(engine, 0, 21)
     (part,) = engine.migrate(OTHER.plan()).parts
-    assert [form(node) for node in engine.exchangeable_inputs().values()] == ["signs", "intervals"]
+    assert [form(node) for node in host_of(engine).exchangeable_inputs().values()] == ["signs", "intervals"]
     assert len(part.inputs) == 2
     fed(engine, 21, 80)
     engine.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 import pytest
+from inside import base_of, box_of
 from vouching import vouched
 
 from midstream.engine import Engine
@@ -14,7 +15,7 @@ from midstream.migration.machine import Phase, under_way
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import interleave, run
+from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
@@ -106,12 +107,12 @@ class Run:
                 assert outcome, f"{name}, {output}: {outcome}"
                 assert found
                 assert is_ordered(found)
-            assert under_way(self.engine.part(name)) == []
-        assert self.engine.base().size() == 0
+            assert under_way(box_of(self.engine, name)) == []
+        assert base_of(self.engine).size() == 0
 
     def objects(self) -> list[Operator]:
         """What runs."""
-        return list(self.engine.base().operators().values())
+        return list(base_of(self.engine).operators().values())
 
 
 def names(transition: Transition) -> list[list[str]]:
@@ -180,7 +181,7 @@ def test_two_queries_share_what_one_of_them_exchanges(name: str) -> None:
     plans = {"first": NEW, "second": looped(PAIRS).distinct().plan()}
     other = "second" if name == "first" else "first"
     nodes = one.engine.query(other).physical.nodes
-    theirs = [operator for node, operator in one.engine.base().operators().items() if node in nodes]
+    theirs = [operator for node, operator in base_of(one.engine).operators().items() if node in nodes]
     migration = one.engine.migrate(plans[name], query=name)
     assert len(migration.parts) == 1
     assert migration.phase is Phase.MOVING

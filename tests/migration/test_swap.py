@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from inside import base_of, box_of, input_max_ends
 from migration_law import Scenario, check, one_column
 from vouching import vouched
 
@@ -123,7 +124,7 @@ def test_results_that_the_old_plan_held_back_come_in_their_turn() -> None:
     assert results[2:] == [(5, 15, (2,)), (6, 16, (4,))]
     engine.push("b", chronons([(21, (5,))]))
     assert swap.phase is Phase.DONE
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
     engine.close()
     assert results[4:] == [(20, 30, (3,)), (21, 31, (5,))]
     told = report(swap)
@@ -137,9 +138,9 @@ def test_what_both_plans_have_goes_on_with_its_state() -> None:
     results: list[Element] = []
     engine = Engine(kept.filter(LARGE).filter(ODD).plan(), results.extend)
     engine.push("a", chronons([(0, (1,)), (2, (3,))]))
-    before = engine.base().operators()
+    before = base_of(engine).operators()
     swap = engine.migrate(kept.filter(ODD).filter(LARGE).plan(), "swap")
-    after = engine.base().operators()
+    after = base_of(engine).operators()
     assert swap.phase is Phase.DONE
     shared = [node for node in after if node in before]
     assert {type(after[node]).__name__ for node in shared} == {"TimeWindow", "FifoDistinct"}
@@ -158,7 +159,7 @@ def test_an_idle_input_that_has_ended_does_not_hold_back_for_ever() -> None:
     assert results == []
     engine.end("b")
     assert results == [(5, 15, (2,))]
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
 
 
 def test_a_window_moved_by_a_swap_is_metered_for_the_next_split_time() -> None:
@@ -167,7 +168,7 @@ def test_a_window_moved_by_a_swap_is_metered_for_the_next_split_time() -> None:
     engine.push("b", chronons([(5, (9,))]))
     engine.migrate(EARLY.plan(), "swap")
     engine.push("a", chronons([(8, (1,))]))
-    assert max(engine.input_max_ends()) == 18
+    assert max(input_max_ends(engine)) == 18
     assert report(engine.migrate(EARLY.plan(), whole=True)).split_time == 19
 
 
@@ -248,12 +249,12 @@ def test_refused(old: Stream, new: Stream, reason: str, operator: str | None) ->
     results: list[Element] = []
     engine = Engine(old.plan(), results.extend)
     engine.push("a", chronons([(0, (1,))]))
-    box, running = engine.box, engine.plan
+    physical, running = engine.query().physical, engine.plan
     with pytest.raises(MigrationRefused) as refusal:
         engine.migrate(new.plan(), "swap")
     assert str(refusal.value) == reason
     assert operator is None or refusal.value.operator == operator
-    assert engine.box is box
+    assert engine.query().physical is physical
     assert engine.plan is running
 
 
@@ -271,10 +272,10 @@ def test_above_them_where_intervals_begin_there_is_nothing_to_part() -> None:
     results: list[Element] = []
     engine = Engine(signed_plan(WINDOW.filter(ODD).plan()), results.extend)
     engine.push("a", chronons([(0, (1,)), (5, (3,))]))
-    before = engine.base().operators()
+    before = base_of(engine).operators()
     swap = vouched(engine, WINDOW.filter(ODD).filter(LARGE).plan(), "swap")
     assert swap.phase is Phase.DONE
-    after = engine.base().operators()
+    after = base_of(engine).operators()
     assert len(after) == len(before) + 1
     assert all(after[node] is operator for node, operator in before.items())
     history = [(0, 10, (1,)), (5, 15, (3,))]

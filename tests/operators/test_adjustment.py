@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import base_of, input_max_ends
 
 from midstream.engine import Engine
-from midstream.operators.engine.engine import run
+from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import equivalent
@@ -69,7 +71,7 @@ def test_after_a_change_the_window_is_what_the_plan_says() -> None:
     engine.push("bids", chronons([(1, (1, 1))]))
     narrow = BIDS.window(4)
     shared = engine.add(narrow.plan(), name="narrow").physical.nodes
-    assert {node for node in shared if node in engine.base().operators()}
+    assert {node for node in shared if node in base_of(engine).operators()}
     engine.remove("narrow")
     migration = engine.migrate(narrow.distinct().filter(BIDS["price"] > 0).plan())
     engine.push("bids", chronons([(2, (1, 1)), (9, (1, 1))]))
@@ -131,7 +133,11 @@ def test_a_window_does_not_change_during_a_migration() -> None:
     ("query", "change", "largest"),
     [
         (BIDS.window(60), lambda e: e.resize(BIDS.window(60).node, 5, at=1), 60),
-        (BIDS.window(40).granularity(20), lambda e: e.change_granule(e.inputs[0], 5, at=20), 40),
+        (
+            BIDS.window(40).granularity(20),
+            lambda e: e.change_granule(BIDS.window(40).granularity(20), 5, at=20),
+            40,
+        ),
     ],
     ids=["window", "granularity"],
 )
@@ -147,11 +153,11 @@ def test_a_migration_waits_for_what_was_valid_before_the_change(query, change, l
     alone = Engine(old.plan(), expected.extend)
     alone.push("bids", chronons([(0, (7, 7))]))
     change(alone)
-    assert engine.input_max_ends()[0] >= largest
+    assert input_max_ends(engine)[0] >= largest
     late = engine.add(engine.plan, name="late").complete_from
     assert late >= largest
     engine.remove("late")
-    conversion = Plan(engine.inputs[0])
+    conversion = Plan(input_nodes(logical_plan(engine.plan))[0])
     new = Stream(conversion.root)
     engine.migrate(new.distinct().filter(BIDS["price"] > 0).plan())
     rest = chronons([(25, (7, 7)), (90, (7, 7)), (200, (9, 9))])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import run
+from midstream.operators.engine.run import run
 from midstream.operators.windows import arrangements
 from midstream.operators.windows.arrangements import Coalesce, Split
 from midstream.plans.algebra.builder import stream

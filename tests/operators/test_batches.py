@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine, interleave, run
+from midstream.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Plan

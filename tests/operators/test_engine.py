@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import base_of, box_of, input_max_ends, input_progress
 
-from midstream.operators.engine import query_graph
-from midstream.operators.engine.engine import RECENT, Engine, interleave, run
+from midstream.engine import Engine
+from midstream.operators.engine import feed
+from midstream.operators.engine.meter import RECENT
+from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import (
     EndedError,
@@ -60,14 +64,14 @@ def check_run(workload: Workload) -> None:
     assert outcome, str(outcome)
     assert is_ordered(results)
     assert engine.size() == 0
-    assert list(engine.base().state()) == []
+    assert list(base_of(engine).state()) == []
 
 
 @given(workload=mixed())
 def test_pieces_of_a_large_batch_are_batches_like_others(workload: Workload) -> None:
     """See test_pieces for what is seen of them from outside."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(query_graph, "PIECE", 2)
+        patch.setattr(feed, "PIECE", 2)
         check_run(workload)
 
 
@@ -99,10 +103,10 @@ def test_progress_is_a_promise(workload: Workload) -> None:
 
     engine = Engine(workload.plan, sink, relations=workload.relations)
     for event in workload.events:
-        promised.append(engine.box.progress())
+        promised.append(box_of(engine).progress())
         drive(engine, [event])
-        assert engine.box.progress() >= promised[-1]
-        assert engine.box.size() == len(list(engine.box.state()))
+        assert box_of(engine).progress() >= promised[-1]
+        assert box_of(engine).size() == len(list(box_of(engine).state()))
 
 
 @pytest.mark.parametrize(
@@ -194,9 +198,10 @@ def test_the_engine_tells_what_it_has_seen(workload: Workload) -> None:
     counters = engine.counters()
     assert counters["elements"] == sum(len(what) for kind, _, what in workload.events if kind == "push")
     assert engine.progress() == min(engine.progress(stream) for stream in engine.streams)
-    below = [run(Plan(node), streams_of(node, workload)) for node in engine.inputs]
+    nodes = input_nodes(logical_plan(engine.plan))
+    below = [run(Plan(node), streams_of(node, workload)) for node in nodes]
     for node, made, progress, largest in zip(
-        engine.inputs, below, engine.input_progress(), engine.input_max_ends(), strict=True
+        nodes, below, input_progress(engine), input_max_ends(engine), strict=True
     ):
         seen = engine.observe()[node]
         given_out = [element for element in made if element[0] <= progress]

@@ -9,9 +9,11 @@ from operator import itemgetter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import graph_of
 
-from midstream.operators.engine.engine import Engine, run
+from midstream.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import IntervalError, LateElementError, MidstreamError, StreamOrderError
 from midstream.plans.values.snapshots import equivalent
@@ -146,7 +148,7 @@ def test_the_quick_look_agrees_with_the_thorough_check(
     """It never passes what the other refuses, costs nothing where all is well, and sees the order."""
     query = stream("s", {"x": kind, "y": "float?"}, intervals=intervals)
     engine = Engine(query.plan(), slack={"s": 9})
-    entrance = engine._entrances["s"]
+    entrance = graph_of(engine).entrances["s"]
     try:
         entrance._check(batch)
         is_right = True
@@ -181,7 +183,7 @@ def test_what_is_taken_does_not_depend_on_batches(
         )
         for at in range(0, len(arrived), size):
             engine.push("s", arrived[at : at + size])
-        told = engine.progress(), engine._entrances["s"].max_end
+        told = engine.progress(), graph_of(engine).entrances["s"].max_end
         engine.close()
         found = Counter((repr(letter.element), letter.reason) for letter in letters)
         return results, sorted(found.items()), *told

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.operators.engine.run import run
 from midstream.operators.joins.join import IMPLEMENTATIONS
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join

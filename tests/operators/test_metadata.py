@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from inside import base_of
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.metadata import Metadata
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
@@ -38,7 +39,7 @@ def test_operators_are_measured_while_they_are_watched() -> None:
         assert (filtered.received, filtered.emitted, filtered.selectivity) == (10, 5, 0.5)
         assert (joined.received, joined.selectivity) == (25, joined.emitted / (5 * 20))
         assert joined.emitted > 0
-        assert joined.state.elements == len(list(engine.base().operators()[joined.node].state()))
+        assert joined.state.elements == len(list(base_of(engine).operators()[joined.node].state()))
         assert joined.state.bytes > 50 * joined.state.elements
         assert all(m.seconds > 0 and m.microseconds == 1e6 * m.seconds / m.received for m in read())
         assert "10 in, 5 out, keeps 0" in str(filtered)
@@ -59,7 +60,7 @@ def test_what_is_not_watched_is_not_measured() -> None:
 
 def steps(engine: Engine) -> set[str]:
     """What an event at the first stream runs: operators, or what measures them."""
-    way = next(iter(engine.base().ways.values()))
+    way = next(iter(base_of(engine).ways.values()))
     return {"measured" if stop.gauge else type(stop.operator).__name__ for stop in way.stops.values()}
 
 

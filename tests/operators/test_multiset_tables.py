@@ -10,8 +10,8 @@ import pytest
 
 from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.run import run
 from midstream.operators.joins.covers import KeyCovers
 from midstream.operators.joins.matching import AntiJoin, SemiJoin
 from midstream.operators.rows.multisets import FEW, Multisets, alone, surplus

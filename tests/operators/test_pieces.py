@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.operators.engine.engine import Engine
-from midstream.operators.engine.query_graph import PIECE
+from midstream.engine import Engine
+from midstream.operators.engine.feed import PIECE
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import SchemaError

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import base_of, box_of
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
 from midstream.operators.compile import legs
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import form
+from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
@@ -80,7 +81,7 @@ def test_every_query_gives_what_it_means(session: tuple[list[Plan], dict, list[t
         if kind == "add":
             complete[what] = engine.add(chosen[what], results[what].extend, name=str(what)).complete_from
         elif kind == "remove":
-            ends[what] = engine.part(str(what)).progress()
+            ends[what] = box_of(engine, str(what)).progress()
             engine.remove(str(what))
         else:
             note(what, pushed)
@@ -142,14 +143,14 @@ def test_equal_subplans_run_once() -> None:
     counts = S.group_by("x").aggregate(n=count())
     engine = Engine(counts.plan())
     engine.push("s", chronons([(0, (1, 1))]))
-    (running,) = [o for o in engine.base().operators().values() if type(o).__name__ == "Aggregate"]
+    (running,) = [o for o in base_of(engine).operators().values() if type(o).__name__ == "Aggregate"]
     engine.add(counts.filter(counts["n"] > 1).plan(), name="more")
-    assert [o for o in engine.base().operators().values() if type(o).__name__ == "Aggregate"] == [running]
+    assert [o for o in base_of(engine).operators().values() if type(o).__name__ == "Aggregate"] == [running]
     engine.remove()
-    assert running in engine.base().operators().values()
+    assert running in base_of(engine).operators().values()
     engine.remove("more")
     with pytest.raises(UnknownStreamError, match="no query runs"):
-        engine.base()
+        engine.progress()
 
 
 def test_signed_operators_that_have_spoken_are_not_shared_with_later_queries() -> None:
@@ -157,11 +158,11 @@ def test_signed_operators_that_have_spoken_are_not_shared_with_later_queries() -
     window, results = signed_plan(S.plan()), []
     engine = Engine(window)
     engine.add(signed_plan(S.filter(S["x"] > 0).plan()), name="early")
-    assert [form(node) for node in engine.base().plan.nodes].count("signs") == 2
+    assert [form(node) for node in base_of(engine).plan.nodes].count("signs") == 2
     engine.push("s", chronons([(3, (7, 7))]))
     engine.add(signed_plan(S.distinct().plan()), results.extend, name="late")
     engine.add(window, name="the same again")
-    signed = [str(node.operator) for node in engine.base().plan.nodes if form(node) == "signs"]
+    signed = [str(node.operator) for node in base_of(engine).plan.nodes if form(node) == "signs"]
     assert signed == [
         "signed-time-window 10",
         "signed-filter x > 0",
@@ -227,14 +228,14 @@ def test_a_migration_leaves_what_other_queries_share() -> None:
     partners = [(t, (t % 3,)) for t in range(60)]
     engine.push("s", chronons(history[:20]))
     engine.push("t", chronons(partners[:20]))
-    (shared,) = [o for o in engine.base().operators().values() if "Distinct" in type(o).__name__]
+    (shared,) = [o for o in base_of(engine).operators().values() if "Distinct" in type(o).__name__]
     migration = engine.migrate(narrow.join(T, on=[("x", "z")]).plan())
-    assert {str(node.operator) for node in engine.exchangeable_inputs()} == {"distinct", "window 10"}
+    assert {str(node.operator) for node in host_of(engine).exchangeable_inputs()} == {"distinct", "window 10"}
     for t in range(20, 60, 5):
         engine.push("s", chronons(history[t : t + 5]))
         engine.push("t", chronons(partners[t : t + 5]))
     assert migration.phase.value == "done"
-    assert shared in engine.base().operators().values()
+    assert shared in base_of(engine).operators().values()
     engine.close()
     streams = {"s": list(chronons(history)), "t": list(chronons(partners))}
     assert equivalent(results, run(first.plan(), streams))
@@ -253,17 +254,17 @@ def test_what_others_share_can_be_exchanged_and_stays_for_them(goes: bool) -> No
     engine.add(unfiltered.plan(), others.extend, name="distinct")
     rows = list(chronons((t, (t % 3, t % 4)) for t in range(60)))
     engine.push("s", rows[:10])
-    before = {node: engine.base().operators()[node] for node in engine.query("distinct").physical.nodes[1:]}
+    before = {node: base_of(engine).operators()[node] for node in engine.query("distinct").physical.nodes[1:]}
     migration = engine.migrate(S.filter(S["y"] > 1).distinct().plan())
     assert len(migration.parts) == 1
     assert [str(node.operator) for node in before] == ["time-window 10", "distinct"]
-    assert all(engine.base().operators()[node] is operator for node, operator in before.items())
+    assert all(base_of(engine).operators()[node] is operator for node, operator in before.items())
     engine.push("s", rows[10:14])
     if goes:
         engine.remove("distinct")
     engine.push("s", rows[14:])
     assert migration.phase.value == "done"
-    running = set(map(id, engine.base().operators().values()))
+    running = set(map(id, base_of(engine).operators().values()))
     assert [id(one) in running for one in before.values()] == [True, not goes]
     engine.close()
     assert verdict(specified(old.plan(), {"s": rows}), results)
@@ -362,4 +363,4 @@ def test_a_sink_may_change_the_queries() -> None:
     engine.push("s", chronons([(0, (1, 1))]))
     assert seen == ["other"]
     assert list(engine.queries) == ["query", "new"]
-    assert len(list(engine.base().running)) == 2
+    assert len(list(base_of(engine).running)) == 2

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import box_of
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.signs import signed_plan
@@ -207,7 +208,7 @@ def test_an_engine_runs_a_plan_whose_box_is_signed() -> None:
     engine = Engine(kept, out.extend)
     drive(engine, [("push", "s", list(chronons([(1, (7,)), (3, (7,)), (4, (8,))]))), ("end", "s", None)])
     assert out == [(1, 8, (7,)), (4, 9, (8,))]
-    assert any(type(o).__name__ == "SignedDistinct" for o in engine.box.operators().values())
+    assert any(type(o).__name__ == "SignedDistinct" for o in box_of(engine).operators().values())
 
 
 # Converters

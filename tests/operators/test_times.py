@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine, run
+from midstream.engine import Engine
+from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import snapshots, specified
 from midstream.plans.values.snapshots import NormalForm, normal_form

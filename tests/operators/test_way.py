@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import base_of, graph_of
 
+from midstream.engine import Engine
 from midstream.operators.compile.generated import _compiled, define
 from midstream.operators.compile.switch import VARIABLE
-from midstream.operators.engine.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
@@ -40,7 +41,7 @@ class Watched:
 
     def read(self) -> dict[str, Any]:
         """What is known now."""
-        base = self.engine.base()
+        base = base_of(self.engine)
         return {
             "results": self.results,
             "counters": [self.engine.counters(name) for name in self.engine.queries],
@@ -123,7 +124,7 @@ def test_a_compiled_box_does_at_every_step_what_a_walked_one_does(workload: Work
 def test_what_an_operator_tells_is_true_at_once(compile: bool) -> None:
     """Nobody has to be asked first for the counts of operators that run as one loop."""
     engine = Engine(BIDS.filter(col("price") > 1).window(5).select("item").plan(), compile=compile)
-    running = list(engine.base().operators().values())
+    running = list(base_of(engine).operators().values())
     engine.push("bids", chronons([(1, (7, 1)), (2, (7, 2)), (3, (7, 3))]))
     assert [(one.emitted, one.reached) for one in running] == [(2, [3])] * 3
     engine.push("bids", chronons([(4, (7, 4))]))
@@ -173,7 +174,7 @@ def test_what_is_compiled_is_asked_for_or_told_by_the_environment(monkeypatch: p
     def is_compiled(**options: Any) -> bool:
         engine = Engine(BIDS.plan(), **options)
         engine.push("bids", chronons([(1, (7, 1))]))
-        return engine.inlets["bids"] is not None
+        return graph_of(engine).inlets["bids"] is not None
 
     for said, expected in (("0", False), ("1", True)):
         monkeypatch.setenv(VARIABLE, said)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import run
 from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.run import run
 from midstream.optimizer.enumeration import enumerate_plans, explore, neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES
 from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY

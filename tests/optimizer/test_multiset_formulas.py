@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine, interleave
+from midstream.engine import Engine
+from midstream.operators.engine.run import interleave
 from midstream.optimizer import Statistics, price
 from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.multiset_formulas import ENOUGH, compared, in_common, matched

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from inside import box_of
 
-from midstream.operators.engine.engine import Engine, interleave
+from midstream.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.run import interleave
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
@@ -69,13 +71,13 @@ def measure(plan: Plan, streams: Streams, warm: int = WARM) -> Run:
     """Run a plan element by element and look at its operators."""
     results: list[Element] = []
     engine = Engine(plan, results.extend)
-    assert isinstance(engine.box, PlanBox)
+    assert isinstance(box_of(engine), PlanBox)
 
     def emitted() -> dict[Node, int]:
         # Asked for anew, as stateless operators are counted together.
-        return {meant(node): running.emitted for node, running in engine.box.operators().items()}
+        return {meant(node): running.emitted for node, running in box_of(engine).operators().items()}
 
-    operators = {meant(node): running for node, running in engine.box.operators().items()}
+    operators = {meant(node): running for node, running in box_of(engine).operators().items()}
     before: dict[Node, int] = {}
     sizes: Counter[Node] = Counter()
     looks = 0
@@ -184,7 +186,7 @@ def intermediate(plan: Plan, streams: Streams) -> int:
     engine = Engine(plan)
     for name, batch in interleave(streams, batch_size=100):
         engine.push(name, batch)
-    return engine.box.counters()["intermediate"]
+    return box_of(engine).counters()["intermediate"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import run
+from midstream.operators.engine.run import run
 from midstream.optimizer.rules import RULES, Rule, apply
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Distinct

@@ -7,7 +7,9 @@ import random
 
 import pytest
 
-from midstream.operators.engine.engine import RECENT, Engine, interleave
+from midstream.engine import Engine
+from midstream.operators.engine.meter import RECENT
+from midstream.operators.engine.run import interleave
 from midstream.optimizer import Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import ENOUGH, stream_statistics
 from midstream.plans.algebra.builder import Stream, stream

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from midstream import testing
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.planner import physical_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Granularity, TimeWindow

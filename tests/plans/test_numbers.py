@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.operators.signs.plans import signed_plan
 from midstream.plans.algebra.builder import relation, stream

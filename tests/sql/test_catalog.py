@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sql_grammar import DECLARATIONS, Grammar, mutations, statements
 
 from midstream.commands.explaining import explain
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 from auction_answers import FIVE_ITEMS, HOUR, Streams, answers, instants
 from sql_oracle.checking import compare, snapshots
 
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.sql import Catalog

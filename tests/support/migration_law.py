@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from hypothesis import strategies as st
+from inside import box_of, input_max_ends
 from rephrasing import STATEFUL, STATELESS, arranged, rephrased
 from vouching import vouched
 
@@ -20,9 +21,9 @@ from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, event_of
-from midstream.operators.engine.engine import interleave
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import Sink
+from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_plan
@@ -223,7 +224,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
 
     What is allowed of whole plans must not be refused of parts of them; the other way round it may be.
     """
-    is_allowed = is_bounded(engine.plan) and is_bounded(plan) and FOREVER not in engine.input_max_ends()
+    is_allowed = is_bounded(engine.plan) and is_bounded(plan) and FOREVER not in input_max_ends(engine)
     is_allowed &= set(input_nodes(logical_plan(plan))) == set(input_nodes(logical_plan(engine.plan)))
     running = engine.query().physical
     preserves = is_preserving(running) and not engine.query().is_exchanged
@@ -234,7 +235,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     if strategy == "moving-states":
         must &= engine.query().is_logged
     may = not whole or strategy not in ("genmig", "genmig-reference-point") or must
-    box, meant = engine.box, engine.plan
+    physical, meant = engine.query().physical, engine.plan
     try:
         migrations = [ask(engine, plan, strategy, whole=whole)]
     except MigrationRefused as refusal:
@@ -243,7 +244,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
             r"valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|a log",
             str(refusal),
         )
-        assert engine.box is box
+        assert engine.query().physical is physical
         assert engine.plan is meant
         return []
     assert may
@@ -288,8 +289,8 @@ def check(scenario: Scenario) -> list[Transition]:
         assert len(migration.trace) <= (SAMPLES + 4) * len(migration.parts)
         assert all(part.trace[-1].phase == part.phase.value for part in migration.parts)
     assert not engine.query().is_exchanged
-    assert isinstance(engine.box, PlanBox)
-    assert engine.box.size() == 0
+    assert isinstance(box_of(engine), PlanBox)
+    assert box_of(engine).size() == 0
     return migrations
 
 

@@ -21,8 +21,9 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.commands import running
 from midstream.commands.running import Summary, Wishes, run_queries
-from midstream.operators.engine.engine import Engine, interleave
+from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
+from midstream.operators.engine.run import interleave
 from midstream.plans.sql import Catalog
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Schema, Type

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from midstream.commands.explaining import plan_to_run
-from midstream.operators.engine.engine import Engine
+from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.sql import Catalog
 from midstream.plans.values.streams import FOREVER, Element

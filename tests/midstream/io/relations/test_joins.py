@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream import testing
+from midstream.engine import Engine
 from midstream.io.relations import TemporalTable, TimeVaryingRelation, load_csv, load_sql
-from midstream.operators.engine.engine import Engine
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.snapshots import equivalent

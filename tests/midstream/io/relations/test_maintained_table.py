@@ -14,12 +14,13 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import box_of
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from midstream import testing
+from midstream.engine import Engine
 from midstream.io.relations import DatabaseError, MaintainedTable, sql_access, sql_tables
-from midstream.operators.engine.engine import Engine
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.values.errors import MissingExtra, SchemaError, StreamOrderError
@@ -172,12 +173,12 @@ def test_results_of_an_engine_are_kept(tmp_path: Path) -> None:
     engine.subscribe(table.push)
     for time in range(40):
         engine.push("bids", chronons([(time, (time % 3, float(time % 7)))]))
-        table.advance(engine.box.progress())
-        assert table.time == engine.box.progress() - 1
+        table.advance(box_of(engine).progress())
+        assert table.time == box_of(engine).progress() - 1
         assert table.rows() == snapshot(results, table.time)
         assert table.rows() or time < 5
     engine.close()
-    table.advance(engine.box.progress())
+    table.advance(box_of(engine).progress())
     assert table.time == FOREVER
     assert not table.rows()
     table.close()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.engine import Engine
 from midstream.io.relations import RelationError, TimeVaryingRelation
-from midstream.operators.engine.engine import Engine
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError
 from midstream.plans.values.schema import Schema

@@ -1,0 +1,43 @@
+"""What tests look at inside of an engine, and users cannot."""
+
+from __future__ import annotations
+
+from midstream.engine import Engine, host_of
+from midstream.operators.engine.base import Base
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import lowest
+from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.streams import Time
+
+
+def graph_of(engine: Engine) -> QueryGraph:
+    """Its query graph."""
+    return engine._graph
+
+
+def base_of(engine: Engine) -> Base:
+    """The operators of all queries."""
+    return graph_of(engine).base
+
+
+def inputs_of(engine: Engine, query: str | None = None) -> tuple[Node, ...]:
+    """The running nodes where the exchangeable part of a query begins, each of several that mean the same."""
+    host = host_of(engine)
+    return lowest(host.query(query).physical, host.shared(query))
+
+
+def box_of(engine: Engine, query: str | None = None) -> PlanBox:
+    """The exchangeable part of a query, as a Box to be looked at."""
+    roots = tuple(host_of(engine).query(query).physical.outputs.values())
+    return host_of(engine).running_box(roots, inputs_of(engine, query))
+
+
+def input_progress(engine: Engine, query: str | None = None) -> list[Time]:
+    """The progress of each input of a query's exchangeable part."""
+    return [base_of(engine).progress_of(node) for node in inputs_of(engine, query)]
+
+
+def input_max_ends(engine: Engine, query: str | None = None) -> list[Time]:
+    """The largest end timestamp seen on each input of a query's exchangeable part."""
+    return [host_of(engine).max_end(node) for node in inputs_of(engine, query)]

@@ -2,10 +2,10 @@
 
 from midstream.optimizer.choice import Choice, optimize
 from midstream.optimizer.cost import CostModel, PlanCost, price
+from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.enumeration import enumerate_plans
-from midstream.optimizer.estimate import Estimate
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
-from midstream.optimizer.units import UnitCosts
 
 __all__ = [
     "Choice",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from midstream.optimizer.cost import CostModel, PlanCost
+from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.statistics import Statistics
-from midstream.optimizer.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.verdicts import Answer, Equivalence

@@ -59,6 +59,8 @@ class Range:
     asks of a pair of which the keys are in range."""
 
     comparisons: tuple[Comparison, ...]
+    parts: tuple[Expression, ...]
+    """The parts of the condition that say so."""
     rest: Expression
 
     @property
@@ -91,7 +93,7 @@ def find_range(condition: Expression, left: Schema, right: Schema) -> Range | No
     # A comparison that the bounds decide need not be made again for each candidate.
     decided = {part for found, part in chosen if is_exact(found, both)}
     rest = conjunction(part for part in conjuncts(condition) if part not in decided)
-    return Range(tuple(found for found, _ in chosen), rest)
+    return Range(tuple(found for found, _ in chosen), tuple(part for _, part in chosen), rest)
 
 
 def why_no_range(condition: Expression, left: Schema, right: Schema) -> str | None:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from midstream.optimizer import Sample
-from midstream.optimizer.column_facts import Facts, combinations, equated, input_facts, kept, paired
+from midstream.optimizer.cost.column_facts import Facts, combinations, equated, input_facts, kept, paired
 from midstream.plans.values.schema import Schema
 
 LEFT = Schema.of(a="integer", b="integer")

@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 from midstream.optimizer import Sample
-from midstream.optimizer.column_facts import Facts, equated, input_facts, paired
-from midstream.optimizer.equalities import least_equalities
+from midstream.optimizer.cost.column_facts import Facts, equated, input_facts, paired
+from midstream.optimizer.cost.equalities import least_equalities
 from midstream.plans.values.schema import Schema
 
 

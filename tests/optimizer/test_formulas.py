@@ -122,18 +122,21 @@ def test_hash_join_with_another_condition() -> None:
     assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.015 * RESULT)
 
 
+def looping(query: Stream) -> Plan:
+    return Plan(Node(Physical("nested-loops-join", query.node.operator), query.node.inputs))
+
+
 def test_nested_loops_join() -> None:
     """All overlapping pairs are candidates, and nothing is hashed: also where the plan asks for loops in
     spite of equal columns."""
     by_loops = 0.15 * (HASHED - 20_000) + 0.45 * 1
     less = (S["y"] < T["w"]).expression
     statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {less: 0.1, equality("x", "z"): 0.1})
-    found = root(S.join(T, on=less), statistics)
+    (found,) = price(looping(S.join(T, on=less)), statistics, UNITS).operators.values()
     assert found.cost == exactly(by_loops + 0.045 * RESULT)
 
     query = S.join(T, on=[("x", "z")])
-    looping = Node(Physical("nested-loops-join", query.node.operator), query.node.inputs)
-    (found,) = price(Plan(looping), statistics, UNITS).operators.values()
+    (found,) = price(looping(query), statistics, UNITS).operators.values()
     assert found.cost == exactly(by_loops + 0.045 * RESULT)
     (found,) = price(physical_plan(query.plan()), statistics, UNITS).operators.values()
     assert found.cost == root(query, statistics).cost

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.operators.engine.run import interleave
-from midstream.optimizer import Statistics, price
-from midstream.optimizer.estimate import Estimate
-from midstream.optimizer.multiset_formulas import ENOUGH, compared, in_common, matched
-from midstream.optimizer.units import UnitCosts
+from midstream.optimizer import CostModel, Statistics, price
+from midstream.optimizer.cost.case import Case
+from midstream.optimizer.cost.comparisons import ENOUGH, in_common
+from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.selectivity import Selectivity
+from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -28,7 +30,9 @@ from midstream.plans.algebra.operators import (
     SemiJoin,
     StrictDifference,
 )
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.expressions import equality
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.streams import Element
 
@@ -146,12 +150,25 @@ NUMBERS = [1e-300, 0.5, 1e9, 1e300, math.inf]
 ARRIVING = [Estimate(d, length, 1, 0.0, 0.0, {}) for d in NUMBERS for length in [0.0, *NUMBERS]]
 
 
+LEFT, RIGHT = stream("l", intervals=True, x="integer"), stream("r", intervals=True, x="integer")
+OTHER = RIGHT.rename({"x": "z"})
+
+
+def priced_alone(query: Stream, s: Estimate, t: Estimate, share: float) -> Estimate:
+    """What is estimated for an operator over inputs of which these numbers are known."""
+    selectivity = Selectivity({equality("x", "z"): share})
+    return CostModel(Statistics({})).operator(Case(query.node, [s, t], UnitCosts(), selectivity))
+
+
 @pytest.mark.parametrize("operator", [Difference(), StrictDifference(), Intersection(), MaxUnion()], ids=str)
 @pytest.mark.parametrize("kinds", [0.0, 1.0, 1e300, math.inf])
-def test_no_number_is_too_large_to_compare(operator: Logical, kinds: float) -> None:
+def test_no_number_is_too_large_to_compare(
+    operator: Logical, kinds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Case, "kinds", lambda case, names: kinds)
     for s in ARRIVING:
         for t in ARRIVING:
-            require_numbers(compared(operator, kinds, s, t, UnitCosts()))
+            require_numbers(priced_alone(Stream(Node(operator, (LEFT.node, RIGHT.node))), s, t, 1.0))
 
 
 @pytest.mark.parametrize("operator", [SemiJoin(), AntiJoin()], ids=str)
@@ -160,8 +177,10 @@ def test_no_number_is_too_large_to_match(operator: SemiJoin | AntiJoin, selectiv
     """A small selectivity of many rows, which is 0 times infinity as a float, is no number but 0."""
     for s in ARRIVING:
         for t in ARRIVING:
-            for is_hashed in (True, False):
-                require_numbers(matched(operator, selectivity, is_hashed, s, t, UnitCosts()))
+            for way in ("hash", "nested-loops"):
+                physical = Physical(f"{way}-{operator.name}", type(operator)(equality("x", "z")))
+                query = Stream(Node(physical, (LEFT.node, OTHER.node)))
+                require_numbers(priced_alone(query, s, t, selectivity))
 
 
 def require_numbers(found: Estimate) -> None:

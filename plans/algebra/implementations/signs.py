@@ -69,8 +69,8 @@ SIGNED_ANTI_JOIN = _signed("signed-anti-join", AntiJoin, "signed_matching")
 SIGNED_DISTINCT = _signed("signed-distinct", Distinct, "signed_distinct")
 SIGNED_AGGREGATE = _signed("signed-aggregate", Aggregate, "signed_aggregate")
 INTERVALS_TO_SIGNS = Implementation(
-    "intervals-to-signs", Convert, "intervals_to_signs", _gives("signs"), gives="signs"
+    "intervals-to-signs", Convert, "rearranged", _gives("signs"), gives="signs"
 )
 SIGNS_TO_INTERVALS = Implementation(
-    "signs-to-intervals", Convert, "signs_to_intervals", _gives("intervals"), takes="signs"
+    "signs-to-intervals", Convert, "rearranged", _gives("intervals"), takes="signs"
 )

@@ -42,3 +42,7 @@ class UnitCosts:
     """C_M: add a value to an aggregate, or take it out."""
     evaluate: float = 0.25
     """C_E: ask for an aggregate's value."""
+    place: float = 0.12
+    """Halve an ordered SweepArea, to find a place in it: of band joins over 300, 1000 and 3000 elements."""
+    align: float = 0.8
+    """Bring an element into the order of several inputs: of queued joins, and of signed streams."""

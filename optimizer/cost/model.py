@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from midstream.optimizer.column_facts import input_facts
-from midstream.optimizer.estimate import Estimate
-from midstream.optimizer.formulas import Formulas
-from midstream.optimizer.selectivity import Selectivity
+from midstream.optimizer.cost.case import Case
+from midstream.optimizer.cost.column_facts import input_facts
+from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.outputs import OUTPUTS
+from midstream.optimizer.cost.selectivity import Selectivity
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
-from midstream.optimizer.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.operators import Relation
+from midstream.plans.algebra.implementations import expected_implementation
+from midstream.plans.algebra.operators import SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.arguments import require
@@ -49,7 +52,8 @@ class CostModel:
     def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._statistics = statistics
-        self._formulas = Formulas(units or UnitCosts(), Selectivity(statistics.selectivities))
+        self._units = units or UnitCosts()
+        self._selectivity = Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
 
     def price(self, plan: Plan) -> PlanCost:
@@ -61,15 +65,26 @@ class CostModel:
 
     def _estimate(self, node: Node, operators: dict[Node, Estimate]) -> Estimate:
         """That of a node; `operators` takes it and those below it, down to the plan's inputs."""
-        if not logical(node).is_snapshot_reducible or isinstance(logical(node), Relation):
+        if not logical(node).is_snapshot_reducible or not node.inputs:
             if node not in self._known:
                 self._known[node] = self._input(node)
         elif node not in operators:
             inputs = [self._estimate(child, operators) for child in node.inputs]
             if node not in self._known:
-                self._known[node] = self._formulas.estimate(node, inputs)
+                self._known[node] = self.operator(Case(node, inputs, self._units, self._selectivity))
             operators[node] = self._known[node]
         return self._known[node]
+
+    def operator(self, case: Case) -> Estimate:
+        """By the formulas that the operator names, and those of the implementation that is to run it."""
+        operator = case.operator
+        if not isinstance(operator, SnapshotReducible):
+            raise TypeError(f"no cost formula for {operator}")
+        formula = expected_implementation(case.node).formula
+        assert formula is not None, f"{operator} is compared with nothing"
+        output = OUTPUTS[operator.formulas](case)
+        work = WORK[formula](case, output)
+        return replace(output, cost=work.cost, state=work.state)
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_plan(Plan(node)).root)

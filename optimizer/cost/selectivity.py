@@ -6,9 +6,17 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from midstream.optimizer.column_facts import Facts, agreement, equated, in_sample, merged, restricted, thinned
-from midstream.optimizer.equalities import least_equalities
-from midstream.optimizer.mapped_facts import spread
+from midstream.optimizer.cost.column_facts import (
+    Facts,
+    agreement,
+    equated,
+    in_sample,
+    merged,
+    restricted,
+    thinned,
+)
+from midstream.optimizer.cost.equalities import least_equalities
+from midstream.optimizer.cost.mapped_facts import spread
 from midstream.optimizer.statistics import Sample
 from midstream.plans.expressions.expressions import (
     Col,

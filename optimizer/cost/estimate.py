@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from midstream.optimizer.column_facts import Facts
+from midstream.optimizer.cost.column_facts import Facts
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from midstream.optimizer.column_facts import Facts, in_sample, input_facts
+from midstream.optimizer.cost.column_facts import Facts, in_sample, input_facts
 from midstream.optimizer.statistics import Distribution, Sample
 from midstream.plans.expressions.expressions import Col, Expression, compile_rows
 from midstream.plans.values.schema import Schema

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from midstream.optimizer.column_facts import Facts
+from midstream.optimizer.cost.column_facts import Facts
 from midstream.plans.expressions.expressions import Expression, equality
 
 

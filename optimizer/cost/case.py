@@ -1,0 +1,67 @@
+"""An operator whose cost is asked for, with all that formulas may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import NamedTuple
+
+from midstream.optimizer.cost.column_facts import Facts, combinations, paired
+from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.selectivity import Selectivity
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.plans.algebra.operators import Logical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import equal_columns, expressions, logical
+from midstream.plans.expressions.expressions import Expression, conjuncts
+from midstream.plans.values.schema import Schema
+
+
+class Work(NamedTuple):
+    """What an implementation takes: microseconds of processing per chronon, and elements kept."""
+
+    cost: float
+    state: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """A node, and what is expected of its inputs."""
+
+    node: Node
+    inputs: Sequence[Estimate]
+    units: UnitCosts
+    selectivity: Selectivity
+
+    @property
+    def operator(self) -> Logical:
+        """The node's."""
+        return logical(self.node)
+
+    @property
+    def conditions(self) -> tuple[Expression, ...]:
+        """The parts of the operator's condition."""
+        (condition,) = expressions(self.node)
+        return conjuncts(condition)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of the columns of all inputs, in pairs of rows where there are two."""
+        return reduce(paired, (s.facts for s in self.inputs))
+
+    @cached_property
+    def schemas(self) -> tuple[Schema, ...]:
+        """Those of the inputs."""
+        return tuple(child.schema for child in self.node.inputs)
+
+    def satisfying(self, conditions: Iterable[Expression]) -> tuple[float, Facts]:
+        """The share of rows, or pairs of rows, that satisfy conditions, and what is known of them."""
+        schema = reduce(Schema.concat, self.schemas)
+        children = self.node.inputs
+        classes = {name: names for child in children for names in equal_columns(child) for name in names}
+        return self.selectivity.of(conditions, schema, self.facts, classes)
+
+    def kinds(self, names: Iterable[str]) -> float:
+        """How many different values some columns of the first input have together."""
+        return combinations(names, self.inputs[0].facts)

@@ -1,0 +1,108 @@
+"""Outputs of the operators that compare what two streams hold: difference and its kin, semi-join and
+anti-join.
+
+The thesis has no formulas for them. These take the rows that are equal, or that match, to be valid
+independently of each other: how many there are at an instant then has a Poisson distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from midstream.optimizer.cost.estimate import Estimate, inverse, times
+
+ENOUGH = 200.0
+"""From so many equal rows on, the smaller of two numbers is taken for the average minimum."""
+
+
+class Overlap(NamedTuple):
+    """Two inputs, and how many rows of one kind are valid at an instant on average: on the left, on the
+    right, and in common."""
+
+    s: Estimate
+    t: Estimate
+    mine: float
+    other: float
+    both: float
+    """Of all kinds."""
+
+
+class Rows(NamedTuple):
+    """How many results are valid at an instant, and how often a start on the one side, or a start or an end
+    on the other, may begin one."""
+
+    valid: float
+    begun: float
+
+
+Comparison = Callable[[Overlap], Rows]
+
+
+def difference(of: Overlap) -> Rows:
+    """n - m: a start on the left, or an end on the right of what is on the left."""
+    valid = of.s.valid - of.both if of.both < of.s.valid else 0.0
+    return Rows(valid, of.s.rate + min(of.t.rate, times(of.s.rate, of.other)))
+
+
+def strict_difference(of: Overlap) -> Rows:
+    """n where m is 0: where there is no partner, or the last one ends."""
+    alone = math.exp(-of.other)
+    return Rows(times(of.s.valid, alone), times(of.s.rate + times(of.t.rate, of.mine), alone))
+
+
+def intersection(of: Overlap) -> Rows:
+    """min(n, m): where there is a partner."""
+    begun = times(of.s.rate, -math.expm1(-of.other)) + times(of.t.rate, -math.expm1(-of.mine))
+    return Rows(of.both, begun)
+
+
+def max_union(of: Overlap) -> Rows:
+    """max(n, m): any start."""
+    more, less = max(of.s.valid, of.t.valid), min(of.s.valid, of.t.valid)
+    return Rows(more + (less - of.both if math.isfinite(of.both) else 0.0), of.s.rate + of.t.rate)
+
+
+def compared(formula: Comparison, kinds: float, s: Estimate, t: Estimate) -> Estimate:
+    """The output of difference and its kin over so many different rows.
+
+    Starts and ends of elements begin results where the rows that are there let them.
+    """
+    mine, other = _each(s.valid, kinds), _each(t.valid, kinds)
+    both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
+    valid, most = formula(Overlap(s, t, mine, other, both))
+    rate = min(most, valid) if valid < most else most
+    length = valid / rate if 0 < rate < math.inf and valid < math.inf else s.l
+    return Estimate(inverse(rate), length, math.gcd(s.g, t.g), 0.0, 0.0, s.facts)
+
+
+def matched(keeps_matching: bool, selectivity: float, s: Estimate, t: Estimate) -> Estimate:
+    """The output of semi-join and anti-join: the left rows for which some right row matches, or none."""
+    alone = math.exp(-times(selectivity, t.valid))
+    rate = times(s.rate, 1 - alone if keeps_matching else alone)
+    return replace(s, d=inverse(rate), g=math.gcd(s.g, t.g), cost=0.0, state=0.0, always=0.0)
+
+
+def in_common(a: float, b: float) -> float:
+    """The average minimum of two numbers that have Poisson distributions with these averages.
+
+    >>> round(in_common(1.0, 1.0), 3), in_common(0.0, 5.0), in_common(1000.0, 300.0)
+    (0.476, 0.0, 300.0)
+    """
+    if not a or not b or max(a, b) > ENOUGH:
+        return min(a, b)
+    total, term, k = 0.0, 1.0, 0
+    more_a, more_b, p, q = 1.0, 1.0, math.exp(-a), math.exp(-b)
+    while term > 1e-12:
+        more_a, more_b = more_a - p, more_b - q
+        k += 1
+        p, q = p * a / k, q * b / k
+        term = max(more_a, 0.0) * max(more_b, 0.0)
+        total += term
+    return total
+
+
+def _each(valid: float, kinds: float) -> float:
+    return valid / kinds if kinds else 0.0

@@ -1,0 +1,318 @@
+"""The formulas of the thesis' cost model (22.3 and 22.4) for what our implementations do and keep, by the
+names that implementations give.
+
+Each gives the processing cost per chronon and the elements kept, from the characteristics of the inputs and
+of the output. Where our operators differ from the thesis' algorithms, the formulas follow the operators:
+aggregation does not touch the partial aggregates that an element overlaps, but opens and closes a segment at
+either end of it; and putting results into the order of their starts is not free. The thesis has no formulas
+for signed streams, where an interval is two elements; ours count both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from midstream.optimizer.cost.case import Case, Work
+from midstream.optimizer.cost.estimate import Estimate, times
+from midstream.optimizer.cost.outputs import overlapping
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.expressions.expressions import Expression, conjuncts, join_keys
+from midstream.plans.expressions.ranges import find_range
+
+Formula = Callable[[Case, Estimate], Work]
+"""Gives what an implementation takes, for a case and its output."""
+
+
+def filtering(case: Case, output: Estimate) -> Work:
+    """(22.13), (22.14)."""
+    u = case.units
+    return Work(case.inputs[0].rate * u.predicate + output.rate * u.output, 0.0)
+
+
+def mapping(case: Case, output: Estimate) -> Work:
+    """(22.13), (22.15)."""
+    u = case.units
+    return Work(output.rate * (u.function + u.create + u.output), 0.0)
+
+
+def merging(case: Case, output: Estimate) -> Work:
+    """(22.16), (22.17)."""
+    return Work(output.rate * (case.units.queue + case.units.output), 0.0)
+
+
+def hash_join(case: Case, output: Estimate) -> Work:
+    """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are looked at."""
+    return _sweep_join(case, output, 2 * _hashed(case.units), _pairs(case, _equalities(case)))
+
+
+def nested_loops_join(case: Case, output: Estimate) -> Work:
+    """The same with lists: all that overlaps is looked at."""
+    return _sweep_join(case, output, 2 * _listed(case.units), _pairs(case))
+
+
+def band_join(case: Case, output: Estimate) -> Work:
+    """The same in order of a key: a place is found to insert, to probe and to purge, in as many steps as the
+    elements kept can be halved; only rows in the range are looked at."""
+    s, t = case.inputs
+    found = find_range(case.operator.expressions[0], *case.schemas)
+    assert found is not None
+    size = max(2.0, min(s.valid + t.valid, 2.0**64) / 2)
+    step = 3 * case.units.place * math.log2(size) + 2 * case.units.link + 2 * case.units.remove
+    return _sweep_join(case, output, step, _pairs(case, found.parts))
+
+
+def hash_list_join(case: Case, output: Estimate) -> Work:
+    """The left side in a hash table, the right side in a list: what comes from the left looks at all that is
+    on the right."""
+    return _mixed_join(case, output, *case.inputs)
+
+
+def list_hash_join(case: Case, output: Estimate) -> Work:
+    """The mixture the other way round."""
+    s, t = case.inputs
+    return _mixed_join(case, output, t, s)
+
+
+def hash_join_queued(case: Case, output: Estimate) -> Work:
+    """As by hashing, over inputs that wait."""
+    return _queued_join(case, output, 2 * _hashed(case.units), _pairs(case, _equalities(case)))
+
+
+def nested_loops_join_queued(case: Case, output: Estimate) -> Work:
+    """The same by nested loops."""
+    return _queued_join(case, output, 2 * _listed(case.units), _pairs(case))
+
+
+def hash_matching(case: Case, output: Estimate) -> Work:
+    """Semi-join and anti-join by hashing."""
+    share = case.satisfying(case.conditions)[0]
+    return _matching(case, output, 2 * _hashed(case.units), share)
+
+
+def nested_loops_matching(case: Case, output: Estimate) -> Work:
+    """The same by nested loops."""
+    return _matching(case, output, 2 * _listed(case.units), 1.0)
+
+
+def multisets(case: Case, output: Estimate) -> Work:
+    """Difference and its kin: a count is found for each element, and changes at both of its ends."""
+    (s, t), u = case.inputs, case.units
+    step = u.hash + u.group + 2 * u.link + 2 * u.remove
+    return Work((s.rate + t.rate) * step + output.rate * _ordered_result(u), s.valid + t.valid)
+
+
+def distinct(case: Case, output: Estimate) -> Work:
+    """(22.24) to (22.29)."""
+    (s,), u = case.inputs, case.units
+    n = case.kinds(case.node.schema.names)
+    step = 2 * u.hash + u.predicate + u.bucket + 2 * u.link + 2 * u.remove + u.output
+    step += u.create + 2 * u.queue if n <= s.valid and n < math.inf else u.bucket
+    return Work(s.rate * step, s.valid)
+
+
+def aggregation(case: Case, output: Estimate) -> Work:
+    """That of our algorithm: two ends an element, each closing a segment."""
+    (s,), u = case.inputs, case.units
+    functions, n = _functions_and_groups(case)
+    step = u.hash + 2 * u.group + 2 * u.link + 2 * u.remove + 2 * functions * u.merge
+    result = functions * u.evaluate + _ordered_result(u)
+    return Work(s.rate * step + output.rate * result, s.valid + _segments(n, s))
+
+
+def splitting(case: Case, output: Estimate) -> Work:
+    """A piece is a result."""
+    return Work(output.rate * _ordered_result(case.units), case.inputs[0].valid)
+
+
+def rearranging(case: Case, output: Estimate) -> Work:
+    """Coalescing and conversion: what is open is found by its row, and leaves in order."""
+    (s,), u = case.inputs, case.units
+    return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), s.valid)
+
+
+def signed_filtering(case: Case, output: Estimate) -> Work:
+    """As of intervals, of both signs."""
+    return Work(2 * filtering(case, output).cost, 0.0)
+
+
+def signed_mapping(case: Case, output: Estimate) -> Work:
+    """As of intervals, of both signs."""
+    return Work(2 * mapping(case, output).cost, 0.0)
+
+
+def signed_merging(case: Case, output: Estimate) -> Work:
+    """As of intervals, of both signs."""
+    return Work(2 * merging(case, output).cost, 0.0)
+
+
+def signed_hash_join(case: Case, output: Estimate) -> Work:
+    """Either sign is brought into the order of both inputs, hashed, and changes a bucket; it meets the rows
+    of equal key."""
+    return _signed_join(case, output, _pairs(case, _equalities(case)))
+
+
+def signed_nested_loops_join(case: Case, output: Estimate) -> Work:
+    """The same in one bucket: it meets all that is valid."""
+    return _signed_join(case, output, _pairs(case))
+
+
+def signed_matching(case: Case, output: Estimate) -> Work:
+    """Semi-join and anti-join: either sign changes how many matches the rows of its key have."""
+    (s, t), u = case.inputs, case.units
+    share = case.satisfying(_equalities(case))[0]
+    step = u.align + u.hash + u.group + u.bucket
+    candidates = times(share, times(s.rate, t.valid) + times(t.rate, s.valid))
+    cost = 2 * ((s.rate + t.rate) * step + candidates * u.predicate + output.rate * _result(u))
+    return Work(cost, s.valid + t.valid)
+
+
+def signed_multisets(case: Case, output: Estimate) -> Work:
+    """Either sign is brought into the order of both inputs, and changes a count."""
+    (s, t), u = case.inputs, case.units
+    step = u.align + u.hash + u.group
+    return Work(2 * ((s.rate + t.rate) * step + output.rate * _result(u)), s.valid + t.valid)
+
+
+def signed_distinct(case: Case, output: Estimate) -> Work:
+    """Either sign changes a count; the first row and the last one are results."""
+    (s,), u = case.inputs, case.units
+    return Work(2 * (s.rate * (u.hash + u.bucket + u.predicate) + output.rate * u.output), s.valid)
+
+
+def signed_aggregation(case: Case, output: Estimate) -> Work:
+    """Either sign changes a group; a new value takes back the old one."""
+    (s,), u = case.inputs, case.units
+    functions, n = _functions_and_groups(case)
+    step = u.hash + 2 * u.group + functions * u.merge
+    result = functions * u.evaluate + _ordered_result(u)
+    return Work(2 * (s.rate * step + output.rate * result), s.valid + min(n, s.valid))
+
+
+WORK: dict[str, Formula] = {
+    "filter": filtering,
+    "map": mapping,
+    "union": merging,
+    "hash_join": hash_join,
+    "band_join": band_join,
+    "nested_loops_join": nested_loops_join,
+    "hash_list_join": hash_list_join,
+    "list_hash_join": list_hash_join,
+    "hash_join_queued": hash_join_queued,
+    "nested_loops_join_queued": nested_loops_join_queued,
+    "hash_matching": hash_matching,
+    "nested_loops_matching": nested_loops_matching,
+    "multisets": multisets,
+    "distinct": distinct,
+    "aggregate": aggregation,
+    "split": splitting,
+    "rearranged": rearranging,
+    "signed_filter": signed_filtering,
+    "signed_map": signed_mapping,
+    "signed_union": signed_merging,
+    "signed_hash_join": signed_hash_join,
+    "signed_nested_loops_join": signed_nested_loops_join,
+    "signed_matching": signed_matching,
+    "signed_multisets": signed_multisets,
+    "signed_distinct": signed_distinct,
+    "signed_aggregate": signed_aggregation,
+}
+
+
+def _equalities(case: Case) -> list[Expression]:
+    """The parts of a condition that equate columns of both sides."""
+    (condition,) = case.operator.expressions
+    _, rest = join_keys(condition, *case.schemas)
+    return [part for part in case.conditions if part not in conjuncts(rest)]
+
+
+def _pairs(case: Case, conditions: list[Expression] | tuple[Expression, ...] = ()) -> float:
+    """How many pairs of a join are looked at in a chronon, where those that satisfy conditions are found."""
+    s, t = case.inputs
+    return times(case.satisfying(conditions)[0], overlapping(s, t)) if conditions else overlapping(s, t)
+
+
+def _hashed(u: UnitCosts) -> float:
+    """Of an element in a hash table with the order of ends: half of what it takes."""
+    return u.hash + _listed(u)
+
+
+def _listed(u: UnitCosts) -> float:
+    """The same of a list."""
+    return u.bucket + u.link + u.remove
+
+
+def _result(u: UnitCosts) -> float:
+    """A result of which the payload is there."""
+    return u.create + u.output
+
+
+def _ordered_result(u: UnitCosts) -> float:
+    """The same, where it has to be brought into the order of starts."""
+    return u.create + u.queue + u.output
+
+
+def _sweep_join(case: Case, output: Estimate, step: float, candidates: float) -> Work:
+    """A join by SweepAreas: so much for each element, each pair that is looked at, and each result."""
+    (s, t), u = case.inputs, case.units
+    cost = (s.rate + t.rate) * step + candidates * u.predicate
+    return Work(cost + output.rate * (u.function + _ordered_result(u)), _swept(s, t) + _swept(t, s))
+
+
+def _queued_join(case: Case, output: Estimate, step: float, candidates: float) -> Work:
+    """The same where elements wait and are brought into the order of both inputs. A result need not be; that
+    saves a third of the step, as measured."""
+    (s, t), u = case.inputs, case.units
+    cost = (s.rate + t.rate) * (step + 2 * u.queue + u.align) + candidates * u.predicate
+    result = u.function + _result(u) + 2 / 3 * u.queue
+    return Work(cost + output.rate * result, _swept(s, t) + _swept(t, s))
+
+
+def _mixed_join(case: Case, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
+    """A join of which one side is in a hash table and the other one in a list."""
+    u = case.units
+    share = case.satisfying(_equalities(case))[0]
+    candidates = times(hashed.rate, listed.valid) + times(share, listed.rate, hashed.valid)
+    # The hashed side hashes to insert, the other one to probe.
+    return _sweep_join(case, output, u.hash + 2 * _listed(u), candidates)
+
+
+def _matching(case: Case, output: Estimate, step: float, share: float) -> Work:
+    """Of the rows of the other side, a share is looked at."""
+    (s, t), u = case.inputs, case.units
+    candidates = times(s.rate, times(share, t.valid)) + times(t.rate, share, s.valid)
+    cost = (s.rate + t.rate) * step + candidates * u.predicate + output.rate * _ordered_result(u)
+    return Work(cost, s.valid + t.valid)
+
+
+def _signed_join(case: Case, output: Estimate, pairs: float) -> Work:
+    (s, t), u = case.inputs, case.units
+    step = u.align + u.hash + u.bucket
+    cost = 2 * ((s.rate + t.rate) * step + pairs * u.predicate + output.rate * (u.function + _result(u)))
+    return Work(cost, s.valid + t.valid)
+
+
+def _swept(s: Estimate, other: Estimate) -> float:
+    """What a join keeps of one side: what is valid, and what has expired since the other side's last element
+    (22.18)."""
+    return s.valid + (times(s.rate, other.d) / 2 if other.rate else 0.0)
+
+
+def _functions_and_groups(case: Case) -> tuple[int, float]:
+    operator = case.operator
+    assert isinstance(operator, Aggregate)
+    return len(operator.calls), case.kinds(operator.keys)
+
+
+def _segments(n: float, s: Estimate) -> float:
+    """How many segments an aggregation keeps: one for each group that has a row, and closed ones that wait
+    behind the oldest, which of n is the older the more there are. Where there are hardly more rows than
+    groups, segments end with their rows, in order, and only those wait that another row has cut short."""
+    if not math.isfinite(n):
+        return s.valid
+    each = s.valid / n if n else 0.0
+    if not math.isfinite(each):
+        return n + n * math.log(n)
+    cut = -math.expm1(-2 * each)
+    return min(n + n * math.log(n), -n * math.expm1(-each) + 2 * s.valid * cut) if n > 1 else n

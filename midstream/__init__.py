@@ -189,3 +189,8 @@ __all__ = [
     "var_samp",
     "variance",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: that importing them makes the rooms attributes as well is nobody's business."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -21,6 +21,7 @@ from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import Choice, Statistics, optimize
 from midstream.plans.algebra.builder import Stream, node_of
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.arguments import require
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Element, Time
 from midstream.plans.values.verdicts import Equivalence
@@ -234,6 +235,8 @@ class Engine:
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
+        for name, flag in (("whole", whole), ("wait", wait)):
+            require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
             if proof is None and plan.given == self.query(query).plan:
                 proof = plan.proof

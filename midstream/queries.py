@@ -9,6 +9,7 @@ from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.values.arguments import require, require_name
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from midstream.plans.values.streams import Time
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Query:
     """A query that runs, to be looked at: what it tells is true whenever it is asked."""
 
@@ -50,7 +51,7 @@ class Query:
     @property
     def results(self) -> int:
         """How many results were given out."""
-        if self._graph.queries.get(self.name) is self._running:
+        if self._runs:
             self._graph.count_results(self._running)
         return self._running.results
 
@@ -64,10 +65,16 @@ class Query:
         """Whether a log is kept, of its windows and its outputs."""
         return self._running.is_logged
 
+    @property
+    def _runs(self) -> bool:
+        """Whether it has not been removed."""
+        return self._graph.queries.get(self.name) is self._running
+
     def progress(self, output: str | None = None) -> Time:
-        """No later result of an output, by default the first, starts before this."""
+        """No later result of an output, by default the first, starts before this; FOREVER once the query has
+        been removed."""
         root = self.physical.outputs[self._running.output(output)]
-        return self._graph.base.progress_of(root)
+        return self._graph.base.progress_of(root) if self._runs else FOREVER
 
 
 def catalog(unit: str = "milliseconds") -> Catalog:

@@ -10,6 +10,7 @@ from midstream.operators.compile.inlets import Inlet, compile_inlet
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.operators.engine.ways import Way
+from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch, Element, Time
@@ -60,6 +61,7 @@ class Feed:
 
     def tick(self, now: int) -> None:
         """It is `now` in application time: streams with a declared delay advance, though they are silent."""
+        require("tick", now, int, "an instant in chronons")
         for stream, way in tuple(self._ways.items()):
             manager = self._graph.entrances[stream].manager
             if manager.delay is not None:
@@ -81,9 +83,11 @@ class Feed:
 
     def progress(self, stream: str | None = None) -> Time:
         """No later element of the stream starts before this; without a name, the least of all streams."""
-        if stream is None and self._ways:
-            return min(self._graph.entrances[name].progress for name in self._ways)
-        return self._entrance(stream).progress
+        if stream is not None:
+            return self._entrance(stream).progress
+        if not self._ways:
+            raise UnknownStreamError("no query runs, so that no stream has a progress; add a query")
+        return min(self._graph.entrances[name].progress for name in self._ways)
 
     def work_in_steps(self, work: Generator[None, None, None]) -> None:
         """Do work a step at a time, one at each push, heartbeat and end. It must have taken its first."""

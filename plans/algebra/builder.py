@@ -229,6 +229,11 @@ class Stream:
         """Aggregate functions over all valid rows."""
         return Group(self, ()).aggregate(**calls)
 
+    def apply(self, operator: Logical, *others: Stream) -> Stream:
+        """Any operator, with this stream as its first input."""
+        require("apply", operator, Logical, "an operator")
+        return self._with(operator.name, operator, *others)
+
     def _then(self, operator: Logical) -> Stream:
         return Stream(Node(operator, (self.node,)), self.unit)
 

@@ -8,9 +8,8 @@ import pytest
 
 from midstream.operators.engine.planner import physical_plan, running_operator
 from midstream.operators.engine.run import run
-from midstream.operators.joins.join import IMPLEMENTATIONS
+from midstream.operators.joins.join import RUNNING
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified
@@ -19,7 +18,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import normal_form
 
-NAMES = [implementation.name for implementation in IMPLEMENTATIONS[Join]]
+NAMES = [implementation.name for implementation in RUNNING]
 
 LEFT, RIGHT = stream("l", x="integer", v="integer"), stream("r", y="integer", w="integer")
 SAME = [("x", "y")]

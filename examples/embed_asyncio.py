@@ -10,7 +10,8 @@ from random import Random
 from embed_callables import CallableBox, Tagged, keep
 
 import midstream as ms
-from midstream.migration.strategies import find_strategy, migrate_box
+from midstream.migration.migrate import migrate_box
+from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import settled
 
 

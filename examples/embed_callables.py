@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
 import midstream as ms
-from midstream.migration.strategies import find_strategy, migrate_box
+from midstream.migration.migrate import migrate_box
+from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import settled
 
 Tagged = list[tuple[int, tuple]]  # a port, and an element: start, end, payload

@@ -6,7 +6,8 @@ python examples/own_boxes.py
 from collections.abc import Callable, Iterable, Mapping
 
 import midstream as ms
-from midstream.migration.strategies import STRATEGIES, migrate_box
+from midstream.migration.migrate import migrate_box
+from midstream.migration.strategies import STRATEGIES
 
 
 class FunctionBox:

@@ -7,8 +7,9 @@ The names below are the whole of the public interface; `midstream.testing` adds 
 
 from midstream.engine import Engine
 from midstream.migration.machine import Migration
+from midstream.migration.migrate import migrate_box
 from midstream.migration.report import MigrationReport, report
-from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box
+from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, StateSize, max_end, settled, state_size
 from midstream.operators.engine.collector import streaming_gc

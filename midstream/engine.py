@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
-from midstream.migration.strategies import migrate
+from midstream.migration.migrate import migrate
 from midstream.migration.transition import Transition
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.entrance import Entrances

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from midstream.plans.values.errors import MigrationRefused
+from midstream.migration.end_timestamp import EndTimestampStrategy
+from midstream.migration.strategy import Edit
+from midstream.operators.engine.host import Host
+from midstream.plans.algebra.properties import reads_stream
+from midstream.plans.values.errors import MigrationRefused, StatisticsError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
+
+
+@dataclass(frozen=True, slots=True)
+class AutoStrategy(EndTimestampStrategy):
+    """The cheapest of the others. Between Boxes there is nothing to compare: the earliest split time is never
+    the worse."""
+
+    name: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,37 @@ class Prediction:
 
     def __str__(self) -> str:
         return f"{self.strategy} {self.overhead} ({self.duration} chronons)"
+
+
+def predict(host: Host, query: str, strategy: str, edits: Iterable[Edit]) -> Prediction:
+    """What a migration of a query by a strategy is going to cost."""
+    speed = _rate(host, query)
+    return Prediction.together(
+        strategy,
+        [
+            Prediction.of(
+                strategy,
+                split=edit.split,
+                now=min((time for time in edit.part.reached if time != BEGINNING), default=BEGINNING),
+                rate=speed,
+                # Where the new plan has its state from the beginning, the old one's is not kept.
+                kept=0 if edit.initial else edit.part.box.size(),
+                steps=edit.steps,
+                copied=sum(map(len, edit.initial)),
+            )
+            for edit in edits
+        ],
+    )
+
+
+def _rate(host: Host, query: str) -> float:
+    """Elements per chronon of a query's inputs that elements arrive on; 0 where that is not known."""
+    try:
+        observed = host.observe(query)
+    except StatisticsError:
+        return 0.0
+    inputs = host.exchangeable_inputs(query)
+    return rate(one for node, one in observed.items() if node in inputs and reads_stream(node))
 
 
 def rate(observations: Iterable[Observation]) -> float:

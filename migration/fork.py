@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import itemgetter
 
-from midstream.plans.values.streams import Batch, Time
-
-Fork = Callable[[Batch, Time], Batch]
-"""What the new plan gets of a batch, possibly empty, and of the progress behind it. There is one for each
-input port, made for one migration, so it may keep a state."""
+from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 _START = itemgetter(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """What the new plan gets of an input. There is one for each, made for one migration, so it may keep a
+    state.
+
+    Called with a batch, possibly empty, and the progress behind it, it gives the new plan's part of the
+    batch.
+    """
+
+    part: Callable[[Batch, Time], Batch]
+    begins: Time = BEGINNING
+    """Where the new plan's time stands until the input has come as far; from there on it runs with it."""
+
+    def __call__(self, batch: Batch, progress: Time) -> Batch:
+        return self.part(batch, progress)
 
 
 def fork(split: Time) -> Fork:
@@ -35,7 +49,7 @@ def fork(split: Time) -> Fork:
             return batch
         return [(split, end, payload) for _, end, payload in batch[:reach] if end > split] + batch[reach:]
 
-    return from_split_on
+    return Fork(from_split_on, split)
 
 
 def everything(split: Time) -> Fork:
@@ -44,4 +58,4 @@ def everything(split: Time) -> Fork:
     >>> everything(4.5)([(1, 9, "a"), (7, 8, "c")], 7)
     [(1, 9, 'a'), (7, 8, 'c')]
     """
-    return lambda batch, progress: batch
+    return Fork(lambda batch, progress: batch)

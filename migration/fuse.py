@@ -241,7 +241,7 @@ class Fuse:
             return chronon_end(max(new_progress, self._split))
         if self._open:
             return chronon_end(min(old_progress, self._split))
-        return _before_split(self._split, old_progress, new_progress, self._beyond, self._later)
+        return before_split(self._split, old_progress, new_progress, self._beyond, self._later)
 
     def __len__(self) -> int:
         undecided = self._open + len(self._promises)
@@ -270,79 +270,7 @@ def _cancel(keys: list[tuple[Time, Payload]], theirs: Unmatched, ours: Unmatched
     return len(keys) - 2 * matched
 
 
-class ReferencePoint:
-    """Take a new result only if it starts after the split time; the old plan gives the others, in full.
-
-    Right only where every operator preserves starts: a result then starts at the split time exactly if all
-    that it comes from started before it. Nothing needs to be matched.
-
-    Output   Ordered by start: old results as they come, behind them the new ones.
-    State    New results, and old ones from beyond the split time, until the old plan has ended.
-    Bound    New results that start after the split time, and old ones that do.
-    Cost     O(1) per element.
-    Source   thesis, 29.4.1, with erratum 13
-
-    >>> point = ReferencePoint(split=4.5)
-    >>> point.process([(2, 9, "b")], [(4.5, 9, "b"), (7, 8, "c")], 7)
-    [(2, 9, 'b')]
-    >>> point.complete([(3, 8, "d")], 7)
-    [(3, 8, 'd'), (7, 8, 'c')]
-    """
-
-    def __init__(self, split: Time) -> None:
-        self._split = split
-        self._beyond: Batch = []
-        self._later: Batch = []
-        self._is_old_done = False
-        self.origins = Origins()
-        self.bound = 0
-
-    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
-        later = [element for element in new if element[0] > self._split]
-        self.bound += len(later)
-        if self._is_old_done:
-            self.origins.new += len(later)
-            return later
-        self._later += later
-        beyond = [element for element in old if element[0] > self._split]
-        self.bound += len(beyond)
-        self._beyond += beyond
-        out = old[: len(old) - len(beyond)]
-        self.origins.old += len(out)
-        return out
-
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
-        self._is_old_done = True
-        self._beyond.clear()
-        out = [element for element in rest if element[0] < self._split]
-        self.origins.old += len(out)
-        self.origins.new += len(self._later)
-        out += self._later
-        self._later = []
-        return out
-
-    def abandon(self) -> Batch:
-        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
-        out, self._beyond, self._later = self._beyond, [], []
-        self.origins.old += len(out)
-        return out
-
-    def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
-        if self._is_old_done:
-            return chronon_end(max(new_progress, self._split))
-        return _before_split(self._split, old_progress, new_progress, self._beyond, self._later)
-
-    def __len__(self) -> int:
-        return len(self._beyond) + len(self._later)
-
-    def __iter__(self) -> Iterator[Element]:
-        return chain(self._beyond, self._later)
-
-
-def _before_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
+def before_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
     """The progress of an output as long as the old plan has not ended: its own up to the split time, and from
     there on as far as both plans are past it. What they have given of that is held, and one of them will give
     it."""

@@ -14,11 +14,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midstream.migration.changes import Change
-from midstream.migration.split_time import split_time
-from midstream.operators.engine.host import Host
+from midstream.migration.fork import fork
+from midstream.migration.fuse import Fuse, Joiner
+from midstream.migration.machine import Migration
+from midstream.migration.preconditions import (
+    require_intervals,
+    require_of_operators,
+    require_reducible,
+    require_told_by_starts,
+)
+from midstream.migration.reference_point import ReferencePoint
+from midstream.migration.split_time import horizons, split_time
+from midstream.migration.strategy import Edit, Part, Strategy, Subplan
+from midstream.operators.base.box import Box
 from midstream.operators.engine.log import Log
-from midstream.operators.engine.plan_box import PlanBox, label
+from midstream.operators.engine.plan_box import label
+from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.joins.sweep_join import SweepJoin
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused
@@ -26,23 +37,44 @@ from midstream.plans.values.streams import FOREVER, Batch, Time, chronon_end
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of the time behind the split time when a part of a plan is exchanged."""
+class MovingStatesStrategy(Strategy):
+    """Fork and join at a split time just behind the inputs, and begin with what is still valid: by the log
+    where there is one, which is kept of windows and outputs; else by the old plan's state."""
 
-    initial: Sequence[Batch] = ()
-    """Per input, the elements that came before, as the new plan is to have them."""
-    given: Sequence[Batch] | None = None
-    """Per output, the results that were given out before, where that matters."""
+    name: str = "moving-states"
 
-    @property
-    def copied(self) -> int:
-        """How many elements the new plan is given to begin with."""
-        return sum(map(len, self.initial))
+    def needs_whole(self, query: RunningQuery) -> bool:
+        """Where there is a log."""
+        return query.is_logged
 
+    def check(self, part: Subplan) -> None:
+        """Without a log, operators whose results start where an element starts."""
+        more = () if part.query.is_logged else (require_told_by_starts,)
+        require_of_operators(part.change, require_reducible, *more)
+        require_intervals(part.change.inputs)
 
-def nothing(*_: object) -> Known:
-    """Nothing, and nothing needs to be: the split time is behind all that."""
-    return Known()
+    def plan(self, part: Part) -> Edit:
+        """Where the log or the state tells what is still valid."""
+        if not isinstance(part, Subplan):
+            raise MigrationRefused(
+                f"{self.name} needs what a query's log or its operators keep, and a box does not show it"
+            )
+        split = max(behind_progress(part.max_ends, part.reached), split_time(horizons(part.box)))
+        if part.query.is_logged:
+            initial, given = from_log(part, split)
+            return Edit(part, split, initial=initial, given=given)
+        return Edit(part, split, steps=1, initial=from_state(part, split))
+
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """The log tells which results were given out before; else starts do."""
+        split = edit.split
+        forks = [fork(split) for _ in new.inputs]
+        joiners: list[Joiner] = (
+            [ReferencePoint(split) for _ in new.outputs]
+            if edit.given is None
+            else [Fuse(split, given) for given in edit.given]
+        )
+        return Migration(edit.part.box, new, split, reached, forks, joiners, initial=edit.initial)
 
 
 def behind_progress(max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
@@ -57,25 +89,26 @@ def behind_progress(max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
     return split_time(end if progress == FOREVER else progress for end, progress in pairs)
 
 
-def from_log(host: Host, query: str, change: Change, old: PlanBox, split: Time) -> Known:
-    """What the log of a query tells.
+def from_log(part: Subplan, split: Time) -> tuple[list[Batch], list[Batch]]:
+    """What the log of a query tells: by input the elements that are valid at the split time, and by output
+    the results.
 
     Raises   MigrationRefused where something of what is needed came before the log was asked for.
     """
-    chosen = host.query(query)
-    outputs = {root: chosen.logs[name] for name, root in chosen.physical.outputs.items()}
-    inputs = [host.log(node) for node in change.inputs]
-    for node, log in zip(change.inputs, inputs, strict=True):
+    outputs = {root: part.query.logs[name] for name, root in part.query.physical.outputs.items()}
+    inputs = []
+    for node in part.change.inputs:
+        log = part.host.log(node)
         if log is None:
             raise MigrationRefused(
                 f"there is no log of {label(node)}, which other queries share or which gives positive and "
                 "negative elements; use genmig",
                 operator=str(logical(node)),
             )
-    logs = [log for log in inputs if log is not None]
-    return Known(
-        [_valid_from(log, split) for log in logs], [_valid_from(outputs[root], split) for root in change.old]
-    )
+        inputs.append(log)
+    return [_valid_from(log, split) for log in inputs], [
+        _valid_from(outputs[root], split) for root in part.change.old
+    ]
 
 
 def _valid_from(log: Log, split: Time) -> Batch:
@@ -88,19 +121,19 @@ def _valid_from(log: Log, split: Time) -> Batch:
     return log.valid_from(split)
 
 
-def from_state(host: Host, query: str, change: Change, old: PlanBox, split: Time) -> Known:
-    """What the old plan keeps of its inputs, where it is enough: each input is read by one join, whose other
-    side is not past the split time.
+def from_state(part: Subplan, split: Time) -> list[Batch]:
+    """By input, what the old plan keeps of it, where it is enough: each input is read by one join, whose
+    other side is not past the split time.
 
     What such a join does not keep is of no consequence: it has expired, or no condition can be true of it.
     The old plan says the same without it, and so does the new one, which means the same.
 
     Raises   MigrationRefused, with the input and the operator whose state does not tell.
     """
-    running = old.operators()
-    goes, _ = change.parts
+    running = part.box.operators()
+    goes, _ = part.change.parts
     initial = []
-    for node in change.inputs:
+    for node in part.change.inputs:
         readers = [(one, port) for one in goes for port, child in enumerate(one.inputs) if child == node]
         found = [_kept(running.get(one), port, split) for one, port in readers]
         batch = found[0] if len(found) == 1 else None
@@ -112,7 +145,7 @@ def from_state(host: Host, query: str, change: Change, old: PlanBox, split: Time
                 operator=names,
             )
         initial.append(batch)
-    return Known(initial)
+    return initial
 
 
 def _kept(operator: object, port: int, split: Time) -> Batch | None:

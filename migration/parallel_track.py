@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
 
+from midstream.migration.fork import everything
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
+from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
 from midstream.migration.split_time import split_time
+from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation, Union
@@ -191,14 +195,38 @@ class ParallelTrack(Migration):
     `begin()` must be called once, before any event; what it returns is ready then.
     """
 
-    def _feed_new(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        # Unlike GenMig's, the new plan's time runs with the inputs' from the beginning.
-        new = self._forks[port](batch, progress)
-        return self.new.push(port, new) if new else self.new.advance(port, progress)
+    is_patient = False
+    """What the new plan gives decides which results of the old one come out."""
 
     def horizon(self) -> Time:
         """A further migration need not wait for this one: nothing here is cut at the split time."""
         return BEGINNING
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelTrackStrategy(Strategy):
+    """Give both plans everything for some windows."""
+
+    name: str = "parallel-track"
+    windows: int = 2
+    """How many windows it takes."""
+    is_ordered: bool = True
+    """Whether results come in order of start."""
+
+    def check(self, part: Subplan) -> None:
+        """Join trees."""
+        require_of_operators(part.change, require_reducible, require_join_tree)
+        require_intervals(part.change.inputs)
+
+    def plan(self, part: Part) -> Edit:
+        """The old plan goes windows later."""
+        return Edit(part, behind_windows(part.box, part.max_ends, part.reached, self.windows))
+
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """Nothing is cut."""
+        forks = [everything(edit.split) for _ in new.inputs]
+        joiners = [Tracks(edit.split, is_ordered=self.is_ordered) for _ in new.outputs]
+        return ParallelTrack(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
 def behind_windows(old: Box, max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:

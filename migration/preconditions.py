@@ -3,10 +3,10 @@ the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 
-from midstream.operators.base.box import Box
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.migration.changes import Change
+from midstream.operators.base.box import Box, full
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import (
     Arrangement,
@@ -91,6 +91,15 @@ def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> Non
             )
 
 
+def require_of_operators(change: Change, *requirements: Callable[[Iterable[Node], str], None]) -> None:
+    """Refuse what is not bounded, or does not fulfil a requirement of operators, in what answers before a
+    change and in what does afterwards."""
+    for which, roots, nodes in change.answering:
+        require_bounded(roots, set(change.inputs), which)
+        for require in requirements:
+            require(nodes, which)
+
+
 def require_start_preserving(nodes: Iterable[Node], which: str) -> None:
     """What the reference-point method needs."""
     _require_starts(nodes, which, "the reference-point method", "use genmig")
@@ -127,10 +136,9 @@ def require_finite(old: Box, last: Time) -> None:
     """Refuse an old plan that is bound to answer for ever, naming the operator that keeps what is valid so
     long."""
     if last == FOREVER:
-        running = old.operators() if isinstance(old, PlanBox) else {}
         holders = [
             str(logical(node))
-            for node, one in running.items()
+            for node, one in full(old).operators().items()
             if any(end == FOREVER for _, end, _ in one.state())
         ]
         raise MigrationRefused(

@@ -12,7 +12,7 @@ Source   thesis, 29.5
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Fuse
@@ -39,10 +39,14 @@ def require_known_ends(host: Host, inputs: Iterable[Node]) -> None:
             )
 
 
-def outstanding(host: Host, node: Node) -> Counter[Payload]:
-    """How many copies of each payload have begun on a signed input, and have not ended."""
-    operator = host.operators[node]
-    return Counter(operator.outstanding() if isinstance(operator, IntervalsToSigns) else ())
+def valid_by_input(host: Host, inputs: Sequence[Node]) -> dict[int, Counter[Payload]]:
+    """By signed input, how many copies of each payload have begun, and have not ended."""
+    operators = host.operators
+    return {
+        port: Counter(one.outstanding() if isinstance(one := operators[node], IntervalsToSigns) else ())
+        for port, node in enumerate(inputs)
+        if form(node) == "signs"
+    }
 
 
 def signed_fork(valid: Counter[Payload]) -> Fork:
@@ -78,7 +82,7 @@ def signed_fork(valid: Counter[Payload]) -> Fork:
                     del valid[payload]
         return out
 
-    return those_that_began_since
+    return Fork(those_that_began_since)
 
 
 class CutFuse(Fuse):

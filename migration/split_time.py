@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.migration.machine import under_way
+from midstream.migration.preconditions import require_finite
 from midstream.operators.base.box import Box, max_end
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end, just_before
@@ -46,6 +48,23 @@ def last_instant(box: Box, max_ends: Iterable[Time]) -> Time:
     Source   thesis, 29.4.2
     """
     return min(max(max_ends, default=BEGINNING), chronon_end(max_end(box)))
+
+
+def behind_inputs(old: Box, max_ends: Iterable[Time]) -> Time:
+    """Behind all that the old plan has been given (thesis, 29.6)."""
+    return split_time([*max_ends, *horizons(old)])
+
+
+def behind_state(old: Box, max_ends: Iterable[Time]) -> Time:
+    """Behind all that the old plan still answers for (thesis, 29.4.2)."""
+    last = last_instant(old, max_ends)
+    require_finite(old, last)
+    return split_time([last, *horizons(old)])
+
+
+def horizons(old: Box) -> list[Time]:
+    """Up to where migrations that are under way in the old plan need it."""
+    return [migration.horizon() for migration in under_way(old)]
 
 
 def _integer(time: Time) -> int:

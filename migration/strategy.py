@@ -1,96 +1,113 @@
-"""A way to exchange a running plan, as data."""
+"""What a strategy is: a file with a check, a plan and a beginning."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from midstream.migration.auto import Prediction
 from midstream.migration.changes import Change
-from midstream.migration.fork import Fork
-from midstream.migration.fuse import Joiner
-from midstream.migration.machine import Migration, under_way
-from midstream.migration.moving_states import Known, behind_progress, nothing
-from midstream.migration.preconditions import require_exchangeable, require_finite
-from midstream.migration.split_time import last_instant, split_time
-from midstream.migration.transition import Transition
+from midstream.migration.machine import Migration
+from midstream.migration.preconditions import require_exchangeable
 from midstream.operators.base.box import Box
+from midstream.operators.base.operator import Operator
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.streams import BEGINNING, Time
-
-Split = Callable[[Box, Sequence[Time], Sequence[Time]], Time]
-"""The split time, from the old box, the inputs' largest ends and their progress."""
+from midstream.plans.values.streams import Batch, Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A migration that has been checked and may begin."""
+class Part:
+    """A Box that is to be replaced, of whatever engine, and what its inputs have had."""
 
-    predict: Callable[[], Prediction]
-    """What it is expected to cost."""
-    begin: Callable[[], Transition]
-
-
-def split_behind_inputs(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind all that the old plan has been given (thesis, 29.6)."""
-    return split_time([*max_ends, *_horizon(old)])
-
-
-def split_behind_state(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind all that the old plan still answers for (thesis, 29.4.2)."""
-    last = last_instant(old, max_ends)
-    require_finite(old, last)
-    return split_time([last, *_horizon(old)])
-
-
-def split_at_once(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Where the inputs are."""
-    return min(reached, default=BEGINNING)
-
-
-def split_behind_progress(old: Box, max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """Behind the inputs, wherever they are."""
-    return max(behind_progress(max_ends, reached), split_time(_horizon(old)))
-
-
-def _horizon(old: Box) -> list[Time]:
-    """Up to where migrations that are under way in the old plan need it."""
-    return [migration.horizon() for migration in under_way(old)]
-
-
-def _anything(*_: object) -> None:
-    """No requirement."""
+    box: Box
+    max_ends: Sequence[Time]
+    """By input, the largest end timestamp so far."""
+    reached: Sequence[Time]
+    """By input, its progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """Forks, joiners, when the new plan takes over, and what both plans must fulfil."""
+class Subplan(Part):
+    """A part of a running query, and what is to take its place."""
 
-    name: str
-    fork: Callable[[Time], Fork]
-    """Makes the fork of an input, for a split time."""
-    joiner: Callable[..., Joiner]
-    """Makes the joiner of an output, for a split time; and for the results that were given out before, where
-    they are known."""
-    require: Callable[[Iterable[Node], str], None] = _anything
-    """Of the operators that go, and of those that come."""
-    split: Split = split_behind_inputs
+    box: PlanBox
+    host: Host
+    query: RunningQuery
+    change: Change
+
+    @classmethod
+    def of(cls, host: Host, query: RunningQuery, change: Change) -> Subplan:
+        """The part of a query that a change is about."""
+        box = host.running_box(change.old, change.inputs)
+        return cls(box, list(map(host.max_end, change.inputs)), list(box.reached), host, query, change)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """How a part is going to be replaced, as a value: nothing has changed yet."""
+
+    part: Part
+    split: Time
     """When the new plan takes over."""
-    machine: type[Migration] = Migration
     steps: int = 2
     """What happens to an element that reaches both plans, beyond what the new one does: the old plan works on
     it, and the fuse."""
-    is_immediate: bool = False
-    """Whether the new plan's operators run with all others from the beginning."""
-    plans: Callable[[Plan, Plan], None] = require_exchangeable
-    """Of both plans as a whole."""
-    permit: Callable[[Host, str, Change], None] = _anything
-    """Of what is to be exchanged in an engine's query."""
-    known: Callable[[Host, str, Change, PlanBox, Time], Known] = nothing
-    """Of the time behind the split time, when a change of an engine's query begins; it may refuse."""
-    takes_signs: bool = False
-    """Whether inputs may be signed; then the joiner must be a Fuse."""
-    prepare: Callable[[Strategy, Host, Plan, str | None, bool], Prepared] | None = None
-    """How it is checked and begun in an engine, where others do that."""
+    initial: Sequence[Batch] = ()
+    """Per input, what the new plan is given to begin with, where it does not begin empty."""
+    given: Sequence[Batch] | None = None
+    """Per output, the results valid at the split time that came out before, where that matters."""
+    signed: Mapping[int, Counter[Payload]] = field(default_factory=dict)
+    """By signed input, the copies of each payload that are valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPart:
+    """What takes the place of a subplan: a Box, its inputs and their progress; and operators below it that
+    run with all others from the beginning."""
+
+    box: PlanBox
+    inputs: Sequence[Node]
+    reached: Sequence[Time]
+    operators: Mapping[Node, Operator] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy(ABC):
+    """A way to replace a running plan: what it needs, when the new plan takes over, how results are joined.
+
+    Nothing changes before `begin`. What is refused is refused by MigrationRefused, with the operator and the
+    reason. Whoever calls sees to it that both plans mean the same.
+    """
+
+    name: str
+
+    def needs_whole(self, query: RunningQuery) -> bool:
+        """Whether all that is above a query's windows must be exchanged, also what both plans have in
+        common."""
+        return False
+
+    def check_plans(self, old: Plan, new: Plan) -> None:
+        """Refuse plans as a whole."""
+        require_exchangeable(old, new)
+
+    @abstractmethod
+    def check(self, part: Subplan) -> None:
+        """Refuse a part of a query, or what is to take its place."""
+
+    @abstractmethod
+    def plan(self, part: Part) -> Edit:
+        """How to replace a part: of a query, which has been checked, or between Boxes of another engine, of
+        which nothing is known but what they show. It may refuse."""
+
+    def new_part(self, part: Subplan) -> NewPart:
+        """What takes the place of a part of a query, with empty state."""
+        inputs = part.change.inputs
+        return NewPart(part.host.new_box(part.change.new, inputs), inputs, part.reached)
+
+    @abstractmethod
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """The migration to a new Box, whose inputs are as far as `reached`; it has yet to `begin()`."""

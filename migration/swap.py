@@ -10,18 +10,72 @@ What both plans have in common goes on with its state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from midstream.migration.changes import Change
+from midstream.migration.fork import everything
 from midstream.migration.fuse import Origins
 from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
+from midstream.migration.preconditions import (
+    require_intervals,
+    require_of_operators,
+    require_same_answers,
+    require_same_windows,
+    require_stateless,
+)
+from midstream.migration.strategy import Edit, NewPart, Part, Strategy, Subplan
 from midstream.operators.base.adjustable import Adjustable
+from midstream.operators.base.box import Box
 from midstream.operators.base.output import OrderedOutput
 from midstream.operators.engine.host import Host
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+
+
+@dataclass(frozen=True, slots=True)
+class SwapStrategy(Strategy):
+    """Replace what is stateless at once."""
+
+    name: str = "swap"
+
+    def check_plans(self, old: Plan, new: Plan) -> None:
+        """Windows may be in another place on the same way."""
+        require_same_answers(old, new)
+        require_same_windows(old, new)
+
+    def check(self, part: Subplan) -> None:
+        """Stateless operators and time windows, which nobody else needs."""
+        require_of_operators(part.change, require_stateless)
+        require_intervals(part.change.inputs)
+        require_private(part.host, part.query.name, part.change)
+
+    def plan(self, part: Part) -> Edit:
+        """The new plan takes over where the inputs are."""
+        return Edit(part, min(part.reached, default=BEGINNING), steps=0)
+
+    def new_part(self, part: Subplan) -> NewPart:
+        """All new operators run with the others from the beginning, and the Box passes on what they give."""
+        host, change = part.host, part.change
+        whole = host.new_box(change.new, change.inputs)
+        for port, progress in enumerate(part.reached):
+            whole.advance(port, progress)
+        # What another query runs already stays; what this one runs has been ended.
+        gone, _ = change.parts
+        coming = whole.operators().items()
+        operators = {node: one for node, one in coming if node not in host.operators or node in gone}
+        inputs = tuple(dict.fromkeys(whole.plan.outputs.values()))
+        reached = [whole.progress_of(node) for node in inputs]
+        return NewPart(host.new_box(change.new, inputs), inputs, reached, operators)
+
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """Both plans' results come out in order."""
+        forks = [everything(edit.split) for _ in new.inputs]
+        joiners = [Handover(edit.split) for _ in new.outputs]
+        return Swap(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
 class Handover:
@@ -87,16 +141,18 @@ class Swap(Migration):
     Source   thesis, 27 and 29.6
     """
 
+    is_patient = False
+
     def begin(self) -> list[Batch]:
         """End the old Box, and tell the new one how far the inputs are."""
         assert self.old is not None
         self.inputs = self.new.inputs
         ended = [self.old.end(port) for port in range(len(self.old.inputs))]
-        self.old = None
+        self._drop_old()
         self.phase = Phase.DRAINING
         for output, joiner in enumerate(self._joiners):
             joiner.complete([element for results in ended for element in results[output]], BEGINNING)
-        self.peak_held = self.held()
+        self.observer.measure(*self._sizes())
         return super().begin()
 
     def _is_over(self) -> bool:

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.migration.machine import Migration
+from midstream.migration.migrate import migrate_box
 from midstream.migration.report import report
-from midstream.migration.strategies import find_strategy, migrate_box
+from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import Box, settled
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import equivalent

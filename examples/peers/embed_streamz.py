@@ -10,7 +10,8 @@ from random import Random
 from streamz import Stream
 
 import midstream as ms
-from midstream.migration.strategies import find_strategy, migrate_box
+from midstream.migration.migrate import migrate_box
+from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import settled
 
 Item = tuple[int | None, tuple]  # a port and an element; (None, (time, time, None)) is a heartbeat

@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Any
 
 from midstream.migration.machine import Migration
-from midstream.migration.strategies import find_strategy, migrate_box
+from midstream.migration.migrate import migrate_box
+from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import Box, settled
 from midstream.plans.values.snapshots import compare, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time

@@ -2,17 +2,19 @@
 else's engine.
 
 A Box has named inputs and outputs, numbered from 0, and understands three events. Each event returns what it
-made ready: one batch an output. Migration code knows this contract and nothing else.
+made ready: one batch an output. Migration code knows this contract and nothing else. What another engine must
+write is the `Box`; what drives one asks for a `FullBox`, which `full` makes of it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
+from midstream.operators.base.operator import Operator
+from midstream.plans.algebra.plan import Node
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -59,29 +61,85 @@ class Box(Protocol):
         """Counts since the start, by name."""
 
 
-Event = Callable[[int, Batch, Time], list[Batch]]
-"""Takes a port, a batch, possibly empty, and the progress of the port behind it."""
+class FullBox(Box, Protocol):
+    """A Box with all that is asked of one by whoever drives it. Ours are full; `full` makes any other one so.
+
+    What it adds to the Box means nothing new, and so may be left out by others.
+    """
+
+    @property
+    def successor(self) -> Box | None:
+        """The Box that goes on in its place, once it has handed over; None before. It is to be driven from
+        then on, though this one passes on what it is given. Only migrations hand over."""
+
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """A batch, possibly empty, and the progress of its port behind it, in one event: `push`, and what
+        the batch does not tell of the progress by `advance`, or `end` at FOREVER."""
+
+    def operators(self) -> Mapping[Node, Operator]:
+        """The operators inside by the nodes of their plan, for those who want to look: none where there is no
+        plan."""
 
 
-def event_of(box: Box) -> Event:
-    """How a Box is given a batch and the progress behind it: by its `process`, where it has one for both in
-    one event."""
-    process: Event | None = getattr(box, "process", None)
-    return partial(_one_after_the_other, box) if process is None else process
+def full(box: Box) -> FullBox:
+    """A Box as a full one: itself, or an adapter around it."""
+    is_full = hasattr(box, "process") and hasattr(box, "successor") and hasattr(box, "operators")
+    return cast(FullBox, box) if is_full else AdaptedBox(box)
 
 
-def _one_after_the_other(box: Box, port: int, batch: Batch, progress: Time) -> list[Batch]:
-    results = box.push(port, batch) if batch else [[] for _ in box.outputs]
-    if batch and batch[-1][0] >= progress:
-        return results
-    more = box.end(port) if progress == FOREVER else box.advance(port, progress)
-    return [first + second for first, second in zip(results, more, strict=True)]
+class AdaptedBox:
+    """A Box of somebody else as a full one: it never hands over, and shows no operators."""
+
+    successor = None
+
+    def __init__(self, box: Box) -> None:
+        self._box = box
+        self.inputs, self.outputs = box.inputs, box.outputs
+
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        """Elements arrived on a port."""
+        return self._box.push(port, batch)
+
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        """A heartbeat."""
+        return self._box.advance(port, time)
+
+    def end(self, port: int) -> list[Batch]:
+        """Nothing more will arrive on this port."""
+        return self._box.end(port)
+
+    def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        """One event after the other."""
+        results = self._box.push(port, batch) if batch else [[] for _ in self.outputs]
+        if batch and batch[-1][0] >= progress:
+            return results
+        more = self._box.end(port) if progress == FOREVER else self._box.advance(port, progress)
+        return [first + second for first, second in zip(results, more, strict=True)]
+
+    def progress(self, output: int = 0) -> Time:
+        """No later element on this output starts before this."""
+        return self._box.progress(output)
+
+    def size(self) -> int:
+        """How many elements it keeps."""
+        return self._box.size()
+
+    def state(self) -> Iterable[Element]:
+        """The elements that it keeps."""
+        return self._box.state()
+
+    def counters(self) -> Mapping[str, int]:
+        """Counts since the start, by name."""
+        return self._box.counters()
+
+    def operators(self) -> Mapping[Node, Operator]:
+        """None that can be seen."""
+        return {}
 
 
 def settled(box: Box) -> Box:
-    """The Box itself, or the one that goes on in its place: a Box that has handed over says so by its
-    `successor`."""
-    while (successor := getattr(box, "successor", None)) is not None:
+    """The Box itself, or the one that goes on in its place."""
+    while (successor := full(box).successor) is not None:
         box = successor
     return box
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.base.box import Box, event_of, settled
+from midstream.operators.base.box import Box, full, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.values.streams import Batch, Element, Time
@@ -25,8 +25,7 @@ class HostedBox:
         """The Box, or the one that goes on in its place."""
         self.is_plan = isinstance(box, PlanBox)
         """Whether the Box has become a plan, whose operators can run by themselves."""
-        self._event = event_of(box)
-        self._may_settle = hasattr(box, "successor")
+        self._full = full(box)
         if self.is_plan and self._listener is not None:
             self._listener()
 
@@ -41,8 +40,8 @@ class HostedBox:
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""
-        results = self._event(port, batch, progress)
-        if self._may_settle and self.box.successor is not None:  # type: ignore[attr-defined]
+        results = self._full.process(port, batch, progress)
+        if self._full.successor is not None:
             self._run_by(settled(self.box))
         return results
 

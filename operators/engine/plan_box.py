@@ -18,9 +18,6 @@ from midstream.plans.algebra.properties import above
 from midstream.plans.values.errors import EndedError, PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-Event = Callable[[Batch, Time], list[Batch]]
-"""A batch, possibly empty, and the progress of its input behind it; gives one batch an output."""
-
 
 class PlanBox:
     """The operators of a plan above some of its nodes, connected.
@@ -46,6 +43,9 @@ class PlanBox:
     >>> box.advance(0, 6), box.progress()
     ([[(6, 8, (7,))]], 6)
     """
+
+    successor = None
+    """It never hands over."""
 
     def __init__(
         self,
@@ -103,13 +103,6 @@ class PlanBox:
             for port in ports
         ]
 
-    @property
-    def events(self) -> list[Event]:
-        """By port, what happens on a batch and the progress behind it, without a question whether the port
-        has ended."""
-        self.open()
-        return [partial(self.run, port) for port in range(len(self.nodes))]
-
     def open(self) -> None:
         """Compile now what the first event takes."""
         _ = self.steps
@@ -134,10 +127,6 @@ class PlanBox:
             if batch:
                 raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
             return [[] for _ in self.outputs]
-        return self.run(port, batch, progress)
-
-    def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """The same where the port has not ended, without asking."""
         self.reached[port] = progress
         self._received[port] += len(batch)
         tap = self._stops[port].tap

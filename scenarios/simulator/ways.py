@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from midstream.engine import Engine, host_of
-from midstream.migration.parallel_track import Tracks
-from midstream.migration.strategies import STRATEGIES, prepare
+from midstream.migration.migrate import prepare
+from midstream.migration.parallel_track import ParallelTrackStrategy
+from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
 
 UNORDERED: Mapping[str, Strategy] = {
-    "parallel-track": replace(
-        STRATEGIES["parallel-track"],
-        name="parallel-track, unordered",
-        joiner=partial(Tracks, is_ordered=False),
-    )
+    "parallel-track": ParallelTrackStrategy("parallel-track, unordered", is_ordered=False)
 }
 """By name, the strategies that can let results overtake each other, and how they do. Parallel track does so
 in the measurements of the thesis (Figure 30.1)."""

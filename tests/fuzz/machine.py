@@ -243,7 +243,7 @@ class Midstream(RuleBasedStateMachine):
         for part in found.parts:
             if stands is not None and part.phase is Phase.MOVING:
                 self.brittle.append(part)
-                part.new = Brittle(part.new, part, stands)  # type: ignore[assignment]
+                part.backlog.adopt(Brittle(part.new, part, stands))
 
     def _choices(self, family: Family, query: Query) -> Sequence[str]:
         """All strategies, and several times those that are not likely to be refused."""

@@ -26,13 +26,23 @@ from directed import (
 from hypothesis import strategies as st
 from migration_law import ONE_COLUMN, Scenario, dense, equations
 
-from midstream.migration import changes, strategies, strategy, swap
-from midstream.migration.fork import everything
-from midstream.migration.fuse import Fuse, ReferencePoint
+from midstream.migration import (
+    changes,
+    end_timestamp,
+    genmig,
+    parallel_track,
+    preconditions,
+    reference_point,
+    swap,
+)
+from midstream.migration import split_time as split_times
+from midstream.migration.backlog import Backlog, append
+from midstream.migration.fork import Fork, everything
+from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
+from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import split_time
-from midstream.migration.strategies import STRATEGIES
 from midstream.operators.engine.graph_host import GraphHost
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.query_graph import QueryGraph
@@ -75,11 +85,6 @@ def meeting(draw: st.DrawFn, strategy: str = "genmig") -> Scenario:
     return replace(scenario, moves=[(at, plan, strategy)], whole=strategy == "genmig")
 
 
-def _changed(name: str, **fields: Any) -> Callable[[], AbstractContextManager[Any]]:
-    """A strategy that is otherwise than it is."""
-    return lambda: patch.dict(STRATEGIES, {name: replace(STRATEGIES[name], **fields)})  # type: ignore[arg-type]
-
-
 def _put(owner: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
     """Another function in a module, or another method or property of a class."""
     return lambda: patch.object(owner, name, body)
@@ -102,17 +107,20 @@ def _nothing(*_: Any) -> None:
     """Requires nothing."""
 
 
-def _counting(self: Migration, port: int, batch: Batch, progress: Time, is_last: bool) -> Any:
+def _counting(self: Migration, port: int, batch: Batch, progress: Time) -> Any:
     """Every element from behind the split time counts as an input that has passed it."""
+    if self.old is None:
+        return _event(self, port, batch, progress)
     late = sum(start > self.split for start, _, _ in batch) or int(progress >= self.split)
     left = self.__dict__.get("left", len(self._reached)) - late
     self.__dict__["left"] = left
-    return _move(self, port, batch, progress, left <= 0)
+    with patch.object(Migration, "_is_last", lambda *_: left <= 0):
+        return _event(self, port, batch, progress)
 
 
-def _waiting(self: Migration, port: int, batch: Batch, progress: Time, is_last: bool) -> Any:
+def _waiting(self: Migration, port: int, progress: Time) -> bool:
     has_come = any(getattr(joiner, "_beyond", ()) for joiner in self._joiners)
-    return _move(self, port, batch, progress, is_last and has_come)
+    return has_come and _is_last(self, port, progress)
 
 
 def _dropping(self: Promises) -> Batch:
@@ -137,9 +145,14 @@ def _too_early(max_ends: Any) -> Time:
     return split if split == BEGINNING else split - 1
 
 
-def _deaf(self: Migration, port: int, batch: Batch, progress: Time) -> list[Batch]:
-    given = self._forks[port](batch, progress)
-    return self.new.push(port, given) if given else self._nothing()
+def _deaf(self: Backlog) -> list[Batch]:
+    self.is_behind = False
+    results: list[Batch] = [[] for _ in self.outputs]
+    for port, fork in enumerate(self.forks):
+        given, self._pending[port] = fork(self._pending[port], self._reached[port]), []
+        if given:
+            append(results, self.box.push(port, given))
+    return results
 
 
 def _once(self: Promises, payload: Payload, end: Time, by: int) -> None:
@@ -177,8 +190,9 @@ def _generous(self: ReferencePoint, old: Batch, new: Batch, new_progress: Time) 
     return _take(self, old, new, new_progress)
 
 
-def _losing(self: Migration, from_old: list[Batch], failure: Exception) -> list[Batch]:
-    return _give_way(self, self._nothing(), failure)
+def _losing(self: Migration, port: int, batch: Batch, progress: Time) -> list[Batch]:
+    results = _process(self, port, batch, progress)
+    return self._nothing() if self.failure else results
 
 
 def _none(*_: object) -> Iterator[Node]:
@@ -197,38 +211,38 @@ def _around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
 
 
 _as_it_runs = changes.around
-_move, _give_way, _enter = Migration._move, Migration._give_way, Migration._enter
+_event, _is_last, _enter, _process = Migration._event, Migration._is_last, Migration._enter, Migration.process
 _add, _abandon, _take, _rename = Promises.add, Fuse.abandon, ReferencePoint.process, QueryGraph.rewire
 
 MUTANTS = (
     Mutant(
         "reference-point-below-aggregation",
         "The reference-point method is used whatever the operators are.",
-        _changed("genmig-reference-point", require=_nothing),
+        _put(reference_point, "require_start_preserving", _nothing),
         meeting("genmig-reference-point"),
     ),
     Mutant(
         "parallel-track-over-distinct",
         "Parallel track is used whatever the operators are.",
-        _changed("parallel-track", require=_nothing),
+        _put(parallel_track, "require_join_tree", _nothing),
         meeting("parallel-track"),
     ),
     Mutant(
         "relations-alone",
         "Results that relations give alone are not looked for.",
-        _put(strategies, "require_bounded", _nothing),
+        _put(preconditions, "require_bounded", _nothing),
         st.just(BESIDE_A_RELATION),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
-        _put(Migration, "_move", _counting),
+        _all(_put(Migration, "process", _counting), _put(Migration, "_event", _counting)),
         st.just(ONE_INPUT_IS_AHEAD),
     ),
     Mutant(
         "waiting-for-a-result",
         "The old plan is ended when it gives a result from behind the split time, not when all inputs are.",
-        _put(Migration, "_move", _waiting),
+        _put(Migration, "_is_last", _waiting),
     ),
     Mutant(
         "fragments-dropped",
@@ -239,24 +253,24 @@ MUTANTS = (
     Mutant(
         "no-finer-instant",
         "The split time is the largest end timestamp itself.",
-        _put(strategy, "split_time", _in_one_chronon),
+        _put(split_times, "split_time", _in_one_chronon),
         meeting(),
     ),
     Mutant(
         "split-too-early",
         "The split time lies in the last chronon at which something is still valid.",
-        _put(strategy, "split_time", _too_early),
+        _put(split_times, "split_time", _too_early),
         meeting(),
     ),
     Mutant(
         "deaf-fork",
         "The new plan is not told of heartbeats.",
-        _put(Migration, "_feed_new", _deaf),
+        _put(Backlog, "catch_up", _deaf),
     ),
     Mutant(
         "uncut-fork",
         "The new plan gets elements that start before the split time as they are.",
-        _changed("genmig", fork=everything),
+        _put(genmig, "fork", lambda split: Fork(everything(split), split)),
         meeting(),
     ),
     Mutant(
@@ -291,7 +305,7 @@ MUTANTS = (
     Mutant(
         "lost-by-failure",
         "When the new plan fails, what the old one gives in that event is lost.",
-        _put(Migration, "_give_way", _losing),
+        _put(Migration, "process", _losing),
         st.just(A_PLAN_THAT_FAILS),
     ),
     Mutant(
@@ -321,14 +335,18 @@ MUTANTS = (
     Mutant(
         "held-elements-forgotten",
         "A swap and the split behind the state do not look at what operators that go on hold.",
-        _all(_put(swap, "read_around", _none), _put(strategies, "read_around", _none)),
+        _all(_put(swap, "read_around", _none), _put(end_timestamp, "read_around", _none)),
         strategies=("swap", "auto", "genmig-end-timestamp"),
         kinds=("flowing",),
     ),
     Mutant(
         "windows-over-other-arrangements",
         "A window over another arrangement of its input is exchanged as if it were snapshot-reducible.",
-        _all(_put(changes, "around", _around), _put(strategies, "require_reducible", _nothing)),
+        _all(
+            _put(changes, "around", _around),
+            _put(genmig, "require_reducible", _nothing),
+            _put(end_timestamp, "require_reducible", _nothing),
+        ),
         kinds=("whole",),
         seed=5,
     ),

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from midstream.migration.backlog import AT_ONCE
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
-from midstream.migration.machine import AT_ONCE, Migration, Phase
+from midstream.migration.machine import Migration, Phase
+from midstream.migration.migrate import migrate_box
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, migrate_box
+from midstream.migration.strategies import STRATEGIES
 from midstream.operators.base.box import settled
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.run import run

@@ -9,11 +9,12 @@ from migration_law import Scenario, check, scenarios
 
 from midstream.engine import Engine, host_of
 from midstream.migration.auto import Prediction, cheapest, rate
-from midstream.migration.fork import fork
 from midstream.migration.machine import Migration
+from midstream.migration.migrate import migrate_box, prepare
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, prepare
+from midstream.migration.strategies import STRATEGIES
 from midstream.migration.swap import Swap
+from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MigrationRefused
@@ -112,5 +113,8 @@ def test_a_rate_needs_two_starts() -> None:
 
 
 def test_of_boxes_it_is_the_earlier_split_time() -> None:
-    assert STRATEGIES["auto"].split is STRATEGIES["genmig-end-timestamp"].split
-    assert STRATEGIES["auto"].fork is fork
+    """Of two, that behind what the state answers for."""
+    old = PlanBox(A.filter(DEAR).plan(), [A.node])
+    old.push(0, [(3, 90, (1,))])
+    migration, _ = migrate_box(old, PlanBox(old.plan, [A.node]), STRATEGIES["auto"], [90], [3])
+    assert migration.split == BEGINNING, "the filter keeps nothing"

@@ -9,11 +9,10 @@ from inside import box_of
 from vouching import vouched
 
 from midstream.engine import Engine, host_of
-from midstream.migration.fork import fork
-from midstream.migration.fuse import ReferencePoint
 from midstream.migration.machine import Migration, Phase, under_way
+from midstream.migration.migrate import migrate_box
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, migrate_box
+from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.operators.base.box import Box, max_end, state_size
 from midstream.operators.engine.plan_box import PlanBox
@@ -76,7 +75,7 @@ def test_erratum_13_aggregation_under_the_reference_point() -> None:
     elements = [(5, 15, (1,)), (12, 20, (2,))]
     right = [(5, 12, (1,)), (12, 15, (3,)), (15, 20, (2,))]
     plan = s.aggregate(total=sum_("x")).plan()
-    unsound = Strategy("unsound", fork, ReferencePoint)
+    unsound = STRATEGIES["genmig-reference-point"]
     out = through_boxes(PlanBox(plan), PlanBox(plan), elements, [9], unsound)
     assert equivalent(run(plan, {"s": elements}), right)
     assert not equivalent(out, right)
@@ -90,7 +89,7 @@ def test_erratum_13_duplicates_under_the_reference_point() -> None:
     s, r = (stream(name, x="integer", intervals=True) for name in "sr")
     plan = s.union(r).distinct().plan()
     old, new = PlanBox(plan), PlanBox(plan)
-    unsound = Strategy("unsound", fork, ReferencePoint)
+    unsound = STRATEGIES["genmig-reference-point"]
     migration, _ = migrate_box(old, new, unsound, max_ends=[29, 29], reached=[BEGINNING, BEGINNING])
     out = migration.push(1, [(5, 100, (7,))])[0] + migration.push(0, [(1, 60, (7,))])[0]
     out += migration.end(0)[0] + migration.end(1)[0]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from midstream.migration.fuse import Fuse, Joiner, Origins, ReferencePoint
+from midstream.migration.fuse import Fuse, Joiner, Origins
+from midstream.migration.reference_point import ReferencePoint
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, just_before
 from midstream.testing import elements, equivalent, is_ordered
 

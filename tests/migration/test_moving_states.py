@@ -12,8 +12,9 @@ from migration_law import ONE_COLUMN, Scenario, check, dense, equations, scenari
 
 from midstream.engine import Engine, host_of
 from midstream.migration.auto import Prediction
+from midstream.migration.migrate import migrate_box, prepare
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, find_strategy, migrate_box, prepare
+from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream

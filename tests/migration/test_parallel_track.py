@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -16,15 +14,17 @@ from inside import box_of, input_max_ends
 
 from midstream.engine import Engine, host_of
 from midstream.migration.machine import Phase, under_way
+from midstream.migration.migrate import migrate_box, prepare
 from midstream.migration.parallel_track import (
     ParallelTrack,
+    ParallelTrackStrategy,
     Tracks,
     behind_windows,
     require_join_tree,
 )
 from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES, migrate_box, prepare
+from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import Transition
 from midstream.operators.engine.plan_box import PlanBox
@@ -56,11 +56,7 @@ from midstream.testing import (
 
 def tracks(*, windows: int = 2, is_ordered: bool = True) -> Strategy:
     """Parallel track of another length, or without order."""
-    return replace(
-        STRATEGIES["parallel-track"],
-        joiner=lambda split: Tracks(split, is_ordered=is_ordered),
-        split=partial(behind_windows, windows=windows),
-    )
+    return ParallelTrackStrategy(windows=windows, is_ordered=is_ordered)
 
 
 def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:

@@ -12,7 +12,7 @@ from inside import input_progress
 from migration_law import Scenario, arranged, check, equations, equivalents
 
 from midstream.engine import Engine, host_of
-from midstream.migration import machine
+from midstream.migration import backlog
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
 from midstream.operators.engine.plan_box import PlanBox
@@ -88,7 +88,8 @@ def test_the_law_amid_many(scenario: Scenario) -> None:
     """I46: where both plans have much to say."""
     for migration in check(scenario):
         assert migration.failure is None
-        event(f"signed inputs: {any(part._whole for part in migration.parts)}")
+        forks = [fork for part in migration.parts for fork in part.backlog.forks]
+        event(f"signed inputs: {any(fork.begins < migration.split for fork in forks)}")
         event(f"both plans gave results: {min(migration.origins().old, migration.origins().new) > 0}")
         event(f"fused: {min(migration.origins().fused, 3)}")
 
@@ -148,7 +149,7 @@ def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Elements from before the split time are still to come there."""
-    monkeypatch.setattr(machine, "AT_ONCE", 1)
+    monkeypatch.setattr(backlog, "AT_ONCE", 1)
     engine = Engine(signed_plan(JOINED.plan()))
     fed(engine, 0, 21)
     (part,) = engine.migrate(signed_plan(OTHER.plan()), whole=True).parts

@@ -12,9 +12,8 @@ from migration_law import Scenario, check, one_column
 from vouching import vouched
 
 from midstream.engine import Engine
-from midstream.migration.machine import Migration, Phase
+from midstream.migration.machine import Phase
 from midstream.migration.report import report
-from midstream.migration.strategies import STRATEGIES
 from midstream.migration.swap import Swap
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
@@ -319,8 +318,3 @@ def test_refused_where_a_relation_gives_rows_of_its_own() -> None:
     engine = Engine(both, relations={"terms": [(0, 30, (7,))]})
     with pytest.raises(MigrationRefused, match="union of the old plan gives rows of a relation where no"):
         engine.migrate(both, "swap", whole=True)
-
-
-def test_what_a_swap_is_in_the_registry() -> None:
-    assert STRATEGIES["swap"].machine.__name__ == "Swap"
-    assert issubclass(STRATEGIES["swap"].machine, Migration)

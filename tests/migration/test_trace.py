@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
-from midstream.migration.machine import SELDOM, Migration
+from midstream.migration.machine import Migration
+from midstream.migration.observer import SELDOM
 from midstream.migration.trace import SAMPLES, Entry, Sampling, write_jsonl
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream

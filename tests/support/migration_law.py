@@ -20,7 +20,7 @@ from midstream.migration.preconditions import require_bounded, require_start_pre
 from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
-from midstream.operators.base.box import Box, event_of
+from midstream.operators.base.box import Box, full
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import Sink
 from midstream.operators.engine.run import interleave
@@ -85,7 +85,7 @@ class Brittle:
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         self._stand()
-        return event_of(self._box)(port, batch, progress)
+        return full(self._box).process(port, batch, progress)
 
     def _stand(self) -> None:
         if not self._left and self._migration.phase is Phase.MOVING:
@@ -190,7 +190,7 @@ def migrated(scenario: Scenario) -> tuple[list, list[Transition], Engine]:
                 migrations += found
                 for part in (part for migration in found for part in migration.parts):
                     if len(migrations) <= len(scenario.stands) and part.phase is Phase.MOVING:
-                        part.new = Brittle(part.new, part, scenario.stands[len(migrations) - 1])
+                        part.backlog.adopt(Brittle(part.new, part, scenario.stands[len(migrations) - 1]))
         for at, number in scenario.aborts:
             if at == i and number < len(migrations) and migrations[number].phase is Phase.MOVING:
                 abort(migrations[number])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from simulated import VOUCHED, joined, other_meaning, scenario
 
+from midstream.migration import genmig
 from midstream.migration.fuse import Fuse
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.errors import InputFileError
@@ -47,10 +48,10 @@ def test_what_adds_no_gap() -> None:
 
 
 @pytest.mark.parametrize("claim", NO_GAP)
-def test_results_that_are_withheld_are_found_out(claim: str) -> None:
+def test_results_that_are_withheld_are_found_out(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fair = scenario(claims=[claim])
-    late = Way("genmig", replace(STRATEGIES["genmig"], joiner=Late))
-    found = simulate(replace(fair, ways=(late,)))
+    monkeypatch.setattr(genmig, "Fuse", Late)
+    found = simulate(replace(fair, ways=(Way("genmig", STRATEGIES["genmig"]),)))
     assert found.is_equal, "the results are right, but late"
     assert [one.finding for one in found.claims] == ["does not hold"]
     assert not found.holds

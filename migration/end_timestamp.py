@@ -1,0 +1,47 @@
+"""GenMig, with a split time behind what the old plan's state still answers for.
+
+Where a plan drops elements, or has given out what is to come of them, that is before the end of the last
+element that it was given.
+
+Source   thesis, 29.4.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from midstream.migration.fork import fork
+from midstream.migration.fuse import Fuse
+from midstream.migration.holders import read_around
+from midstream.migration.machine import Migration
+from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
+from midstream.migration.split_time import behind_inputs, behind_state
+from midstream.migration.strategy import Edit, Part, Strategy, Subplan
+from midstream.operators.base.box import Box
+from midstream.plans.values.streams import Time
+
+
+@dataclass(frozen=True, slots=True)
+class EndTimestampStrategy(Strategy):
+    """Fork and fuse at a split time behind the old plan's state."""
+
+    name: str = "genmig-end-timestamp"
+
+    def check(self, part: Subplan) -> None:
+        """Any operators that are snapshot-reducible, over streams of intervals."""
+        require_of_operators(part.change, require_reducible)
+        require_intervals(part.change.inputs)
+
+    def plan(self, part: Part) -> Edit:
+        """What is read around has been given to the old plan on one way, and is still to come on another:
+        then the old plan's state alone does not tell what it answers for."""
+        if isinstance(part, Subplan) and any(read_around(part.change, part.host.operators)):
+            return Edit(part, behind_inputs(part.box, part.max_ends))
+        return Edit(part, behind_state(part.box, part.max_ends))
+
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """As GenMig."""
+        forks = [fork(edit.split) for _ in new.inputs]
+        joiners = [Fuse(edit.split) for _ in new.outputs]
+        return Migration(edit.part.box, new, edit.split, reached, forks, joiners)

@@ -1,0 +1,249 @@
+"""Migrate: check, plan and begin; what is going to be done is a value before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict
+from midstream.migration.changes import Changes, find_changes
+from midstream.migration.checking import (
+    UNPROVED,
+    check_in_slices,
+    require_equivalence,
+    require_proof_of,
+)
+from midstream.migration.machine import Migration, Phase
+from midstream.migration.preconditions import require_same_answers
+from midstream.migration.strategies import STRATEGIES, find_strategy
+from midstream.migration.strategy import Edit, Part, Strategy, Subplan
+from midstream.migration.transition import Transition
+from midstream.operators.base.box import Box
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.guest import HostedBox
+from midstream.operators.engine.host import Host
+from midstream.operators.engine.queries import RunningQuery
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.equivalence.comparison import compare, next_answer
+from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.streams import FOREVER, Batch, Time
+from midstream.plans.values.verdicts import Equivalence
+
+
+def migrate(
+    host: Host,
+    plan: Plan | Stream,
+    strategy: str = "genmig",
+    query: str | None = None,
+    *,
+    when_busy: str = "chain",
+    whole: bool = False,
+    proof: Equivalence | None = None,
+    unproved: str = "refuse",
+    wait: bool = False,
+) -> Transition:
+    """Move a query of a running engine, by default the first, to another plan that means the same; elements
+    keep flowing.
+
+    First it must be known that both plans mean the same: from `proof`, the answer that `equivalent` gave
+    before; or else from the normal form of plans; or else a search for a counter-example begins. It goes on
+    a step at a time, at every push and heartbeat, and the transition is `checking` until it ends; with `wait`
+    it ends before this returns. Plans that are refuted are refused. Plans of which nothing is known
+    are, too, unless the caller vouches for them by `unproved="accept"`.
+
+    Only what differs is exchanged: the smallest subplans (see changes), or with `whole` all that is above the
+    windows. All else goes on, with its state, and what the query shares with others stays.
+
+    The migration has begun when this returns, and ends by itself: when every input has passed the split time,
+    what is old is gone. While another one of the same query is under way, `when_busy` tells what to do:
+    "chain" begins at once, and what is under way becomes a part of the old plan; "queue" begins when that is
+    over; "refuse".
+
+    Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
+             is queued is checked when its turn comes, and its phase tells whether it was refused.
+    """
+    plan = plan_of("migrate", plan)
+    chosen, found = host.query(query), find_strategy(strategy)
+    if when_busy not in ("chain", "queue", "refuse"):
+        raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
+    if unproved not in UNPROVED:
+        raise MigrationRefused(f"found unproved {unproved!r}, expected {' or '.join(UNPROVED)}")
+    # What cannot be done is said at once, whatever the plans mean.
+    ready = _turn(host, plan, found, chosen, when_busy, whole)
+
+    def begin(answer: Equivalence) -> Transition:
+        require_equivalence(answer, unproved)
+        transition = ready()
+        transition.equivalence = answer
+        return transition
+
+    def begin_later(answer: Equivalence) -> Transition:
+        nonlocal ready
+        if host.queries.get(chosen.name) is not chosen:
+            raise MigrationRefused(f"query {chosen.name} has been removed")
+        ready = _turn(host, plan, found, chosen, when_busy, whole)
+        return begin(answer)
+
+    if proof is not None:
+        require_proof_of(proof, chosen.plan, plan)
+        return begin(proof)
+    comparing = compare(chosen.plan, plan)
+    answer = next_answer(comparing)
+    while answer is None and (wait or host.has_ended()):
+        answer = next_answer(comparing)
+    if answer is not None:
+        return begin(answer)
+    transition = Transition(host, chosen.name, waits_in=Phase.CHECKING)
+    checking = check_in_slices(transition, comparing, begin_later)
+    next(checking)
+    host.work_in_steps(checking)
+    return transition
+
+
+def _turn(
+    host: Host, plan: Plan, strategy: Strategy, query: RunningQuery, when_busy: str, whole: bool
+) -> Callable[[], Transition]:
+    """What is to be called to begin, at once or when what is under way is over."""
+    if not query.is_exchanged or when_busy == "chain":
+        return prepare(host, plan, strategy, query.name, whole=whole).begin
+    if when_busy == "refuse":
+        raise MigrationRefused(
+            f"a migration of {query.name} is under way; wait until it is done, or abort it"
+        )
+    require_same_answers(query.plan, plan)
+
+    def begin() -> Transition:
+        transition = Transition(host, query.name)
+
+        def when_over() -> None:
+            if transition.is_queued:
+                try:
+                    transition.become(prepare(host, plan, strategy, query.name, whole=whole).begin())
+                except MigrationRefused as refusal:
+                    transition.refuse(refusal)
+
+        host.when_free(query, when_over)
+        return transition
+
+    return begin
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A migration of a query that has been checked: what it is going to do, as a value. It must begin before
+    the next element comes."""
+
+    host: Host
+    query: str
+    plan: Plan
+    """To which the query is moved."""
+    strategy: Strategy
+    changes: Changes
+    parts: Sequence[Subplan]
+    """What is exchanged."""
+    edits: Sequence[Edit]
+    """How, part by part."""
+    reason: str = ""
+    """Why this strategy was chosen; empty where the caller chose it."""
+
+    def predict(self) -> Prediction:
+        """What it is expected to cost."""
+        return predict(self.host, self.query, self.strategy.name, self.edits)
+
+    def begin(self) -> Transition:
+        """Put Boxes in the place of what is to be exchanged, and give out what is ready at once."""
+        host, query = self.host, self.query
+        placed: dict[tuple[Node, Node], Node] = {}
+        operators: dict[Node, Operator] = {}
+        parts: list[tuple[list[Node], Migration]] = []
+        ready: dict[Node, Batch] = {}
+        # Ending operators that go counts as theirs what a swap gives out.
+        host.count_results(query)
+        for part, edit in zip(self.parts, self.edits, strict=True):
+            new = self.strategy.new_part(part)
+            new.box.open()
+            migration = self.strategy.begin(edit, new.box, new.reached)
+            nodes = host.box_nodes(part.change.new, new.inputs)
+            ready |= zip(nodes, migration.begin(), strict=True)
+            placed |= zip(part.change.pairs, nodes, strict=True)
+            operators |= new.operators
+            operators |= zip(nodes, HostedBox(migration, new.reached).guests, strict=True)
+            parts.append((nodes, migration))
+        physical, moved = self.changes.placed(placed)
+        host.exchange(query, self.plan, physical, moved, operators)
+        for node, batch in ready.items():
+            host.emit(node, batch)
+        host.adopt_plans()
+        host.compile_routes(query)
+        transition = Transition(host, query, parts)
+        transition.explain(self.reason)
+        return transition
+
+
+def prepare(
+    host: Host, plan: Plan, strategy: Strategy, query: str | None = None, *, whole: bool = False
+) -> Prepared:
+    """Check whether a query can be moved in a certain way, and plan how; nothing changes yet.
+
+    Raises   MigrationRefused, with the operator and the reason.
+    """
+    if isinstance(strategy, AutoStrategy):
+        return _prepare_cheapest(host, plan, query, whole)
+    chosen = host.query(query)
+    is_whole = whole or strategy.needs_whole(chosen)
+    strategy.check_plans(chosen.plan, plan)
+    changes = find_changes(chosen.physical, plan, host.shared(chosen.name), whole=is_whole)
+    parts = [Subplan.of(host, chosen, change) for change in changes.changes]
+    try:
+        for part in parts:
+            strategy.check(part)
+        edits = [strategy.plan(part) for part in parts]
+    except MigrationRefused as refusal:
+        # Windows may end where rows of relations that come in above them are valid for ever.
+        if is_whole or not any(FOREVER in part.max_ends for part in parts):
+            raise
+        try:
+            return prepare(host, plan, strategy, query, whole=True)
+        except MigrationRefused:
+            raise refusal from None
+    return Prepared(host, chosen.name, plan, strategy, changes, parts, edits)
+
+
+def _prepare_cheapest(host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:
+    prepared: dict[str, Prepared] = {}
+    refusals: dict[str, MigrationRefused] = {}
+    for name, strategy in STRATEGIES.items():
+        if not isinstance(strategy, AutoStrategy):
+            try:
+                prepared[name] = prepare(host, plan, strategy, query, whole=whole)
+            except MigrationRefused as refusal:
+                refusals[name] = refusal
+    best, reason = cheapest([one.predict() for one in prepared.values()], refusals)
+    return replace(prepared[best.strategy], reason=reason)
+
+
+def migrate_box(
+    old: Box, new: Box, strategy: Strategy, max_ends: Sequence[Time], reached: Sequence[Time]
+) -> tuple[Migration, list[Batch]]:
+    """Set up a migration between two boxes, of whatever engine; the results that are ready at once come with
+    it.
+
+    `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. Boxes
+    have no plans to be compared, so the caller vouches that they mean the same. What a strategy requires of
+    plans is the caller's claim, too: for `swap`, that the boxes are stateless but for the order of their
+    results; for `genmig-end-timestamp` and `auto`, that the old box's `state()` leaves out nothing that
+    matters to later results.
+
+    Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
+    """
+    require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
+    for box in (old, new):
+        if not callable(getattr(box, "state", None)):
+            raise wrong("migrate_box", box, "a Box")
+    for name, times in (("max_ends", max_ends), ("reached", reached)):
+        if len(listed(f"migrate_box: {name}", times, "a list of instants")) != len(old.inputs):
+            raise wrong(f"migrate_box: {name}", times, f"an instant for each of {len(old.inputs)} inputs")
+    migration = strategy.begin(strategy.plan(Part(old, max_ends, reached)), new, reached)
+    return migration, migration.begin()

@@ -1,0 +1,118 @@
+"""GenMig with the reference-point method: the start of a result tells which plan it belongs to.
+
+Source   thesis, 29.4.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from midstream.migration.fork import fork
+from midstream.migration.fuse import Origins, before_split
+from midstream.migration.machine import Migration
+from midstream.migration.preconditions import (
+    require_intervals,
+    require_of_operators,
+    require_reducible,
+    require_start_preserving,
+)
+from midstream.migration.split_time import behind_inputs
+from midstream.migration.strategy import Edit, Part, Strategy, Subplan
+from midstream.operators.base.box import Box
+from midstream.plans.values.streams import Batch, Element, Time, chronon_end
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePointStrategy(Strategy):
+    """Fork, and take what starts before the split time from the old plan and the rest from the new one."""
+
+    name: str = "genmig-reference-point"
+
+    def check(self, part: Subplan) -> None:
+        """Operators whose results start where an element starts."""
+        require_of_operators(part.change, require_reducible, require_start_preserving)
+        require_intervals(part.change.inputs)
+
+    def plan(self, part: Part) -> Edit:
+        """There is no fuse."""
+        return Edit(part, behind_inputs(part.box, part.max_ends), steps=1)
+
+    def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
+        """A fork at each input, and a reference point at each output."""
+        forks = [fork(edit.split) for _ in new.inputs]
+        joiners = [ReferencePoint(edit.split) for _ in new.outputs]
+        return Migration(edit.part.box, new, edit.split, reached, forks, joiners)
+
+
+class ReferencePoint:
+    """Take a new result only if it starts after the split time; the old plan gives the others, in full.
+
+    Right only where every operator preserves starts: a result then starts at the split time exactly if all
+    that it comes from started before it. Nothing needs to be matched.
+
+    Output   Ordered by start: old results as they come, behind them the new ones.
+    State    New results, and old ones from beyond the split time, until the old plan has ended.
+    Bound    New results that start after the split time, and old ones that do.
+    Cost     O(1) per element.
+    Source   thesis, 29.4.1, with erratum 13
+
+    >>> point = ReferencePoint(split=4.5)
+    >>> point.process([(2, 9, "b")], [(4.5, 9, "b"), (7, 8, "c")], 7)
+    [(2, 9, 'b')]
+    >>> point.complete([(3, 8, "d")], 7)
+    [(3, 8, 'd'), (7, 8, 'c')]
+    """
+
+    def __init__(self, split: Time) -> None:
+        self._split = split
+        self._beyond: Batch = []
+        self._later: Batch = []
+        self._is_old_done = False
+        self.origins = Origins()
+        self.bound = 0
+
+    def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
+        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        later = [element for element in new if element[0] > self._split]
+        self.bound += len(later)
+        if self._is_old_done:
+            self.origins.new += len(later)
+            return later
+        self._later += later
+        beyond = [element for element in old if element[0] > self._split]
+        self.bound += len(beyond)
+        self._beyond += beyond
+        out = old[: len(old) - len(beyond)]
+        self.origins.old += len(out)
+        return out
+
+    def complete(self, rest: Batch, new_progress: Time) -> Batch:
+        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+        self._is_old_done = True
+        self._beyond.clear()
+        out = [element for element in rest if element[0] < self._split]
+        self.origins.old += len(out)
+        self.origins.new += len(self._later)
+        out += self._later
+        self._later = []
+        return out
+
+    def abandon(self) -> Batch:
+        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        out, self._beyond, self._later = self._beyond, [], []
+        self.origins.old += len(out)
+        return out
+
+    def progress(self, old_progress: Time, new_progress: Time) -> Time:
+        """No later result starts before this."""
+        if self._is_old_done:
+            return chronon_end(max(new_progress, self._split))
+        return before_split(self._split, old_progress, new_progress, self._beyond, self._later)
+
+    def __len__(self) -> int:
+        return len(self._beyond) + len(self._later)
+
+    def __iter__(self) -> Iterator[Element]:
+        return chain(self._beyond, self._later)

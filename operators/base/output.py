@@ -15,23 +15,6 @@ _START = itemgetter(0)
 _ARRIVAL = itemgetter(1)
 
 
-RELEASE = """
-if not {fresh} and not {p}runs:
-    while {p}queue and {p}queue[0][0] <= bound:
-        {fresh}.append({p}queue.popleft())
-elif {p}queue and {p}queue[0][0] <= bound or {p}runs and {p}runs[0][0] <= bound or len({fresh}) > 1:
-    {fresh} = {p}release({fresh}, bound)
-elif {fresh} and {fresh}[0][0] > bound:
-    if {p}runs or {p}queue and {fresh}[0][0] < {p}queue[-1][0]:
-        {fresh} = {p}release({fresh}, bound)
-    else:
-        {p}queue.append({fresh}[0])
-        {fresh} = []
-"""
-"""The source of `OrderedOutput.release`, which it calls in all but the usual cases: nothing is new, or one
-result is, which is due or has to wait behind all others. The list is its own."""
-
-
 def _descending(element: Element) -> Time:
     return -element[0]
 

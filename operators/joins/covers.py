@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Protocol, cast
 
-from midstream.operators.joins.probes import key_source
-from midstream.operators.joins.sweepareas import HashSweepArea
+from midstream.operators.joins.sweepareas import HashSweepArea, key_function
 from midstream.plans.values.streams import FOREVER, Element, Payload, Time
 
 Left = Any
@@ -96,7 +95,7 @@ class KeyCovers:
     """
 
     def __init__(self, left: Sequence[int], right: Sequence[int]) -> None:
-        self._left_key, self._right_key = _key(left), _key(right)
+        self._left_key, self._right_key = key_function(left), key_function(right)
         self._lefts = HashSweepArea(left)
         self._covers: dict[Hashable, KeyCover] = {}
 
@@ -159,7 +158,7 @@ class PairCovers:
     def __init__(
         self, left: Sequence[int], right: Sequence[int], condition: Callable[[Payload, Payload], Any]
     ) -> None:
-        self._left_key, self._right_key = _key(left), _key(right)
+        self._left_key, self._right_key = key_function(left), key_function(right)
         self._lefts, self._rights = HashSweepArea(left), HashSweepArea(right)
         self._holds = condition
 
@@ -215,13 +214,3 @@ class PairCovers:
 
     def __iter__(self) -> Iterator[Element]:
         return ((start, end, payload) for start, end, payload, *_ in chain(self._lefts, self._rights))
-
-
-def _key(columns: Sequence[int]) -> Callable[[Payload], Hashable]:
-    """The key of a payload, or None where one of its columns is unknown."""
-    unknown = " or ".join(f"row[{i}] is None" for i in columns)
-    key = key_source("row", columns)
-    function: Callable[[Payload], Hashable] = eval(
-        f"lambda row: None if {unknown} else {key}" if columns else f"lambda row: {key}", {}
-    )
-    return function

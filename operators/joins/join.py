@@ -3,14 +3,13 @@ the mixtures of both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.base.running import Running
 from midstream.operators.joins import band_join
-from midstream.operators.joins.hash_worker import Inline, hash_work, work_function
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
@@ -20,7 +19,6 @@ from midstream.plans.algebra.implementations import joins as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.expressions.expressions import join_keys
-from midstream.plans.values.streams import Batch
 
 
 class _Sides(NamedTuple):
@@ -61,18 +59,7 @@ class HashJoin(SweepJoin):
         pairing: Pairing | None = None,
         is_fifo: Fifo = (False, False),
     ) -> None:
-        self._pairing = pairing or Pairing()
-        self._hashed, probes = _hashed(left, right, self._pairing, is_fifo)
-        super().__init__(self._hashed, probes)
-
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """One generated function."""
-        return work_function(self.inline(port))
-
-    def inline(self, port: int, **names: Any) -> Inline:
-        """The same as statements; see hash_work for the names."""
-        probe = self._probes[port]
-        return hash_work(port, self._hashed, self._pairing, probe, self._output, self.reached, **names)
+        super().__init__(*_hashed(left, right, pairing or Pairing(), is_fifo))
 
 
 class NestedLoopsJoin(SweepJoin):

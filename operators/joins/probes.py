@@ -46,11 +46,6 @@ def key_source(payload: str, columns: Sequence[int]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def known_source(payload: str, columns: Sequence[int]) -> str:
-    """The source of whether a payload's key is known; that of no columns is."""
-    return " and ".join(f"{payload}[{i}] is not None" for i in columns) or "True"
-
-
 def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
     """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
     kept under it."""

@@ -12,12 +12,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
+from operator import itemgetter
 from sys import getsizeof
-from textwrap import indent
 from typing import Any, ClassVar, Protocol
 
-from midstream.operators.compile.generated import define
-from midstream.operators.joins.probes import key_source, known_source
 from midstream.plans.values.streams import Batch, Element, Time
 
 
@@ -57,56 +55,28 @@ def is_hollow(bucket: Bucket) -> bool:
     return getsizeof(bucket) > 256 * (len(bucket) + 64)
 
 
-_FUNCTIONS = """
-def insert(batch, since):
-    for element in batch:
-        end, row = element[1], element[2]
-        if end > since:
-            key = {key}
-            if {known}:
-                {keep}
-
-def purge(here):
-    {purge}
-"""
-
-
 class Hashed(ABC):
-    """Elements in buckets by the columns of a key; those whose key is not known are not kept.
+    """Elements in buckets by the columns of a key; those whose key is not known are not kept."""
 
-    What it does is source, which a join puts among its own (see hash_worker). In the source, an
-    area's objects have the prefix `area_`.
-    """
+    __slots__ = ("_key", "index")
 
-    __slots__ = ("_names", "columns", "index", "insert", "purge")
-
-    KEEP: ClassVar[str]
-    """Keeps an `element` with its `end` under its `key`, which is known."""
-    PURGE: ClassVar[str]
-    """Forgets what ends at or before `here`; `area_KEY` stands for the key of a `row`."""
     CANDIDATES: ClassVar[str]
-    """The elements of a `bucket`."""
+    """Source of the elements of a `bucket`, for probes."""
 
     index: dict[Hashable, Any]
-    """The buckets by key."""
-    insert: Callable[[Batch, Time], None]
-    """Keep those elements of a batch that end after a time, and have a key."""
-    purge: Callable[[Time], None]
-    """Forget the elements that end at or before a time."""
+    """The buckets by key; that of a single element is the element."""
 
-    def __init__(self, columns: Sequence[int], **names: Any) -> None:
-        self.columns = tuple(columns)
+    def __init__(self, columns: Sequence[int]) -> None:
+        self._key = key_function(columns)
         self.index = {}
-        self._names = {"index": self.index, "find": self.index.get, **names}
-        source = _FUNCTIONS.format(
-            key=key_source("row", columns),
-            known=known_source("row", columns),
-            keep=self.source(self.KEEP, "area_", 16),
-            purge=self.source(self.PURGE, "area_", 4),
-        )
-        functions = self.names("area_")
-        self.insert = define(source, "insert", functions, "hashed state")
-        self.purge = functions["purge"]
+
+    @abstractmethod
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, and have a key."""
+
+    @abstractmethod
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -116,14 +86,15 @@ class Hashed(ABC):
     def __iter__(self) -> Iterator[Element]:
         """The elements that are kept."""
 
-    def source(self, piece: str, prefix: str, indented: int) -> str:
-        """A piece of source to be put into a function, with another prefix."""
-        key = key_source("row", self.columns)
-        return indent(piece, indented * " ").strip().replace("area_KEY", key).replace("area_", prefix)
 
-    def names(self, prefix: str) -> dict[str, Any]:
-        """What that source names."""
-        return {prefix + name: value for name, value in self._names.items()}
+def key_function(columns: Sequence[int]) -> Callable[[Any], Hashable]:
+    """From a row to its key; None where that is not known. One column stands for itself."""
+    if len(columns) == 1:
+        return itemgetter(columns[0])
+    if not columns:
+        return lambda row: ()
+    values = itemgetter(*columns)
+    return lambda row: None if None in (key := values(row)) else key
 
 
 class HashSweepArea(Hashed):
@@ -142,55 +113,52 @@ class HashSweepArea(Hashed):
     [(2, 9, ('a', 2))]
     """
 
-    __slots__ = ("_heap", "_queue")
+    __slots__ = ("_heap", "_numbers", "_queue")
 
-    index: dict[Hashable, Element | Bucket]
-
-    KEEP = """
-number = area_arrival()
-if key not in area_index:
-    area_index[key] = element
-elif type(bucket := area_index[key]) is dict:
-    bucket[number] = element
-else:
-    area_index[key] = {area_ALONE: bucket, number: element}
-if not area_queue or end >= area_queue[-1][0]:
-    area_queue.append((end, number, key))
-else:
-    area_push(area_heap, (end, number, key))
-"""
-    PURGE = """
-while True:
-    if area_queue and area_queue[0][0] <= here:
-        _, number, key = area_queue.popleft()
-    elif area_heap and area_heap[0][0] <= here:
-        _, number, key = area_pop(area_heap)
-    else:
-        break
-    bucket = area_index[key]
-    if type(bucket) is not dict or len(bucket) == 1:
-        del area_index[key]
-    else:
-        del bucket[number if number in bucket else area_ALONE]
-        if not len(bucket) & area_SELDOM and area_is_hollow(bucket):
-            area_index[key] = dict(bucket)
-"""
     CANDIDATES = "(bucket.values() if type(bucket) is dict else (bucket,))"
 
     def __init__(self, columns: Sequence[int]) -> None:
+        super().__init__(columns)
+        self._numbers = count()
         self._queue: deque[tuple[Time, int, Hashable]] = deque()
         self._heap: list[tuple[Time, int, Hashable]] = []
-        super().__init__(
-            columns,
-            arrival=count().__next__,
-            queue=self._queue,
-            heap=self._heap,
-            push=heappush,
-            pop=heappop,
-            ALONE=ALONE,
-            SELDOM=SELDOM,
-            is_hollow=is_hollow,
-        )
+
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, and have a key."""
+        index, queue, key_of = self.index, self._queue, self._key
+        for element in batch:
+            end = element[1]
+            if end <= since or (key := key_of(element[2])) is None:
+                continue
+            number = next(self._numbers)
+            if key not in index:
+                index[key] = element
+            elif type(bucket := index[key]) is dict:
+                bucket[number] = element
+            else:
+                index[key] = {ALONE: bucket, number: element}
+            if not queue or end >= queue[-1][0]:
+                queue.append((end, number, key))
+            else:
+                heappush(self._heap, (end, number, key))
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+        index, queue, heap = self.index, self._queue, self._heap
+        while True:
+            if queue and queue[0][0] <= time:
+                _, number, key = queue.popleft()
+            elif heap and heap[0][0] <= time:
+                _, number, key = heappop(heap)
+            else:
+                return
+            bucket = index[key]
+            if type(bucket) is not dict or len(bucket) == 1:
+                del index[key]
+            else:
+                del bucket[number if number in bucket else ALONE]
+                if not len(bucket) & SELDOM and is_hollow(bucket):
+                    index[key] = dict(bucket)
 
     def found(self, key: Hashable) -> Collection[Any]:
         """The elements of a key, in order of arrival."""
@@ -225,34 +193,38 @@ class FifoHashSweepArea(Hashed):
 
     __slots__ = ("_queue",)
 
-    index: dict[Hashable, Element | list[Element] | deque[Element]]
-
-    KEEP = """
-if key not in area_index:
-    area_index[key] = element
-elif type(bucket := area_index[key]) is tuple:
-    area_index[key] = [bucket, element]
-else:
-    bucket.append(element)
-area_queue.append(element)
-"""
-    PURGE = """
-while area_queue and area_queue[0][1] <= here:
-    row = area_queue.popleft()[2]
-    key = area_KEY
-    bucket = area_index[key]
-    if type(bucket) is tuple or len(bucket) == 1:
-        del area_index[key]
-    else:
-        if len(bucket) >= area_LONG and type(bucket) is list:
-            bucket = area_index[key] = area_deque(bucket)
-        del bucket[0]
-"""
     CANDIDATES = "((bucket,) if type(bucket) is tuple else bucket)"
 
     def __init__(self, columns: Sequence[int]) -> None:
+        super().__init__(columns)
         self._queue: deque[Element] = deque()
-        super().__init__(columns, queue=self._queue, LONG=LONG, deque=deque)
+
+    def insert(self, batch: Batch, since: Time) -> None:
+        """Keep those elements of a batch that end after a time, and have a key."""
+        index, queue, key_of = self.index, self._queue, self._key
+        for element in batch:
+            if element[1] <= since or (key := key_of(element[2])) is None:
+                continue
+            if key not in index:
+                index[key] = element
+            elif type(bucket := index[key]) is tuple:
+                index[key] = [bucket, element]
+            else:
+                bucket.append(element)
+            queue.append(element)
+
+    def purge(self, time: Time) -> None:
+        """Forget the elements that end at or before a time."""
+        index, queue = self.index, self._queue
+        while queue and queue[0][1] <= time:
+            key = self._key(queue.popleft()[2])
+            bucket = index[key]
+            if type(bucket) is tuple or len(bucket) == 1:
+                del index[key]
+            else:
+                if len(bucket) >= LONG and type(bucket) is list:
+                    bucket = index[key] = deque(bucket)
+                del bucket[0]
 
     def __len__(self) -> int:
         return len(self._queue)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from heapq import heappop, heappush
-from itertools import count
 from typing import Any
 
+from midstream.operators.base.expiry import Expiry
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.values.finite import finite
@@ -95,7 +94,7 @@ class Merged(Accumulator):
 
     Values whose ends come in order pass through a queue of two stacks: on the back one they are merged as
     they come, on the front one each partial result is merged with all behind it, and when the front one is
-    empty, the back one is turned over. What arrives out of order goes to a tree, and leaves it by a heap.
+    empty, the back one is turned over. What arrives out of order goes to a tree.
 
     State    A partial result per value, twice as many in the tree.
     Cost     O(1) merges, amortised, per value where ends are ordered, else O(log n).
@@ -106,7 +105,7 @@ class Merged(Accumulator):
     (9, 7, 5)
     """
 
-    __slots__ = ("_arrivals", "_back", "_back_total", "_front", "_function", "_heap", "_late")
+    __slots__ = ("_back", "_back_total", "_front", "_function", "_late", "_places")
 
     def __init__(self, function: UserAggregate) -> None:
         self._function = function
@@ -114,15 +113,14 @@ class Merged(Accumulator):
         self._back: list[tuple[Time, Any]] = []
         self._back_total = _NOTHING
         self._late = PartialResults(function.merge)
-        self._heap: list[tuple[Time, int, int]] = []
-        self._arrivals = count()
+        self._places: Expiry[int] = Expiry()
 
     def add(self, value: Any, end: Time) -> None:
         """One more value."""
         partial = self._function.initialise(value)
         last = self._back or self._front[:1]
         if last and end < last[-1][0]:
-            heappush(self._heap, (end, next(self._arrivals), self._late.put(partial)))
+            self._places.add(end, self._late.put(partial))
         else:
             self._back_total = _merged(self._function.merge, self._back_total, partial)
             self._back.append((end, partial))
@@ -140,13 +138,13 @@ class Merged(Accumulator):
         return None if total is _NOTHING else self._function.result(total)
 
     def _evict(self, at: Time) -> None:
-        front, heap = self._front, self._heap
+        front = self._front
         while front and front[-1][0] <= at:
             front.pop()
         if not front and self._back and self._back[0][0] <= at:
             self._turn_over(at)
-        while heap and heap[0][0] <= at:
-            self._late.drop(heappop(heap)[2])
+        for _, place in self._places.expired(at):
+            self._late.drop(place)
 
     def _turn_over(self, at: Time) -> None:
         total = _NOTHING

@@ -8,9 +8,8 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, Side, generate
-from midstream.operators.joins.sweep_join import Fifo, SweepJoin, join_of
+from midstream.operators.joins.sweep_join import SweepJoin, join_of
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.expressions.expressions import Expression, Kind, Scope, compile_row
 from midstream.plans.expressions.ranges import (
     Comparison,
@@ -50,14 +49,13 @@ class BandJoin(SweepJoin):
         columns: Sequence[str],
         left: Schema,
         right: Schema,
-        is_fifo: Fifo = (False, False),
     ) -> None:
         found = find_range(condition, left, right)
         assert found is not None, f"{condition} has no range"
         pairs = pairing(found.rest, columns, left, right)
         areas = [
-            OrderedSweepArea(compile_row(key, schema), is_fifo=fifo)
-            for key, schema, fifo in zip(found.keys, (left, right), is_fifo, strict=True)
+            OrderedSweepArea(compile_row(key, schema))
+            for key, schema in zip(found.keys, (left, right), strict=True)
         ]
         mirrored = [comparison.mirrored() for comparison in found.comparisons]
         probes = (
@@ -116,12 +114,6 @@ def _is_known(name: str, kind: Kind) -> str:
 
 def make(node: Node) -> Operator:
     """The running operator of a node."""
-    left, right = node.inputs
+    left, right = (child.schema for child in node.inputs)
     operator = join_of(node)
-    return BandJoin(
-        operator.condition,
-        operator.columns,
-        left.schema,
-        right.schema,
-        (has_ordered_ends(left), has_ordered_ends(right)),
-    )
+    return BandJoin(operator.condition, operator.columns, left, right)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
-from midstream.operators.base.expiry import Expiring, Expiry, FifoExpiry
+from midstream.operators.base.expiry import Expiry
 from midstream.plans.values.streams import Batch, Element, Payload, Time
 
 Entry = tuple[Any, int, Element]
@@ -23,7 +23,7 @@ class OrderedSweepArea:
     Cost     O(log n) per element to insert and to purge; a range is found in O(log n).
 
     >>> from midstream.plans.values.streams import FOREVER
-    >>> area = OrderedSweepArea(lambda row: row[0], is_fifo=True)
+    >>> area = OrderedSweepArea(lambda row: row[0])
     >>> area.insert([(0, 5, (30,)), (1, 6, (10,)), (2, 7, (20,)), (3, 8, (None,))], since=0)
     >>> area.purge(5)
     >>> [element for _, _, element in area.index.irange((10,), (20, FOREVER))]
@@ -32,11 +32,11 @@ class OrderedSweepArea:
 
     __slots__ = ("_arrivals", "_expiry", "_key", "index")
 
-    def __init__(self, key: Callable[[Payload], Any], *, is_fifo: bool) -> None:
+    def __init__(self, key: Callable[[Payload], Any]) -> None:
         self.index: SortedList[Entry] = SortedList()
         """The elements, each behind its key."""
         self._key = key
-        self._expiry: Expiring[Entry] = FifoExpiry() if is_fifo else Expiry()
+        self._expiry: Expiry[Entry] = Expiry()
         self._arrivals = count()
 
     def insert(self, batch: Batch, since: Time) -> None:

@@ -63,11 +63,10 @@ class Distinct(Operator):
             covered[payload] = end
             expiry.add(end, payload)
         progress = self.reached[0]
-        if expiry.next is not None and expiry.next <= progress:
-            for end, payload in expiry.expired(progress):
-                # An entry that was extended since has a later expiry of its own.
-                if covered.get(payload) == end:
-                    del covered[payload]
+        for end, payload in expiry.expired(progress):
+            # An entry that was extended since has a later expiry of its own.
+            if covered.get(payload) == end:
+                del covered[payload]
         return self._output.release(fresh, progress)
 
     def cover(self, covers: Iterable[Cover]) -> None:

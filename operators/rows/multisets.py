@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from itertools import islice
+from itertools import chain, islice
 
 from midstream.operators.base.arrivals import Arrival, Arrivals
 from midstream.operators.base.expiry import Expiry
@@ -80,14 +80,10 @@ class Multisets(Operator):
         """Whether the other side's elements are results as well."""
         self._arrivals = Arrivals(2)
         self._rows: dict[Payload, _Row] = {}
-        # Of each valid element its end and its row, in queues: no object is made for it, and the row is at
-        # hand when it ends. The sides have windows of their own, so each has its own queues.
-        self._ends: deque[Time] = deque()
-        self._valid: deque[_Row] = deque()
-        self._other_ends: deque[Time] = deque()
-        self._other_valid: deque[_Row] = deque()
-        self._early: Expiry[tuple[_Row, bool]] = Expiry()
-        """What ends before the last of its queue, and whether it carries."""
+        # Of each valid element its end and its row: no object is made for it, and the row is at hand when it
+        # ends. The sides have windows of their own, so each expires by itself.
+        self._carriers: Expiry[_Row] = Expiry()
+        self._others: Expiry[_Row] = Expiry()
         self._now: Time = BEGINNING
         self._touched: list[_Row] = []
         """What has changed at this instant."""
@@ -132,8 +128,9 @@ class Multisets(Operator):
         """Go through elements at their starts, and on to the bound, by way of the instants at which elements
         end."""
         rows, touched = self._rows, self._touched
-        ends, valid, other_ends, other_valid = self._ends, self._valid, self._other_ends, self._other_valid
-        early, carrier, others_pass = self._early, self._carrier, self._others_pass
+        ends, valid, late = self._carriers.ends, self._carriers.items, self._carriers.late
+        other_ends, other_valid, other_late = self._others.ends, self._others.items, self._others.late
+        carrier, others_pass = self._carrier, self._others_pass
         starts, segment_ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
         now = self._now
         # Nothing arrives at the bound, but it has to be reached.
@@ -144,20 +141,16 @@ class Multisets(Operator):
                     instant = ends[0]
                 if other_ends and other_ends[0] < instant:
                     instant = other_ends[0]
-                if early.next is not None and early.next < instant:
-                    instant = early.next
                 if instant > now:
                     if touched:
                         self._settle(now)
                         touched.clear()
                     now = instant
-                while early.next == instant:
-                    _, (row, is_carrier) = early.pop()
-                    (ends if is_carrier else other_ends).appendleft(instant)
-                    (valid if is_carrier else other_valid).appendleft(row)
                 while ends and ends[0] == instant:
                     ends.popleft()
                     row = valid.popleft()
+                    if late and late[0][0] < ends[0]:
+                        self._carriers.move_up()
                     row.carriers -= 1
                     if row.open:
                         segment_ends[row.first - gone] = instant
@@ -171,6 +164,8 @@ class Multisets(Operator):
                 while other_ends and other_ends[0] == instant:
                     other_ends.popleft()
                     row = other_valid.popleft()
+                    if other_late and other_late[0][0] < other_ends[0]:
+                        self._others.move_up()
                     row.others -= 1
                     if row.carriers or row.others:
                         touched.append(row)
@@ -191,14 +186,14 @@ class Multisets(Operator):
             if side == carrier:
                 row.carriers += 1
                 if ends and end < ends[-1]:
-                    early.add(end, (row, True))
+                    self._carriers.add(end, row)
                 else:
                     ends.append(end)
                     valid.append(row)
             else:
                 row.others += 1
                 if other_ends and end < other_ends[-1]:
-                    early.add(end, (row, False))
+                    self._others.add(end, row)
                 else:
                     other_ends.append(end)
                     other_valid.append(row)
@@ -240,14 +235,12 @@ class Multisets(Operator):
 
     def size(self) -> int:
         """Valid elements, elements that wait, open segments, and closed ones that wait."""
-        valid = len(self._ends) + len(self._other_ends) + len(self._early)
+        valid = len(self._carriers) + len(self._others)
         return valid + len(self._arrivals) + len(self._starts) - self._first
 
     def state(self) -> Iterable[Element]:
         """Valid elements, reduced to what is kept of them, elements that wait, and segments."""
-        for ends, valid in ((self._ends, self._valid), (self._other_ends, self._other_valid)):
-            yield from ((self._now, end, row.payload) for end, row in zip(ends, valid, strict=True))
-        yield from ((self._now, end, row.payload) for end, (row, _) in self._early)
+        yield from ((self._now, end, row.payload) for end, row in chain(self._carriers, self._others))
         yield from self._arrivals
         segments = zip(self._starts, self._segment_ends, self._payloads, strict=True)
         for start, end, payload in islice(segments, self._first, None):

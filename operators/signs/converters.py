@@ -42,10 +42,11 @@ class IntervalsToSigns(Operator):
 
     def _process(self, port: int, batch: Batch) -> Batch:
         negatives = self._negatives
+        ends = negatives.ends
         self.last_end = max([self.last_end, *map(itemgetter(1), batch)])
         out: Batch = []
         for start, end, payload in batch:
-            if negatives.next is not None and negatives.next <= start:
+            if ends and ends[0] <= start:
                 out += [(time, -1, gone) for time, gone in negatives.expired(start)]
             out.append((start, 1, payload))
             if end != FOREVER:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.base.expiry import Expiry, FifoExpiry
+from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import running_operator
 from midstream.operators.functions.accumulators import ACCUMULATORS, Maximum, Minimum
@@ -270,10 +270,8 @@ KEEPERS: dict[str, Callable[[], Any]] = {
     "list, fifo": FifoListSweepArea,
     "hash": lambda: HashSweepArea([0]),
     "hash, fifo": lambda: FifoHashSweepArea([0]),
-    "ordered": lambda: OrderedSweepArea(lambda row: row[0], is_fifo=False),
-    "ordered, fifo": lambda: OrderedSweepArea(lambda row: row[0], is_fifo=True),
+    "ordered": lambda: OrderedSweepArea(lambda row: row[0]),
     "expiry": Expiry,
-    "expiry, fifo": FifoExpiry,
 }
 """What keeps items until their ends."""
 
@@ -291,13 +289,13 @@ def test_purging_is_paid_by_what_is_purged(name: str, is_jittery: bool) -> None:
         numbers = elements(range(total), window, _alone, is_jittery, int)
 
         def purge(time: int, kept: Any = kept) -> None:
-            if isinstance(kept, Expiry | FifoExpiry):
+            if isinstance(kept, Expiry):
                 assert all(end <= time for end, _ in kept.expired(time))
             else:
                 kept.purge(time)
 
         def insert(one: Element, kept: Any = kept) -> None:
-            kept.add(one[1], one) if isinstance(kept, Expiry | FifoExpiry) else kept.insert([one], 0)
+            kept.add(one[1], one) if isinstance(kept, Expiry) else kept.insert([one], 0)
 
         for one in numbers[: total // 2]:
             insert(one)

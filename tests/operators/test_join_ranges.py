@@ -174,7 +174,7 @@ def test_a_band_of_any_floats_is_that_of_nested_loops(is_fifo: Any, arrivals: li
     """Next to the ends of the band above all: with each number, some arrive that lie on them."""
     schemas = Schema.of(x="float"), Schema.of(y="float")
     condition = ((Y - 0.1 <= X) & (X < Y + 0.3)).expression
-    band = BandJoin(condition, CHOSEN, *schemas, is_fifo)
+    band = BandJoin(condition, CHOSEN, *schemas)
     loops = NestedLoopsJoin(pairing(condition, CHOSEN, *schemas), is_fifo)
     time = 0
     for port, gap, number in arrivals:

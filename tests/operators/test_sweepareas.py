@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from midstream.operators.base.expiry import Expiring, Expiry, FifoExpiry
+from midstream.operators.base.expiry import Expiry
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
@@ -45,7 +45,7 @@ class Machine(RuleBasedStateMachine):
         return self.latest
 
 
-def expiry_machine(make: Callable[[], Expiring[int]], fifo: bool) -> type[RuleBasedStateMachine]:
+def expiry_machine(fifo: bool) -> type[RuleBasedStateMachine]:
     class Keeping(Machine):
         """Items come with ends and are taken out."""
 
@@ -53,7 +53,7 @@ def expiry_machine(make: Callable[[], Expiring[int]], fifo: bool) -> type[RuleBa
 
         @initialize()
         def begin(self) -> None:
-            self.expiry = make()
+            self.expiry: Expiry[int] = Expiry()
             self.model: list[tuple[Time, int]] = []
             self.added = self.now = 0
 
@@ -95,17 +95,9 @@ def expiry_machine(make: Callable[[], Expiring[int]], fifo: bool) -> type[RuleBa
     return Keeping
 
 
-@pytest.mark.parametrize("kind", [Expiry, FifoExpiry], ids=lambda kind: kind.__name__)
-def test_what_expires_comes_out_in_order_of_its_end_and_arrival(kind: Any) -> None:
-    run_machine(expiry_machine(kind, fifo=kind is FifoExpiry))
-
-
-def test_an_end_that_goes_back_is_late_in_a_queue_but_not_lost() -> None:
-    expiry: FifoExpiry[str] = FifoExpiry()
-    expiry.add(9, "a")
-    expiry.add(5, "b")
-    assert list(expiry.expired(5)) == []
-    assert list(expiry.expired(9)) == [(9, "a"), (5, "b")]
+@pytest.mark.parametrize("fifo", [False, True], ids=["any ends", "ordered ends"])
+def test_what_expires_comes_out_in_order_of_its_end_and_arrival(fifo: bool) -> None:
+    run_machine(expiry_machine(fifo))
 
 
 def _all_in_order(area: Any) -> list[Element]:
@@ -128,8 +120,8 @@ AREAS: dict[str, tuple[Callable[[], SweepArea], bool, Callable[[Any, Any], list[
     "list, fifo": (FifoListSweepArea, True, None),
     "hash": (lambda: HashSweepArea([0]), False, _bucket),
     "hash, fifo": (lambda: FifoHashSweepArea([0]), True, _bucket),
-    "ordered": (lambda: OrderedSweepArea(lambda row: row[0], is_fifo=False), False, _range),
-    "ordered, fifo": (lambda: OrderedSweepArea(lambda row: row[0], is_fifo=True), True, _range),
+    "ordered": (lambda: OrderedSweepArea(lambda row: row[0]), False, _range),
+    "ordered, fifo": (lambda: OrderedSweepArea(lambda row: row[0]), True, _range),
 }
 """How to make it, whether it asks for ends in order, and what a probe finds by a key; without, a probe reads
 all."""
@@ -240,7 +232,7 @@ def test_a_long_bucket_loses_its_first_element_at_once() -> None:
 
 def test_what_is_no_number_is_in_no_range() -> None:
     """It would break the order, and nobody could find it again to take it out."""
-    area = OrderedSweepArea(lambda row: row[0], is_fifo=False)
+    area = OrderedSweepArea(lambda row: row[0])
     nan = float("nan")
     area.insert([(0, 9, (2.0,)), (0, 9, (nan,)), (0, 9, (1.0,)), (0, 9, (nan,))], 0)
     assert [key for key, _, _ in area.index] == [1.0, 2.0]

@@ -6,6 +6,9 @@ PYTHON  ?= python3
 WORKERS ?= 2
 ARGS    ?=
 
+# What the changes are counted from, for `make quick`: a branch or a commit, such as HEAD.
+BASE    ?= main
+
 # For `make fuzz`: how often, and the first seed, another one each time unless it is given. Or until so many
 # migrations have moved, so many of them to another logical plan, and so many by each strategy; with a LOG,
 # a file, it goes on where it was ended. KINDS of plans, such as joins,preserving, and STRATEGIES instead of all.
@@ -41,7 +44,7 @@ unexport PYTHONPATH
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types layers unit coverage wheel-test java fuzz test check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -81,6 +84,10 @@ layers: $(READY) ## Check that no room imports one above it
 
 unit: $(READY) ## Run the tests against the editable install
 	$(BIN)/$(PYTEST) $(ARGS)
+
+quick: export MIDSTREAM_PROFILE ?= few
+quick: $(READY) ## Run the tests nearest to what changed since BASE (main), for less than a minute
+	@$(BIN)/python tests/quick.py --base $(BASE) $(ARGS)
 
 coverage: $(READY) ## Run the tests and report branch coverage (PySpark workers are not measured)
 	$(BIN)/$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage $(ARGS)

@@ -78,6 +78,8 @@ class Watched:
         """What happened, an event a line."""
         self.migrations: list[tuple[Migration, Box]] = []
         """Those that have begun, each with its new Box."""
+        self.promised_before: Time = BEGINNING
+        """What was `promised` before the last event."""
         self._by_time = by_time
         """Whether what ends makes progress and state go on, which is not so of windows that count rows."""
         self._progress: list[Time] = [BEGINNING for _ in box.outputs]
@@ -215,6 +217,7 @@ class Watched:
                 raise self.broken(
                     "honest progress", f"progress({output}) went back from {_said(before)} to {_said(now)}"
                 )
+        self.promised_before = self.promised()
         self._progress = progress
         state = list(self.box.state())
         if self.box.size() != len(state):

@@ -1,33 +1,31 @@
 """One contract for all operators: whatever arrives, in whatever order, they give what is specified, in order
 and in time, and keep nothing that is of no use.
 
-Each implementation is driven by a state machine of batches, heartbeats and ends on all its ports, and
-compared with the logical algebra after every step: what starts before the reported progress must be out and
-right. What an operator keeps is compared with models that say how much that is, or may be at most.
+Each implementation passes the suite for Boxes of `midstream.testing`. Beyond it, results are compared with
+the logical algebra after every event: what starts before the reported progress must be out and right. What an
+operator keeps is compared with models that say how much that is, or may be at most.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
 from operator_cases import Case
 
+from midstream.operators.base.operator import Operator
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
+from midstream.plans.algebra.properties import logical as logical_of
 from midstream.plans.values.errors import EndedError, StreamOrderError
-from midstream.plans.values.snapshots import compare, normal_form, snapshot
+from midstream.plans.values.snapshots import snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.testing import Watched, check_box
 
 COVERED = {
     "aggregate",
@@ -79,155 +77,101 @@ COVERED = {
 }
 
 
-def conformance(case: Case) -> type[RuleBasedStateMachine]:
-    """The state machine that drives an implementation."""
-    arrivals = st.lists(st.tuples(case.gaps, case.lengths, case.payloads), min_size=1, max_size=4)
-    ports = range(len(case.sources))
+class Alone:
+    """An operator as a Box of its own."""
 
-    class Conformance(RuleBasedStateMachine):
-        """Events at an operator; after each, what came out and what is kept is checked."""
+    outputs = ("out",)
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.operator = case.operator()
-            self.histories: list[list[Element]] = [[] for _ in ports]
-            self.reached: list[Time] = [BEGINNING for _ in ports]
-            self.out: list[Element] = []
-            self.seen: int | None = None
-            """Up to here the results have been compared; None before the first progress."""
-            self.is_sound = True
+    def __init__(self, case: Case) -> None:
+        self.inputs = case.sources
+        self.operator = case.operator()
 
-        @property
-        def open(self) -> list[int]:
-            return [port for port in ports if self.reached[port] != FOREVER]
+    def push(self, port: int, batch: Batch) -> list[Batch]:
+        return [self.operator.push(port, batch)]
 
-        def now(self, port: int) -> int:
-            return 0 if self.reached[port] == BEGINNING else self.reached[port]
+    def advance(self, port: int, time: Time) -> list[Batch]:
+        return [self.operator.advance(port, time)]
 
-        @precondition(lambda self: self.open)
-        @rule(which=st.integers(0, 2), arrived=arrivals)
-        def push(self, which: int, arrived: list[tuple[int, Time, Any]]) -> None:
-            port = self.open[which % len(self.open)]
-            time = self.now(port)
-            batch: Batch = []
-            for gap, length, payload in arrived:
-                time += gap
-                batch.append((time, time + (1 if case.has_chronons else length), payload))
-            self.histories[port] += batch
-            self.reached[port] = time
-            self.take(lambda: self.operator.push(port, batch))
+    def end(self, port: int) -> list[Batch]:
+        return [self.operator.end(port)]
 
-        @precondition(lambda self: self.open)
-        @rule(which=st.integers(0, 2), gap=st.integers(0, 6))
-        def heartbeat(self, which: int, gap: int) -> None:
-            port = self.open[which % len(self.open)]
-            self.reached[port] = self.now(port) + gap
-            self.take(lambda: self.operator.advance(port, self.reached[port]))
+    def progress(self, output: int = 0) -> Time:
+        return self.operator.progress()
 
-        @precondition(lambda self: self.open)
-        @rule(which=st.integers(0, 2))
-        def end(self, which: int) -> None:
-            port = self.open[which % len(self.open)]
-            self.reached[port] = FOREVER
-            self.take(lambda: self.operator.end(port))
+    def size(self) -> int:
+        return self.operator.size()
 
-        @rule(which=st.integers(0, 2), ago=st.integers(0, 3))
-        def say_what_is_known(self, which: int, ago: int) -> None:
-            """An empty batch, and a heartbeat that tells nothing new, change nothing."""
-            port = which % len(ports)
-            kept = self.operator.size()
-            assert self.operator.push(port, []) == []
-            assert self.operator.advance(port, self.reached[port] - ago) == []
-            assert self.operator.size() == kept
+    def state(self) -> Iterable[Element]:
+        return self.operator.state()
 
-        @rule(which=st.integers(0, 2), payload=case.payloads)
-        def break_the_contract(self, which: int, payload: Any) -> None:
-            """An element that goes back in time is refused, and nothing of its batch is taken."""
-            port = which % len(ports)
-            reached = self.reached[port]
-            if reached == BEGINNING:
-                return
-            if reached == FOREVER:
-                with pytest.raises(EndedError):
-                    self.operator.push(port, [(10**6, 10**6 + 1, payload)])
-                return
-            for late in (reached - 1, reached + 1):
-                batch = [(late, late + 1, payload), (reached, reached + 1, payload)]
+    def counters(self) -> Mapping[str, int]:
+        return {"received": sum(self.operator.received), "emitted": self.operator.emitted}
+
+
+@st.composite
+def complete(draw: st.DrawFn, case: Case) -> list[Element]:
+    """A stream for a port of an operator."""
+    arrived = draw(st.lists(st.tuples(case.gaps, case.lengths, case.payloads), max_size=10))
+    starts = accumulate(gap for gap, _, _ in arrived)
+    return [
+        (start, start + (1 if case.has_chronons else length), payload)
+        for start, (_, length, payload) in zip(starts, arrived, strict=True)
+    ]
+
+
+def more_of_operators(case: Case) -> Callable[[Watched], None]:
+    """What our own operators promise beyond what every Box does."""
+
+    def examine(watched: Watched) -> None:
+        alone: Any = watched.box
+        operator, histories, reached = alone.operator, watched.histories, watched.reached
+        assert operator.progress() == case.progress(histories, reached), "not as far as it can be"
+        case.check_kept(list(operator.state()), operator)
+        case.check_size(operator.size(), histories, reached)
+        assert operator.received == list(map(len, histories))
+        assert operator.emitted == len(watched.results[0])
+        require_all_that_is_known(case, watched)
+        require_order(operator, reached)
+
+    return examine
+
+
+def require_all_that_is_known(case: Case, watched: Watched) -> None:
+    """What starts before the progress must be out and right: at every instant that no result to come can
+    reach. An eager operator has also given out what it knows to start at that very instant."""
+    progress, before = watched.promised(), watched.promised_before
+    if progress == BEGINNING:
+        return
+    times = [t for h in watched.histories for start, end, _ in h for t in (start, end) if math.isfinite(t)]
+    last = progress if progress != FOREVER else max(times, default=0)
+    first = before if before != BEGINNING else min(times, default=last)
+    for instant in range(first, last + 1):
+        if instant == progress and not case.is_eager:
+            break
+        expected = case.snapshot(watched.histories, instant)
+        assert snapshot(watched.results[0], instant) == expected, f"wrong at {instant}"
+
+
+def require_order(operator: Operator, reached: Sequence[Time]) -> None:
+    """An element that goes back in time is refused, and nothing of its batch is taken."""
+    for port, time in enumerate(reached):
+        if time == FOREVER:
+            with pytest.raises(EndedError):
+                operator.push(port, [(10**6, 10**6 + 1, (1, 1))])
+        elif time != BEGINNING:
+            for late in (time - 1, time + 1):
                 with pytest.raises(StreamOrderError, match=f"port {port}: .* starts at"):
-                    self.operator.push(port, batch)
-
-        def take(self, event: Any) -> None:
-            """Let an event happen; check what it brings."""
-            self.is_sound = False
-            promised = self.operator.progress()
-            results = event()
-            assert all(start >= promised for start, _, _ in results), "a result starts before the promise"
-            assert all(start < end for start, end, _ in results), "an empty interval"
-            starts = [start for start, _, _ in self.out[-1:] + results]
-            assert starts == sorted(starts), "out of order"
-            assert self.operator.progress() >= promised, "progress went back"
-            self.out += results
-            self.compare()
-            self.is_sound = True
-
-        def compare(self) -> None:
-            """What starts before the progress must be out and right: at every instant that no result to come
-            can reach. An eager operator has also given out what it knows to start at that very instant."""
-            progress = self.operator.progress()
-            if progress == BEGINNING:
-                return
-            history = [*self.histories[0], *(e for other in self.histories[1:] for e in other)]
-            times = [t for start, end, _ in history for t in (start, end) if math.isfinite(t)]
-            last = progress if progress != FOREVER else max(times, default=0)
-            first = min(times, default=last) if self.seen is None else self.seen
-            for instant in range(first, last + 1):
-                if instant == progress and not case.is_eager:
-                    break
-                expected = case.snapshot(self.histories, instant)
-                assert snapshot(self.out, instant) == expected, f"wrong at {instant}"
-            self.seen = last
-
-        @invariant()
-        def progress_is_as_far_as_it_can_be(self) -> None:
-            assert self.operator.progress() == case.progress(self.histories, self.reached)
-
-        @invariant()
-        def size_is_the_number_of_elements_kept(self) -> None:
-            assert self.operator.size() == len(list(self.operator.state()))
-
-        @invariant()
-        def nothing_is_kept_that_is_of_no_use(self) -> None:
-            case.check_kept(list(self.operator.state()), self.operator)
-            case.check_size(self.operator.size(), self.histories, self.reached)
-
-        @invariant()
-        def all_is_counted(self) -> None:
-            assert self.operator.received == list(map(len, self.histories))
-            assert self.operator.emitted == len(self.out)
-
-        def teardown(self) -> None:
-            """In the end everything is out, and nothing is kept."""
-            if not self.is_sound:
-                return
-            for port in self.open:
-                self.end(port)
-            outcome = compare(case.specified(self.histories), normal_form(self.out))
-            assert outcome, str(outcome)
-            assert self.operator.progress() == FOREVER
-            assert self.operator.size() == 0
-            assert list(self.operator.state()) == []
-
-    return Conformance
+                    operator.push(port, [(late, late + 1, (1, 1)), (time, time + 1, (1, 1))])
 
 
 def test_an_operator_keeps_the_contract(case: Case) -> None:
-    run_state_machine_as_test(
-        conformance(case),
-        settings=settings(
-            max_examples=max(15, settings.default.max_examples // 4),
-            stateful_step_count=15,
-            suppress_health_check=list(HealthCheck),
-        ),
+    check_box(
+        lambda: Alone(case),
+        inputs=[complete(case)] * len(case.sources),
+        means=case.plan,
+        migrates=logical_of(case.node).is_snapshot_reducible,
+        after_event=more_of_operators(case),
+        examples=max(15, settings.default.max_examples // 4),
     )
 
 

@@ -10,7 +10,6 @@ from midstream.migration.transition import Transition
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.entrance import Entrances
 from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.graph_host import GraphHost
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.metadata import Metadata
@@ -72,7 +71,7 @@ class Engine:
     ) -> None:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
-        self._host = GraphHost(self._graph, self._feed)
+        self._host = Host(self._graph, self._feed)
         if plan is not None:
             self.add(plan, sink)
 

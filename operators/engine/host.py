@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
-from typing import Protocol
+from itertools import count
 
 from midstream.operators.base.operator import Operator
+from midstream.operators.engine.feed import Feed
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.hosting import no_rows, results_of
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.queries import RunningQuery, carried_out
+from midstream.operators.engine.query_graph import QueryGraph
+from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Batch, Time
 
 
-class Host(Protocol):
-    """The running queries, as a migration sees them: all that it may ask of them, and do to them.
+class Host:
+    """A query graph that is fed, as a migration sees it: all that it may ask of the queries, and do to them.
 
     A migration asks first, while nothing changes. Then it builds its Boxes (`running_box`, `new_box`), puts
     them among the operators (`box_nodes`, `exchange`), gives out what is ready at once (`emit`), and lets
@@ -25,52 +30,85 @@ class Host(Protocol):
     engine, which checks.
     """
 
+    def __init__(self, graph: QueryGraph, feed: Feed) -> None:
+        self._graph = graph
+        self._feed = feed
+        self._numbers = count(1)
+        """Of Boxes to come."""
+
     @property
     def queries(self) -> Mapping[str, RunningQuery]:
         """The queries that run, by name."""
+        return self._graph.queries
 
     @property
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators of all queries, by their nodes; true whenever one is looked at."""
+        return self._graph.base.running
 
     def query(self, name: str | None = None) -> RunningQuery:
         """A query by name; the first one without. Raises UnknownStreamError where there is none."""
+        return self._graph.query(name)
 
     def has_ended(self) -> bool:
         """Whether all streams have ended: nothing comes any more."""
+        return self._graph.has_ended()
 
     # What runs, and what went through it
 
     def exchangeable_inputs(self, query: str | None = None) -> dict[Node, Node]:
         """Where the part of a query begins that can be exchanged: its windows, and what it shares with other
         queries. By the logical node the physical one that runs."""
+        return carried_out(self.query(query).physical, self.shared(query))
 
     def shared(self, query: str | None = None) -> Set[Node]:
         """The nodes that run for other queries. To ask for one costs O(1)."""
+        return self._graph.shared(self.query(query))
 
     def emitted(self, node: Node) -> int:
         """How many elements a running node has given."""
+        return self._graph.base.made(node)
 
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
+        return self._graph.max_end(node)
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""
+        return self._graph.log(node)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
         """What was seen of each of a query's windows, by their logical nodes. Raises StatisticsError where
         one gives positive and negative elements."""
+        return self._graph.observe(query)
 
     # Boxes
 
     def running_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
         """What runs between some nodes and others above them, as a Box, for whoever takes it over."""
+        plan, base = _numbered(roots), self._graph.base
+        return PlanBox(
+            plan,
+            inputs,
+            relations=no_rows(plan),
+            running=base.running,
+            reached=[base.progress_of(node) for node in inputs],
+            compile=self._graph.is_compiled,
+        )
 
     def new_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
         """Operators with empty state between some running nodes and new ones above them, as a Box."""
+        plan = _numbered(roots)
+        self._graph.check_relations(plan)
+        return PlanBox(plan, inputs, relations=self._graph.relations, compile=self._graph.is_compiled)
 
     def box_nodes(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
         """Nodes for the outputs of a Box that stands for some roots; plans have them in their place."""
+        number = next(self._numbers)
+        return [
+            Node(Boxed(number, output, len(inputs), root.schema, root), tuple(inputs))
+            for output, root in enumerate(roots)
+        ]
 
     # Changes
 
@@ -84,26 +122,48 @@ class Host(Protocol):
     ) -> None:
         """Give a query another plan, and a physical plan with some other `operators`, guests among them.
         `moved` tells under which nodes operators that stay go on."""
+        self._graph.exchange(self.query(query), plan, physical, moved, operators)
 
     def emit(self, node: Node, batch: Batch) -> None:
         """Give out elements in the place of a node, outside of any event: operators above it take them, and
         what becomes a result goes to the sinks."""
+        query = self._graph.query_of(node)
+        if query is None:
+            return
+        if batch:
+            results = results_of(self._graph.base, query.physical, node, batch, self._graph.meters)
+            for output, sinks in query.sinks.items():
+                if results.get(output):
+                    for sink in sinks:
+                        sink(results[output])
+        if isinstance(guest := self.operators.get(node), Guest):
+            guest.hosted.look()
 
     def adopt_plans(self) -> None:
         """Let the operators of Boxes that have become plans run with all others; then begin what waits for
         that."""
+        self._graph.adopt_plans()
 
     def compile_routes(self, query: str) -> None:
         """Compile now what the next elements of a query's streams take, so that these need not wait."""
+        for source in self.query(query).plan.sources:
+            self._feed.open(source.stream)
 
     def count_results(self, query: str | None = None) -> None:
         """Bring the count of a query's results up to date, before its operators change."""
+        self._graph.count_results(self.query(query))
 
     # Later
 
     def when_free(self, query: RunningQuery, action: Callable[[], object]) -> None:
         """Do something as soon as no part of a query is being exchanged, behind all that waits for it."""
+        query.waiting.append(action)
 
     def work_in_steps(self, work: Generator[None, None, None]) -> None:
         """Do work a step at a time, one at each push, heartbeat and end, so that it never holds up elements
         for long. It is closed when all streams have ended. It must have taken its first step."""
+        self._feed.work_in_steps(work)
+
+
+def _numbered(roots: Sequence[Node]) -> Plan:
+    return Plan({str(i): root for i, root in enumerate(roots)})

@@ -36,8 +36,8 @@ class RunningQuery:
     """By output."""
     lasting: Time = BEGINNING
     """Until when what came through windows that are gone may be valid."""
-    apart: set[int] = field(default_factory=set)
-    """The numbers of Boxes that have become plans and stay Boxes, as another query runs such operators."""
+    stuck: set[int] = field(default_factory=set)
+    """The numbers of Boxes that have become plans and stay Boxes, as another query runs equal operators."""
     waiting: deque[Callable[[], object]] = field(default_factory=deque)
     """What is to be done, one after the other, when no part of the plan is being exchanged any more."""
     results: int = 0
@@ -71,7 +71,7 @@ class RunningQuery:
     def is_exchanged(self) -> bool:
         """Whether a part of the plan is being exchanged."""
         numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
-        return not numbers <= self.apart
+        return not numbers <= self.stuck
 
 
 def lowest(physical: Plan, shared: Set[Node] = frozenset()) -> tuple[Node, ...]:

@@ -81,12 +81,7 @@ class QueryGraph:
         self._gauges = Gauges(self.base)
 
     def add(self, plan: Plan | Stream, sink: Sink | None = None, name: str = QUERY) -> RunningQuery:
-        """Run one more query from now on; it shares what it has in common with those that run.
-
-        It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
-        that came before is missing. Raises PlanError where there is a query of that name, where the plan
-        reads no stream, or declares one otherwise than a running query does.
-        """
+        """Run one more query from now on; it shares what it has in common with those that run."""
         plan = plan_of("add", plan)
         require_name("add: name", name, "the name of the query")
         if sink is not None:
@@ -97,6 +92,21 @@ class QueryGraph:
             raise PlanError(f"query {name} reads no stream, expected at least one")
         self.entrances.enter(plan.sources, name)
         self.check_relations(plan)
+        query = self._new(name, plan)
+        self.base.run(query, query.physical)
+        self.queries[name] = query
+        try:
+            self.meters.use(query, lowest(query.physical), self.max_end)
+        except Exception:
+            self._drop(query)
+            raise
+        query.made = self._made(query)
+        if sink is not None:
+            self.subscribe(sink, query=name)
+        return query
+
+    def _new(self, name: str, plan: Plan) -> RunningQuery:
+        """A query that is about to run: what it shares, what it gives first, and what it has missed."""
         ends, roots = self.entrances.max_end, plan.outputs.values()
         complete_from = max(missed_until(root, ends) for root in roots)
         sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
@@ -109,27 +119,16 @@ class QueryGraph:
             else:
                 alone = PlanBox(physical, relations=self.relations)
                 first = dict(zip(alone.outputs, alone.initial, strict=True))
-        windows = lowest(physical)
         if complete_from != FOREVER:
             # What a window gave when it was larger may outlast what the plan tells of it.
-            known = [self.meters[window].max_end for window in windows if window in self.meters]
+            known = [self.meters[window].max_end for window in lowest(physical) if window in self.meters]
             complete_from = max(complete_from, *known, BEGINNING)
         query = RunningQuery(name, plan, physical, next(self._query_numbers), complete_from, first=first)
         query.results = sum(map(len, first.values()))
-        self.base.run(query, physical)
-        self.queries[name] = query
-        try:
-            self.meters.use(query, windows, self.max_end)
-        except Exception:
-            self._drop(query)
-            raise
-        query.made = self._made(query)
-        if sink is not None:
-            self.subscribe(sink, query=name)
         return query
 
     def remove(self, name: str = QUERY) -> None:
-        """Stop a query. What only it needed is forgotten, and results that it had under construction too."""
+        """Stop a query. What only it needed is forgotten."""
         query = self.query(name)
         self.count_results(query)
         self._gauges.drop(query)
@@ -169,9 +168,8 @@ class QueryGraph:
         return _Shared(self.base, query)
 
     def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
-        """Hand every further batch of results of a query's output to a function; of the first query and its
-        first output by default. Before anything has arrived, rows of relations that are results by themselves
-        are handed over at once."""
+        """Hand every further batch of results of a query's output to a function; before anything has arrived,
+        rows of relations that are results by themselves at once."""
         require_callable("sink", sink, "a function that takes a batch of results, such as results.extend")
         chosen = self.query(query)
         output = chosen.output(output)
@@ -181,14 +179,8 @@ class QueryGraph:
         self.base.subscribed(chosen.physical.outputs[output])
 
     def keep_log(self, query: str | None = None) -> Time:
-        """From now on keep what is still valid of a query's windows, and of its results: a migration that
-        moves states begins with it.
-
-        Gives the instant from which on the log is complete: when all that came before has expired.
-
-        Cost     O(log n) per element and result, and their memory, until the query is removed.
-        Raises   PlanError where a window gives positive and negative elements.
-        """
+        """From now on keep what is still valid of a query's windows, and of its results. Gives the instant
+        from which on the log is complete: when all that came before has expired."""
         chosen = self.query(query)
         windows = lowest(chosen.physical)
         for node in windows:
@@ -281,7 +273,7 @@ class QueryGraph:
         seats = [node for node in query.physical.nodes if box_of(node) == number]
         coming = Incoming(seats, box, query.physical)
         if clashes := coming.clashes(running):
-            query.apart.add(cast(Boxed, guest.operator).number)
+            query.stuck.add(cast(Boxed, guest.operator).number)
             self.guests.block(guest, clashes)
             return
         becomes = logical_plan(coming.physical)
@@ -330,8 +322,7 @@ class QueryGraph:
         return sum(map(self.base.made, query.physical.outputs.values()))
 
     def counters(self, query: str | None = None) -> dict[str, int]:
-        """`elements` that came in, and dead letters by reason; of a query its `results`, and of the part that
-        can be exchanged what it `received`, `emitted`, and gave from operator to operator: `intermediate`."""
+        """What was counted of all streams, of a query, and of the part of it that can be exchanged."""
         chosen, made = self.query(query), self.base.made
         self.count_results(chosen)
         inputs, outputs = lowest(chosen.physical, self.shared(chosen)), list(chosen.physical.outputs.values())
@@ -360,8 +351,7 @@ class QueryGraph:
         return inputs + [log for query in self.queries.values() for log in query.logs.values()]
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows, or sources without a window, by their logical nodes;
-        and what its relations hold. Cost: O(kept elements)."""
+        """What was seen of each of a query's windows, and what its relations hold, by their logical nodes."""
         chosen = self.query(query)
         windows = carried_out(chosen.physical)
         for node in windows.values():
@@ -387,8 +377,7 @@ class QueryGraph:
 
     @contextmanager
     def watch(self, query: str | None = None) -> Iterator[Callable[[], list[Metadata]]]:
-        """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a
-        function that reads what was measured so far."""
+        """Measure the operators of a query for the time of a block, which gets a function that reads."""
         chosen = self.query(query)
         self._gauges.watch(chosen)
         try:

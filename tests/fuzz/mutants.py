@@ -43,7 +43,7 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
 from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import split_time
-from midstream.operators.engine.graph_host import GraphHost
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.operators import Arrangement
@@ -329,7 +329,7 @@ MUTANTS = (
     Mutant(
         "nothing-is-shared",
         "What another query needs is exchanged as well.",
-        _put(GraphHost, "shared", lambda self, query=None: set()),
+        _put(Host, "shared", lambda self, query=None: set()),
         story=TWO_QUERIES,
     ),
     Mutant(

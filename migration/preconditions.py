@@ -10,9 +10,8 @@ from midstream.operators.base.box import Box, full
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import (
     Arrangement,
-    CountWindow,
+    Counting,
     Logical,
-    PartitionedWindow,
     Relation,
     Source,
     TimeWindow,
@@ -228,7 +227,7 @@ def _require_same_inputs(old: Plan, new: Plan) -> None:
     had, has = set(input_nodes(old)), set(input_nodes(new))
     if had != has:
         changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
-        counting = [node for node in changed if isinstance(logical(node), CountWindow | PartitionedWindow)]
+        counting = [node for node in changed if isinstance(logical(node), Counting)]
         operator = logical((counting or changed)[0]) if changed else None
         advice = (
             "a count window gives other rows where it counts others, so it must stay over what it is over"

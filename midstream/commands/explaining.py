@@ -16,8 +16,7 @@ from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (
     Arrangement,
-    CountWindow,
-    PartitionedWindow,
+    Counting,
     Relation,
     Source,
     TimeWindow,
@@ -214,7 +213,7 @@ def assumed_statistics(plan: Plan) -> Statistics:
                 lengths[node] = float(longest) if intervals else 1.0
             case TimeWindow(size, slide):
                 lengths[node] = 10.0 * longest if size is None else float(size + slide - 1)
-            case CountWindow(rows) | PartitionedWindow(_, rows):
+            case Counting(rows=rows):
                 lengths[node] = 10.0 * longest if rows is None else rows * d
             case _:
                 lengths[node] = below

@@ -12,12 +12,11 @@ from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.implementations.obstacles import gives_constants, is_relation
 from midstream.plans.algebra.operators import (
-    CountWindow,
+    Counting,
     Dstream,
     Intersection,
     Istream,
     Join,
-    PartitionedWindow,
     Relation,
     Source,
     TimeWindow,
@@ -337,7 +336,7 @@ def _may_be_endless(node: Node, scope: _Scope) -> bool:
             return is_constant or scope.forever
         case TimeWindow(size):
             return size is None
-        case CountWindow() | PartitionedWindow():
+        case Counting():
             return True
         case Istream() | Dstream():
             return False
@@ -404,7 +403,7 @@ def implemented(draw: st.DrawFn, plan: Plan, *, upper: bool = False) -> Plan:
     What stands below a window that counts rows works on intervals: converters do not keep the order of
     arrival, by which it may have to go.
     """
-    counted = [node for node in plan.nodes if isinstance(logical(node), CountWindow | PartitionedWindow)]
+    counted = [node for node in plan.nodes if isinstance(logical(node), Counting)]
     below = {node for window in counted for child in window.inputs for node in child.walk()}
     kept = set(plan.nodes) - set(above(plan, input_nodes(plan))) if upper else set()
     changed: dict[Node, Node] = {}

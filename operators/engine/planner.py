@@ -15,7 +15,7 @@ from midstream.operators.rows import distinct, multisets, stateless, union
 from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation, implementation_of
-from midstream.plans.algebra.operators import Convert, Form, Logical, Relation, Source, Split
+from midstream.plans.algebra.operators import Convert, Form, Leaf, Logical, Split
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import is_chronon_stream
@@ -108,4 +108,4 @@ def _in_form(node: Node, wanted: Form) -> Node:
 
 def _is_leaf(node: Node) -> bool:
     """Whether nothing is to be chosen for it: what comes from outside, or from a Box."""
-    return isinstance(node.operator, Source | Relation | Boxed)
+    return isinstance(node.operator, Leaf | Boxed)

@@ -12,14 +12,12 @@ from typing import Any
 
 from midstream.plans.algebra.operators import (
     Aggregate,
-    AntiJoin,
     CountWindow,
     Granularity,
-    Join,
+    Leaf,
     PartitionedWindow,
     Project,
     Relation,
-    SemiJoin,
     Source,
     TimeWindow,
 )
@@ -209,30 +207,21 @@ def _origins(
     node: Node, below: Mapping[Node, tuple[frozenset[Origin], ...]]
 ) -> tuple[frozenset[Origin], ...]:
     """By output column, the columns of streams and relations that it comes from."""
-    inputs = [below[child] for child in node.inputs]
     operator = logical(node)
+    if isinstance(operator, Leaf):
+        return tuple(frozenset({(operator.label, place)}) for place in range(len(node.schema)))
+    known: dict[str, frozenset[Origin]] = {}
+    for child in node.inputs:
+        for name, origins in zip(child.schema.names, below[child], strict=True):
+            known[name] = known.get(name, frozenset()) | origins
+    computed: Mapping[str, frozenset[str]] = {}
     match operator:
-        case Source(name) | Relation(name):
-            return tuple(frozenset({(name, place)}) for place in range(len(operator.columns)))
         case Project(columns):
-            schema = node.inputs[0].schema
-            return tuple(
-                frozenset().union(*(inputs[0][schema.index(name)] for name in expression.columns()))
-                for _, expression in columns
-            )
-        case Aggregate(keys, calls):
-            schema = node.inputs[0].schema
-            read = [frozenset({key}) for key in keys] + [call.columns() for _, call in calls]
-            return tuple(
-                frozenset().union(*(inputs[0][schema.index(name)] for name in names)) for names in read
-            )
-        case Join(_, columns):
-            both = node.inputs[0].schema.concat(node.inputs[1].schema)
-            found = inputs[0] + inputs[1]
-            return tuple(found[both.index(name)] for name in columns)
-        case SemiJoin() | AntiJoin():
-            return inputs[0]
-    return tuple(frozenset().union(*parts) for parts in zip(*inputs, strict=True))
+            computed = {name: expression.columns() for name, expression in columns}
+        case Aggregate(_, calls):
+            computed = {name: call.columns() for name, call in calls}
+    read = (computed.get(name, {name}) for name in node.schema.names)
+    return tuple(frozenset().union(*(known.get(name, frozenset()) for name in names)) for names in read)
 
 
 def _compared(expression: Expression) -> Iterator[tuple[list[str], list[Any]]]:

@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from midstream.plans.algebra.operators import (
-    Aggregate,
-    Distinct,
-    Filter,
     Join,
-    Logical,
-    Project,
     Source,
     TimeWindow,
     Union,
@@ -73,10 +68,7 @@ def _node_text(node: Node, is_exact: bool) -> str:
         return f"({inside[0]} {symbol}{detail} {inside[1]})"
     if isinstance(operator, Union):
         return f"({f' ∪{detail} '.join(inside)})"
-    return f"{SYMBOLS[type(operator)]}{detail}({_bare(inside[0])})"
-
-
-SYMBOLS: dict[type[Logical], str] = {Filter: "σ", Project: "π", Distinct: "δ", Aggregate: "γ"}
+    return f"{operator.symbol}{detail}({_bare(inside[0])})"
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,136 @@
+"""What is known of an operator is in its file; other places that name a kind of operator are listed here.
+
+Who adds an operator need not go to them: they deal with the kinds that they name, and with all others alike,
+or not at all. A new place needs a reason; a fact that every operator has belongs into its file.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from midstream.operators.engine.planner import RUNNING
+from midstream.plans.algebra.operators import KINDS
+
+OPERATORS = "midstream.plans.algebra.operators"
+NAMES = {kind.__name__ for kind in KINDS.values()}
+LEAVES = {"Source", "Relation"}
+WINDOWS = {"TimeWindow", "CountWindow", "PartitionedWindow"}
+CHANGES = {"Istream", "Dstream"}
+
+ALLOWED: dict[str, tuple[set[str], str]] = {
+    "plans/algebra/builder.py": (NAMES - {"Convert"}, "a method of a stream makes each operator"),
+    "plans/algebra/plan.py": (LEAVES, "a plan lists the streams and the relations that it reads"),
+    "plans/algebra/properties.py": ({"Source"}, "what reads no stream does not go on in time"),
+    "plans/sql/*.py": (NAMES, "clauses of SQL mean these operators; some are refused over others"),
+    "plans/equivalence/comparison.py": (LEAVES, "plans are compared over the same inputs"),
+    "plans/equivalence/prover.py": (NAMES, "its equations are about these; others stand as they are"),
+    "plans/equivalence/refutation.py": ({"Aggregate"}, "floats are summed in another order"),
+    "plans/equivalence/small_inputs.py": (
+        {*LEAVES, *WINDOWS, "Granularity", "Project", "Aggregate"},
+        "inputs are drawn at which windows move on, and with the values that computed columns come from",
+    ),
+    "plans/equivalence/step_functions.py": (
+        {*CHANGES, "TimeWindow", "Granularity"},
+        "a second reading of what operators over time mean; a test compares it with the first",
+    ),
+    "operators/engine/*.py": (LEAVES, "what comes from outside enters here"),
+    "operators/engine/adjustment.py": ({"TimeWindow", "Granularity"}, "their settings change while they run"),
+    "operators/engine/planner.py": ({"Split", "Convert"}, "they are placed between what does not fit"),
+    "operators/joins/sweep_join.py": ({"Join"}, "what joins of several implementations share"),
+    "optimizer/cost/outputs.py": ({"Project", "Join", "Aggregate", "Split"}, "formulas read parameters"),
+    "optimizer/cost/work.py": ({"Aggregate"}, "a formula reads its parameters"),
+    "optimizer/rules/*.py": ({"Filter", "Union", "Join", "Distinct"}, "a rule is about what it rewrites"),
+    "migration/*.py": (
+        {*LEAVES, "TimeWindow"},
+        "a migration leaves the inputs as they are; a window of one chronon may come and go",
+    ),
+    "migration/parallel_track.py": ({"Filter", "Project", "Union", "Join"}, "it is right over these alone"),
+    "commands/explaining.py": (
+        {*LEAVES, "TimeWindow"},
+        "without statistics, lengths are assumed by the windows",
+    ),
+    "commands/running.py": ({"CountWindow", "PartitionedWindow"}, "their errors name the window"),
+    "testing/plans.py": (
+        {*LEAVES, *CHANGES, "TimeWindow", "Join", "Intersection"},
+        "random plans keep what never ends out of windows",
+    ),
+    "scenarios/studies/*.py": (
+        {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},
+        "studies over recorded streams are about plans of these",
+    ),
+}
+"""By file, the kinds that it may name, and why."""
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """The modules of all rooms: where they are, and their text."""
+    spec = find_spec("midstream")
+    assert spec is not None and spec.origin is not None
+    root = Path(spec.origin).parent
+    for folder, _, files in os.walk(root, followlinks=True):
+        for path in (Path(folder, file) for file in files if file.endswith(".py")):
+            yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def named_kinds(source: str) -> set[str]:
+    """The kinds that a module imports, or reads off the package that holds them."""
+    found: set[str] = set()
+    packages: set[str] = set()
+    for node in ast.walk(tree := ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OPERATORS):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == OPERATORS.rpartition(".")[0]:
+            packages |= {alias.asname or alias.name for alias in node.names if alias.name == "operators"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
+            found.add(node.attr)
+    return found & NAMES
+
+
+def unlisted(file: str, kinds: set[str]) -> set[str]:
+    """The kinds that a file may not name: it is no module of running operators that names what it runs."""
+    module = f"midstream.{file.removesuffix('.py').replace('/', '.')}"
+    runs = {
+        fact.implements.__name__
+        for fact in RUNNING
+        if module in sys.modules and fact in vars(sys.modules[module]).get("RUNNING", {})
+    }
+    allowed = [kinds for pattern, (kinds, _) in ALLOWED.items() if fnmatch(file, pattern)]
+    return kinds - runs.union(*allowed)
+
+
+FACTS = ("plans/algebra/operators/", "plans/algebra/implementations/")
+NAMED = {
+    file: kinds for file, text in sources() if not file.startswith(FACTS) and (kinds := named_kinds(text))
+}
+
+
+def test_the_search_finds_both_ways_of_naming() -> None:
+    assert named_kinds("from midstream.plans.algebra.operators import Join, Leaf") == {"Join"}
+    assert named_kinds("from midstream.plans.algebra.operators.join import Join") == {"Join"}
+    assert named_kinds("from midstream.plans.algebra import operators as o\nisinstance(x, o.Join)") == {
+        "Join"
+    }
+    assert "operators/rows/stateless.py" in NAMED and "plans/algebra/builder.py" in NAMED
+
+
+@pytest.mark.parametrize("file", NAMED)
+def test_only_listed_places_name_a_kind_of_operator(file: str) -> None:
+    assert unlisted(file, NAMED[file]) == set()
+
+
+@pytest.mark.parametrize("pattern", ALLOWED)
+def test_what_is_listed_is_named(pattern: str) -> None:
+    named = set().union(*(kinds for file, kinds in NAMED.items() if fnmatch(file, pattern)))
+    if ALLOWED[pattern][0] >= NAMES - {"Convert"}:
+        assert named
+    else:
+        assert ALLOWED[pattern][0] <= named

@@ -24,7 +24,8 @@ class OrderedOutput:
 
     As long as what is held comes in order, as where streams are in step, a queue suffices. What comes out of
     order is kept as one ordered run for each call, its first result last; a heap tells which run has the
-    earliest.
+    earliest. What comes is a batch at a time, and mostly due at once; with an Expiry of single results, a
+    union would take twice as long, and duplicate elimination a tenth to a quarter longer.
 
     State    The results that start after the last bound.
     Cost     O(1) per result that comes in order, else O(log n).

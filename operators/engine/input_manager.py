@@ -114,7 +114,9 @@ class _Waiting:
     """Elements in order of their starts, ties in order of arrival.
 
     What arrives in order goes to a queue, what does not to a heap. The starts in the heap lie before the
-    queue's last, so of elements with equal starts those in the queue have arrived first.
+    queue's last, so of elements with equal starts those in the queue have arrived first. As in Expiry; but
+    elements have their starts, and are put in order at the end, so that nothing moves up from the heap: with
+    an Expiry, single elements would take half as long again.
 
     Cost     O(1) to add in order, else O(log n), or O(1) C steps where a batch is long enough to sort all.
     """

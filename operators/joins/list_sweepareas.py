@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import count
 
+from midstream.operators.base.compaction import MASK, compact
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.joins.sweepareas import SELDOM, Bucket, is_hollow
+from midstream.operators.joins.sweepareas import Bucket
 from midstream.plans.values.streams import Batch, Element, Time
 
 
@@ -45,8 +46,8 @@ class ListSweepArea:
         index = self.index
         for _, number in self._expiry.expired(time):
             del index[number]
-            if not len(index) & SELDOM and is_hollow(index):
-                self.index = index = dict(index)
+            if not len(index) & MASK:
+                self.index = index = compact(index)
 
     def __len__(self) -> int:
         return len(self.index)

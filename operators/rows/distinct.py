@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 
+from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.output import OrderedOutput
@@ -18,9 +19,6 @@ Cover = tuple[Time, Payload, Time | None]
 
 _NOTHING = object()
 """The payload of nothing."""
-
-SELDOM = 64
-"""What has ended is forgotten when it is most of what there is, and this much more."""
 
 
 class Distinct(Operator):
@@ -157,7 +155,7 @@ class FifoDistinct(Operator):
                 latest = end
                 count += 1
             self._first = first
-            if first == count or 2 * first > count + SELDOM:
+            if first == count or 2 * first > count + SPARE:
                 self._forget()
             return out
 
@@ -171,7 +169,7 @@ class FifoDistinct(Operator):
         self._first = 0
         if not self._ends:
             last.clear()
-        elif len(last) > 2 * len(self._ends) + SELDOM:
+        elif len(last) > 2 * len(self._ends) + SPARE:
             kept = {payload: number for payload, number in last.items() if number >= self._gone}
             last.clear()
             last.update(kept)

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable
 from itertools import chain, islice
 
 from midstream.operators.base.arrivals import Arrival, Arrivals
+from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
-
-FEW = 64
-"""What has left is forgotten when it is most of what there is, and this much more."""
 
 
 class _Row:
@@ -112,7 +110,7 @@ class Multisets(Operator):
             while first < count and (end := ends[first]) is not None:
                 out.append((starts[first], end, payloads[first]))
                 first += 1
-            if first and (first == count or 2 * first > count + FEW):
+            if first and (first == count or 2 * first > count + SPARE):
                 del starts[:first], ends[:first], payloads[:first]
                 self._gone += first
                 first = 0

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import itemgetter
-from sys import getsizeof
-from typing import TypeVar
 
+from midstream.operators.base.compaction import MASK, compact
 from midstream.plans.values.streams import Payload
 
 Bucket = dict[Payload, int]
 """Payloads of one key, each with its multiplicity."""
-
-V = TypeVar("V")
-
-_SELDOM = 63
-"""A bucket is looked at when its size is a multiple of 64."""
-
-
-def compact(bucket: dict[Payload, V]) -> dict[Payload, V]:
-    """A dict from which something was deleted, or a copy of it if most of it is empty places. A dict keeps
-    the place of what has left until it grows again, and whoever iterates passes over it."""
-    is_hollow = not len(bucket) & _SELDOM and getsizeof(bucket) > 256 * (len(bucket) + 64)
-    return dict(bucket) if is_hollow else bucket
 
 
 class Buckets:
@@ -67,7 +54,7 @@ class Buckets:
     def _shrink(self, key: Hashable, bucket: Bucket) -> None:
         if not bucket:
             del self._buckets[key]
-        else:
+        elif not len(bucket) & MASK:
             self._buckets[key] = compact(bucket)
 
     def clear(self) -> None:

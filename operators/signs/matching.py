@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
+from midstream.operators.base.compaction import MASK, compact
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.operators.signs.alignment import Alignment, Changes, copies
-from midstream.operators.signs.buckets import Buckets, compact, key_function
+from midstream.operators.signs.buckets import Buckets, key_function
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
@@ -137,10 +138,10 @@ class SignedMatching(Operator):
             if not row.count:
                 self._size -= 1
                 del rows[payload]
-                if rows:
-                    self._rows[key] = compact(rows)
-                else:
+                if not rows:
                     del self._rows[key]
+                elif not len(rows) & MASK:
+                    self._rows[key] = compact(rows)
 
     def size(self) -> int:
         """Valid payloads of both sides, and elements that wait."""

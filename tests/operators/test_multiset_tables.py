@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from midstream.operators.base.arrivals import Arrivals
+from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.run import run
 from midstream.operators.joins.covers import KeyCovers
 from midstream.operators.joins.matching import AntiJoin, SemiJoin
-from midstream.operators.rows.multisets import FEW, Multisets, alone, surplus
+from midstream.operators.rows.multisets import Multisets, alone, surplus
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.physical import Physical
@@ -374,6 +375,6 @@ def test_places_of_results_that_left_are_given_back_seldom_but_soon() -> None:
         difference.push(0, [(t, t + window, ("a", t))])
         difference.advance(1, t)
         given_back.add(difference._gone)
-        assert len(difference._starts) <= 2 * window + 2 * FEW
+        assert len(difference._starts) <= 2 * window + 2 * SPARE
     assert len(given_back) <= 1 + total // window
     assert max(given_back) > total - 3 * window

@@ -75,8 +75,7 @@ def compile_inlet(
 
     What is unusual is left to `take`. Behind an element `adopt_plans` is called when something is `waiting`.
     """
-    sinks = list(way.sinks())
-    if max(len(way.stops), len(sinks)) > legs.LEG:
+    if len(way.stops) > legs.LEG or len(sinks := list(way.sinks())) > legs.LEG:
         return None
     route = Route([way.source.number], list(way.stops.values()), set(), is_single=True)
     body = []

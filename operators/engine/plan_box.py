@@ -99,7 +99,7 @@ class PlanBox:
         if not self._is_compiled:
             return [partial(walk, stops) for _ in ports]
         return [
-            compile_step([port], stops, set(self._results), f"way of {self.inputs[port]} through a box")
+            compile_step([port], stops, set(self._results), f"way through a box from input {port}")
             for port in ports
         ]
 

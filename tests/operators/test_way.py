@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inside import base_of, graph_of
 
 from midstream.engine import Engine
-from midstream.operators.compile.generated import _compiled, define
+from midstream.operators.compile.generated import _titled, define
 from midstream.operators.compile.switch import VARIABLE
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
@@ -166,7 +166,7 @@ def test_compiled_source_goes_with_its_code() -> None:
     filename = function.__code__.co_filename
     assert linecache.getline(filename, 2) == "    return 1"
     del function
-    _compiled.cache_clear()
+    _titled.cache_clear()
     assert filename not in linecache.cache
 
 

@@ -44,9 +44,9 @@ class Segments:
         payloads = zip(*[column[first:at] for column in self.columns], strict=True)
         out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads, strict=True)))
         if self.hollow:
-            found = [one for one in out if one[0] < one[1]]
-            self.hollow -= len(out) - len(found)
-            out = found
+            lasting = [one for one in out if one[0] < one[1]]
+            self.hollow -= len(out) - len(lasting)
+            out = lasting
         if 2 * at > size:  # so that what is moved is no more than what has left
             del starts[:at], ends[:at]
             for column in self.columns:

@@ -58,11 +58,11 @@ class Sum(Accumulator):
     1.0
     """
 
-    __slots__ = ("_count", "_others", "_whole")
+    __slots__ = ("_count", "_integers", "_others")
 
     def __init__(self) -> None:
         self._count = 0
-        self._whole = 0
+        self._integers = 0
         self._others = ExactSum()
         """Of what is no integer."""
 
@@ -77,7 +77,7 @@ class Sum(Accumulator):
     def _change(self, value: Any, sign: int) -> None:
         self._count += sign
         if isinstance(value, int):
-            self._whole += sign * value
+            self._integers += sign * value
         else:
             self._others.change(value, sign)
 
@@ -85,16 +85,16 @@ class Sum(Accumulator):
         """The sum, rounded once; None of nothing."""
         if not self._count:
             return None
-        return self.rounded() if self._others.count else self._whole
+        return self.rounded() if self._others.count else self._integers
 
     def rounded(self) -> float | None:
         """The sum as a float; unknown beyond the largest."""
-        return self._others.over(1, self._whole)
+        return self._others.over(1, self._integers)
 
-    def whole(self) -> int:
+    def integer(self) -> int:
         """The sum, if it is known to be an integer."""
         numerator, denominator = self._others.ratio()
-        return self._whole + numerator // denominator
+        return self._integers + numerator // denominator
 
 
 class Mean(Sum):
@@ -104,7 +104,7 @@ class Mean(Sum):
 
     def value(self, at: Time) -> float | None:
         """The mean; None of nothing."""
-        return self._others.over(self._count, self._whole) if self._count else None
+        return self._others.over(self._count, self._integers) if self._count else None
 
 
 class Variance(Accumulator):
@@ -325,7 +325,7 @@ class SumDistinct(Accumulator):
         """The sum, rounded once; None of nothing."""
         if self._sum.value(at) is None:
             return None
-        return self._sum.rounded() if self._no_integers else self._sum.whole()
+        return self._sum.rounded() if self._no_integers else self._sum.integer()
 
 
 ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {

@@ -85,9 +85,9 @@ class ExactSum:
             return (Fraction(self._scaled, 1 << self._shift) + self._rest).as_integer_ratio()
         return self._scaled, 1 << self._shift
 
-    def over(self, divisor: int, whole: int = 0) -> float | None:
+    def over(self, divisor: int, plus: int = 0) -> float | None:
         """The sum, and an integer besides, divided and rounded once; unknown beyond the largest float."""
         if self._rest:
-            return rounded((Fraction(self._scaled, 1 << self._shift) + self._rest + whole) / divisor)
+            return rounded((Fraction(self._scaled, 1 << self._shift) + self._rest + plus) / divisor)
         shift = self._shift
-        return rounded_quotient(self._scaled + (whole << shift), divisor << shift)
+        return rounded_quotient(self._scaled + (plus << shift), divisor << shift)

@@ -20,8 +20,8 @@ class Cover(Protocol):
 
     until: Time | None
     """The latest end of a matching right element; None where none is valid."""
-    given: Time
-    """Until when a semi-join has given the left elements out."""
+    told_until: Time
+    """Until when a semi-join has given out the left elements, as far as it knows."""
 
     @property
     def end(self) -> Time:
@@ -31,23 +31,23 @@ class Cover(Protocol):
 class KeyCover:
     """The cover of all left elements of one key."""
 
-    __slots__ = ("given", "key", "until")
+    __slots__ = ("key", "told_until", "until")
 
     end = FOREVER
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.until: Time | None = None
-        self.given: Time = FOREVER
+        self.told_until: Time = FOREVER
 
 
 class OwnCover(list[Any]):
     """A left element that is its own cover."""
 
-    __slots__ = ("given", "until")
+    __slots__ = ("told_until", "until")
 
     until: Time | None
-    given: Time
+    told_until: Time
 
     @property
     def end(self) -> Time:
@@ -66,7 +66,7 @@ class Covers(Protocol):
         """What covers a left element that starts; None where nothing does."""
 
     def keep(self, left: Left, cover: Cover | None) -> Cover | None:
-        """Keep a left element under what was found for it. Gives the cover if nobody awaits its end yet."""
+        """Keep a left element under what covers it. Gives the cover if nobody awaits its end yet."""
 
     def reached(self, right: Element) -> Iterable[Cover]:
         """What a right element that starts extends; not yet extended."""
@@ -125,7 +125,7 @@ class KeyCovers:
     def lefts(self, cover: Cover) -> Iterable[Left]:
         """The left elements of its key."""
         assert isinstance(cover, KeyCover)
-        return self._lefts.found(cover.key)
+        return self._lefts.of(cover.key)
 
     def release(self, cover: Cover) -> None:
         """Forget it."""
@@ -143,7 +143,7 @@ class KeyCovers:
         yield from ((start, end, payload) for start, end, payload, *_ in self._lefts)
         for key, cover in self._covers.items():
             assert cover.until is not None
-            yield cover.given if cover.given < cover.until else cover.until, cover.until, key
+            yield cover.told_until if cover.told_until < cover.until else cover.until, cover.until, key
 
 
 class PairCovers:
@@ -169,7 +169,7 @@ class PairCovers:
     def find(self, start: Time, payload: Payload) -> Cover | None:
         """A cover of its own, by the valid right elements."""
         holds = self._holds
-        rights = self._rights.found(self._left_key(payload))
+        rights = self._rights.of(self._left_key(payload))
         matches = [right for right in rights if holds(payload, right[2]) is True]
         if not matches:
             return None
@@ -178,13 +178,13 @@ class PairCovers:
         # Which of the right elements that start with it are there already is an accident. The result is cut
         # as if the left element had come before them: by the earlier ones, or by the first.
         earlier = [end for since, end, _ in matches if since < start]
-        cover.given = max(earlier) if earlier else matches[0][1]
+        cover.told_until = max(earlier) if earlier else matches[0][1]
         return cover
 
     def keep(self, left: Left, cover: Cover | None) -> Cover | None:
         """Keep a left element, unless its key is unknown."""
         own = OwnCover(left)
-        own.until, own.given = (None, left[1]) if cover is None else (cover.until, cover.given)
+        own.until, own.told_until = (None, left[1]) if cover is None else (cover.until, cover.told_until)
         # The area takes what has an end and a payload in their places.
         self._lefts.insert([cast(Element, own)], left[0])
         return own if cover is not None else None
@@ -193,7 +193,7 @@ class PairCovers:
         """The covers of the left elements that it matches."""
         self._rights.insert([right], right[0])
         holds, row = self._holds, right[2]
-        lefts = self._lefts.found(self._right_key(row))
+        lefts = self._lefts.of(self._right_key(row))
         return [cast(OwnCover, left) for left in lefts if holds(left[2], row) is True]
 
     def lefts(self, cover: Cover) -> Iterable[Left]:

@@ -11,6 +11,7 @@ from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
+from midstream.operators.base.segment import Segment
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import joins as facts
@@ -18,9 +19,6 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import TRUE, compile_pair, join_keys
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
-
-Segment = list[Any]
-"""A result of an anti-join, `[start, end, payload, is_open]`. While it is open, a match may end it sooner."""
 
 
 class _Matching(Operator):
@@ -66,7 +64,7 @@ class _Matching(Operator):
 
     def _move(self, time: Time) -> None:
         if time > self._now:
-            self._settle()
+            self._finish_instant()
             self._now = time
             self._covers.purge(time)
 
@@ -86,7 +84,7 @@ class _Matching(Operator):
     def _end(self, cover: Cover, out: Batch) -> None:
         """A cover ends, unless it has been extended since it was last looked at."""
 
-    def _settle(self) -> None:
+    def _finish_instant(self) -> None:
         """Nothing more can happen at this instant."""
 
     def _leave(self, out: Batch) -> Batch:
@@ -136,14 +134,14 @@ class SemiJoin(_Matching):
             if end > self._quiet:
                 self._covers.keep([start, end, payload, None], None)
             return
-        given = cover.given
-        if end <= given:
+        told = cover.told_until
+        if end <= told:
             out.append(element)
             return
-        out.append((start, given, payload))
+        out.append((start, told, payload))
         fresh = self._covers.keep([start, end, payload, None], cover)
         if fresh is not None:
-            self._await(fresh, given)
+            self._await(fresh, told)
 
     def _right(self, element: Element, out: Batch) -> None:
         end = element[1]
@@ -165,7 +163,7 @@ class SemiJoin(_Matching):
         """Give all left elements under a cover out from now on."""
         now, until = self._now, cover.until
         assert until is not None
-        cover.given = until
+        cover.told_until = until
         for _, end, payload, *_ in self._covers.lefts(cover):
             out.append((now, end if end < until else until, payload))
         self._await(cover, until)
@@ -216,6 +214,7 @@ class AntiJoin(_Matching):
             self._await(fresh, fresh.until)
 
     def _open(self, end: Time, payload: Any, is_open: bool) -> Segment:
+        """A segment has its latest end, and `is_open` besides, while a match may close it sooner."""
         segment = [self._now, end, payload, is_open]
         self._segments.append(segment)
         return segment
@@ -247,7 +246,7 @@ class AntiJoin(_Matching):
         elif self._now < cover.end:
             self._await(cover, cover.until)
 
-    def _settle(self) -> None:
+    def _finish_instant(self) -> None:
         now = self._now
         for cover in self._ended:
             assert cover.until is not None
@@ -260,7 +259,7 @@ class AntiJoin(_Matching):
 
     def _leave(self, out: Batch) -> Batch:
         if self._now == FOREVER:
-            self._settle()
+            self._finish_instant()
         waiting = self._arrivals.first(1)
         quiet = self.reached[1] if waiting is None else waiting
         segments = self._segments
@@ -305,7 +304,7 @@ def _by_key(node: Node) -> Covers:
 
 
 def _by_loops(node: Node) -> Covers:
-    """Matches by the whole condition."""
+    """Matches by all of the condition."""
     left, right = (child.schema for child in node.inputs)
     return PairCovers([], [], compile_pair(_condition(node), left, right))
 

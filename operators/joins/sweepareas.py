@@ -154,7 +154,7 @@ class HashSweepArea(Hashed):
                 if not len(bucket) & MASK:
                     index[key] = compact(bucket)
 
-    def found(self, key: Hashable) -> Collection[Any]:
+    def of(self, key: Hashable) -> Collection[Any]:
         """The elements of a key, in order of arrival."""
         bucket = self.index.get(key, {})
         return bucket.values() if type(bucket) is dict else (bucket,)
@@ -164,7 +164,7 @@ class HashSweepArea(Hashed):
 
     def __iter__(self) -> Iterator[Element]:
         for key in self.index:
-            yield from self.found(key)
+            yield from self.of(key)
 
 
 LONG = 256

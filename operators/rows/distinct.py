@@ -14,7 +14,7 @@ from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
-Cover = tuple[Time, Payload, Time | None]
+Covered = tuple[Time, Payload, Time | None]
 """Until when a payload has been given out, and until when the part that follows will be, once known."""
 
 _NOTHING = object()
@@ -67,9 +67,9 @@ class Distinct(Operator):
                 del covered[payload]
         return self._output.release(fresh, progress)
 
-    def cover(self, covers: Iterable[Cover]) -> None:
+    def resume(self, covered: Iterable[Covered]) -> None:
         """Go on with what has been given out so far, and with parts that wait."""
-        for end, payload, following in covers:
+        for end, payload, following in covered:
             if following is None:
                 self._covered[payload] = end
                 self._expiry.add(end, payload)
@@ -177,13 +177,13 @@ class FifoDistinct(Operator):
     def _generalise(self, batch: Batch) -> Batch:
         """Go on with a batch as it is done where ends are not ordered."""
         self._general = Distinct()
-        self._general.cover(self._kept())
+        self._general.resume(self._kept())
         for column in (self._ends, self._payloads, self._nexts, self._last):
             column.clear()
         self._first = 0
         return self._general.process(0, batch, self.reached[0])
 
-    def _kept(self) -> Iterable[Cover]:
+    def _kept(self) -> Iterable[Covered]:
         columns = self._ends, self._payloads, self._nexts
         return zip(*(islice(column, self._first, None) for column in columns), strict=True)
 

@@ -141,7 +141,7 @@ class Multisets(Operator):
                     instant = other_ends[0]
                 if instant > now:
                     if touched:
-                        self._settle(now)
+                        self._finish_instant(now)
                         touched.clear()
                     now = instant
                 while ends and ends[0] == instant:
@@ -201,7 +201,7 @@ class Multisets(Operator):
                     payloads.append(payload)
         self._now = now
 
-    def _settle(self, now: Time) -> None:
+    def _finish_instant(self, now: Time) -> None:
         """The instant is over: open segments where f has risen, and close those where it has fallen."""
         f = self._f
         starts, ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone

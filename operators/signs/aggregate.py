@@ -71,7 +71,7 @@ class SignedAggregate(Operator):
         out: Batch = []
         for time, (changes,) in self._inputs.instants(self.reached[0]):
             for key, group in self._changed(changes).items():
-                self._settle(time, key, group, out)
+                self._renew(time, key, group, out)
         if self.reached[0] == FOREVER:
             # What holds now goes on to hold: it needs no negative.
             self._groups.clear()
@@ -98,7 +98,7 @@ class SignedAggregate(Operator):
                     accumulator.remove(value)
         return changed
 
-    def _settle(self, time: Time, key: Payload, group: _Group, out: Batch) -> None:
+    def _renew(self, time: Time, key: Payload, group: _Group, out: Batch) -> None:
         result = None
         if group.count:
             result = key + tuple([accumulator.value(time) for accumulator in group.accumulators])

@@ -8,8 +8,8 @@ from operator import itemgetter
 from midstream.operators.base.compaction import MASK, compact
 from midstream.plans.values.streams import Payload
 
-Bucket = dict[Payload, int]
-"""Payloads of one key, each with its multiplicity."""
+Counts = dict[Payload, int]
+"""Payloads of one key, each with how often it is valid."""
 
 
 class Buckets:
@@ -28,10 +28,10 @@ class Buckets:
     __slots__ = ("_buckets", "_size")
 
     def __init__(self) -> None:
-        self._buckets: dict[Hashable, Bucket] = {}
+        self._buckets: dict[Hashable, Counts] = {}
         self._size = 0
 
-    def of(self, key: Hashable) -> Bucket:
+    def of(self, key: Hashable) -> Counts:
         """The payloads of a key; to be read, not written."""
         return self._buckets.get(key) or {}
 
@@ -51,7 +51,7 @@ class Buckets:
             self._shrink(key, bucket)
         return before, after
 
-    def _shrink(self, key: Hashable, bucket: Bucket) -> None:
+    def _shrink(self, key: Hashable, bucket: Counts) -> None:
         if not bucket:
             del self._buckets[key]
         elif not len(bucket) & MASK:

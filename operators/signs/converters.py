@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Iterable
 from itertools import chain
 from operator import itemgetter
-from typing import Any
 
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
+from midstream.operators.base.segment import Segment, closed
 from midstream.operators.signs.alignment import Alignment, Changes
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.errors import IntervalError
@@ -67,10 +67,6 @@ class IntervalsToSigns(Operator):
         return ((self.reached[0], end, payload) for end, payload in self._negatives)
 
 
-Record = list[Any]
-"""A result under construction: `[start, end or None, payload]`."""
-
-
 class SignsToIntervals(Operator):
     """Put the beginning and the end of validity together.
 
@@ -98,26 +94,26 @@ class SignsToIntervals(Operator):
     def __init__(self) -> None:
         super().__init__()
         self._inputs = Alignment(1)
-        self._open: dict[Payload, deque[Record]] = {}
-        self._records: deque[Record] = deque()
+        self._open: dict[Payload, deque[Segment]] = {}
+        self._segments: deque[Segment] = deque()
 
     def _process(self, port: int, batch: Batch) -> Batch:
         self._inputs.put(port, batch)
         progress = self.reached[0]
         for time, (changes,) in self._inputs.instants(progress):
-            self._settle(time, changes)
+            self._apply(time, changes)
         if progress == FOREVER:
-            for record in chain.from_iterable(self._open.values()):
-                record[1] = FOREVER
+            for segment in chain.from_iterable(self._open.values()):
+                segment[1] = FOREVER
             self._open.clear()
-        return self._leave()
+        return closed(self._segments)
 
-    def _settle(self, time: Time, changes: Changes) -> None:
+    def _apply(self, time: Time, changes: Changes) -> None:
         for payload, change in changes.items():
             if change > 0:
-                begun: list[Record] = [[time, None, payload] for _ in range(change)]
+                begun: list[Segment] = [[time, None, payload] for _ in range(change)]
                 self._open.setdefault(payload, deque()).extend(begun)
-                self._records.extend(begun)
+                self._segments.extend(begun)
             else:
                 self._close(time, payload, -change)
 
@@ -137,26 +133,18 @@ class SignsToIntervals(Operator):
         if not oldest:
             del self._open[payload]
 
-    def _leave(self) -> Batch:
-        records = self._records
-        out: Batch = []
-        while records and records[0][1] is not None:
-            start, end, payload = records.popleft()
-            out.append((start, end, payload))
-        return out
-
     def progress(self) -> Time:
         """The start of the first result that has not left; that of the input where there is none."""
-        first: Time = self._records[0][0] if self._records else self.reached[0]
+        first: Time = self._segments[0][0] if self._segments else self.reached[0]
         return first
 
     def size(self) -> int:
         """What is open, results that wait, and elements that wait."""
-        return len(self._records) + len(self._inputs)
+        return len(self._segments) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
         """The same."""
-        for start, end, payload in self._records:
+        for start, end, payload in self._segments:
             yield start, FOREVER if end is None else end, payload
         yield from self._inputs
 

@@ -11,7 +11,7 @@ from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.base.running import Running
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
-from midstream.operators.signs.buckets import Bucket, Buckets, key_function
+from midstream.operators.signs.buckets import Buckets, Counts, key_function
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
@@ -19,7 +19,7 @@ from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import join_keys
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
-Probe = Callable[[Time, Time, Payload, Bucket, Batch], None]
+Probe = Callable[[Time, Time, Payload, Counts, Batch], None]
 """Adds the pairs of a payload with those of a bucket to a batch."""
 
 

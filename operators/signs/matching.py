@@ -21,14 +21,14 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Tim
 
 
 class _Row:
-    """A left payload: how often it is valid, how many kinds of right rows match it, and how often it has been
-    given."""
+    """A left payload: how often it is valid, how many kinds of right rows match it, and how often the
+    output has it."""
 
-    __slots__ = ("count", "given", "matches")
+    __slots__ = ("count", "matches", "shown")
 
     def __init__(self, matches: int) -> None:
         self.count = 0
-        self.given = 0
+        self.shown = 0
         self.matches = matches
 
 
@@ -88,9 +88,9 @@ class SignedMatching(Operator):
             changed = self._match(right)
             self._enter(time, left, changed, out)
             for payload, row in changed.items():
-                given = row.count if bool(row.matches) is self._is_wanted else 0
-                out += copies(time, payload, given - row.given)
-                row.given = given
+                shown = row.count if bool(row.matches) is self._is_wanted else 0
+                out += copies(time, payload, shown - row.shown)
+                row.shown = shown
         if reached == FOREVER:
             self._rows.clear()
             self._right.clear()

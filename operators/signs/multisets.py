@@ -49,12 +49,12 @@ class SignedMultisets(Operator):
         out: Batch = []
         reached = min(self.reached)
         for time, (left, right) in self._inputs.instants(reached):
-            self._settle(time, left, right, out)
+            self._apply(time, left, right, out)
         if reached == FOREVER:
             self._counts.clear()
         return out
 
-    def _settle(self, time: Time, left: Changes, right: Changes, out: Batch) -> None:
+    def _apply(self, time: Time, left: Changes, right: Changes, out: Batch) -> None:
         counts, combine = self._counts, self._combine
         for payload in left | right:
             n, m = counts.get(payload, (0, 0))

@@ -11,7 +11,7 @@ from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 
-class _Changes(Operator):
+class _Ends(Operator):
     """What both share: how many elements of each payload end at an instant.
 
     One that starts where an equal one ends takes its place: nothing changes at that instant. When an element
@@ -54,7 +54,7 @@ class _Changes(Operator):
         return ((min(reached, end), end, payload) for end, payload in self._ending)
 
 
-class Istream(_Changes):
+class Istream(_Ends):
     """Give every row for the chronon in which it appears.
 
         istream(S)@t  =  S@t - S@(t - 1)        (the difference of multisets)
@@ -80,7 +80,7 @@ class Istream(_Changes):
         return out
 
 
-class Dstream(_Changes):
+class Dstream(_Ends):
     """Give every row that disappears for the first chronon in which it is gone.
 
         dstream(S)@t  =  S@(t - 1) - S@t        (the difference of multisets)

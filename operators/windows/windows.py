@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import lt
-from typing import Any
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
+from midstream.operators.base.segment import Segment, closed
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.operators import Ties
@@ -19,9 +19,6 @@ from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
-
-Segment = list[Any]
-"""A row in a window: `[start, end or None, payload]`."""
 
 
 class _Queue:
@@ -239,8 +236,7 @@ class PartitionedWindow(Operator):
                 self._replace(self._rows, key, start, entering)
         if self.reached[0] == FOREVER:
             self._end()
-        self._leave(out)
-        return out
+        return out + closed(self._segments)
 
     def _cut(self, now: Time, until: Time, out: Batch) -> None:
         """Let go what started before a time: what has no end yet stays from now on."""
@@ -286,13 +282,6 @@ class PartitionedWindow(Operator):
         self._queues.clear()
         self._waiting = 0
         self._met.clear()
-
-    def _leave(self, out: Batch) -> None:
-        segments = self._segments
-        while segments and segments[0][1] is not None:
-            start, end, payload = segments.popleft()
-            if start < end:
-                out.append((start, end, payload))
 
     def progress(self) -> Time:
         """The start of the first row that has not left; the progress of the input where there is none."""

@@ -164,19 +164,6 @@ def test_results_come_when_the_old_plan_gives_them(scenario: Scenario, strategy:
         assert Counter(moved) == Counter(unmoved)
 
 
-def test_the_strategies_are_those_listed() -> None:
-    """A strategy without a test of the law would go unnoticed."""
-    assert set(STRATEGIES) == {
-        "swap",
-        "genmig",
-        "genmig-reference-point",
-        "genmig-end-timestamp",
-        "moving-states",
-        "parallel-track",
-        "auto",
-    }
-
-
 def test_unknown_strategy() -> None:
     plan = stream("s", x="integer").window(5).plan()
     with pytest.raises(MigrationRefused, match="no strategy genmik; did you mean genmig"):

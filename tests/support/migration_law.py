@@ -229,9 +229,13 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     running = engine.query().physical
     preserves = is_preserving(running) and not engine.query().is_exchanged
     preserves = preserves and is_preserving(around(plan, running))
-    must = {"swap": False, "parallel-track": False, "genmig-reference-point": is_allowed and preserves}.get(
-        strategy, is_allowed
-    )
+    must = {
+        "genmig": is_allowed,
+        "genmig-end-timestamp": is_allowed,
+        "genmig-reference-point": is_allowed and preserves,
+        "moving-states": is_allowed,
+        "auto": is_allowed,
+    }.get(strategy, False)
     if strategy == "moving-states":
         must &= engine.query().is_logged
     may = not whole or strategy not in ("genmig", "genmig-reference-point") or must

@@ -17,10 +17,12 @@ import shutil
 import signal
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from extras import what_is_missing
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +107,24 @@ def find_spark_obstacle() -> str | None:
     if major is None or int(major[1]) < 17:
         return f"needs Java 17 or newer; found {version.strip().partition(chr(10))[0] or java}"
     return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Skip a file of tests that imports a library of an extra that is not installed."""
+    report = yield
+    if report.failed and (missing := what_is_missing(report.call.excinfo.value)):
+        report.outcome, report.longrepr = "skipped", (str(collector.path), 0, f"Skipped: {missing}")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Skip a test that stumbles over one."""
+    report = yield
+    if report.failed and call.excinfo and (missing := what_is_missing(call.excinfo.value)):
+        report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1], f"Skipped: {missing}")
+    return report
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

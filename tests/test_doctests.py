@@ -17,21 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extras import what_is_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [file for file in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))] if file.is_file()]
-EXTRAS = {
-    "bytewax": "peers",
-    "hypothesis": "testing",
-    "matplotlib": "plot",
-    "pandas": "spark",
-    "pyarrow": "spark",
-    "pydantic": "simulate",
-    "pyspark": "spark",
-    "sqlalchemy": "sql",
-    "streamz": "peers",
-    "yaml": "simulate",
-}
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)(?P=ticks) *$", re.M | re.S
 )
@@ -39,10 +28,8 @@ FENCE = re.compile(
 
 def skip_where_an_extra_is_missing(error: BaseException) -> None:
     """Skip the test if the error is that a library of an extra is not installed."""
-    if isinstance(error, ModuleNotFoundError):
-        library = (error.name or "").partition(".")[0]
-        if library in EXTRAS:
-            pytest.skip(f"needs {library}: pip install 'midstream[{EXTRAS[library]}]'")
+    if missing := what_is_missing(error):
+        pytest.skip(missing)
 
 
 class Runner(doctest.DocTestRunner):
@@ -128,11 +115,7 @@ def test_no_module_is_forgotten(source_tree: Path, module_names: tuple[str, ...]
 
 
 def test_module(module_name: str, reader: None) -> None:
-    try:
-        module: types.ModuleType = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        skip_where_an_extra_is_missing(error)
-        raise
+    module: types.ModuleType = importlib.import_module(module_name)
     check(*doctest.DocTestFinder(exclude_empty=True).find(module))
 
 
@@ -151,8 +134,4 @@ def test_session_of_document(document: Path, reader: None) -> None:
 def test_script_of_document(script: Fence, reader: None) -> None:
     blank = "\n" * (script.line - 1)  # so that a traceback shows the line of the document
     code = compile(blank + textwrap.dedent(script.body), str(script.document), "exec")
-    try:
-        exec(code, {"__name__": "__main__"})
-    except ModuleNotFoundError as error:
-        skip_where_an_extra_is_missing(error)
-        raise
+    exec(code, {"__name__": "__main__"})

@@ -109,7 +109,7 @@ class Migration:
         """By output, how far the new box was when it was last given something."""
         self._new_size = new.size()
         """Its size then."""
-        self.started: Time = self._least
+        self.started: Time = self.least_reached
         """The least progress of the inputs when it began."""
         self.ended: Time | None = None
         """The same when it was done or aborted; None before."""
@@ -156,7 +156,8 @@ class Migration:
         return self.observer.peak_held
 
     @property
-    def _least(self) -> Time:
+    def least_reached(self) -> Time:
+        """How far the input is that is farthest behind."""
         return min(self._reached, default=BEGINNING)
 
     def begin(self) -> list[Batch]:
@@ -164,7 +165,7 @@ class Migration:
         the split time already, the old box is ended at once."""
         self._record(self.reason)
         # Which is the first sample, too.
-        self.observer.is_sample_due(self._least)
+        self.observer.is_sample_due(self.least_reached)
         results = self._nothing()
         try:
             ready = [self.new.push(port, batch) for port, batch in enumerate(self._initial) if batch]
@@ -256,7 +257,7 @@ class Migration:
         """Look at sizes, and see whether a sample is due; then the new plan is brought up to date, if enough
         waits for it."""
         is_worth_it = not self.backlog.is_behind or self.observer.seen >= SELDOM
-        if not (is_worth_it and self.observer.is_sample_due(self._least)):
+        if not (is_worth_it and self.observer.is_sample_due(self.least_reached)):
             self.observer.measure(*self._sizes())
         elif self.backlog.waiting < SELDOM:
             self._record()
@@ -357,12 +358,12 @@ class Migration:
         self.phase = phase
         if phase in (Phase.DONE, Phase.ABORTED):
             self.successor = self.new
-            self.ended = self._least
+            self.ended = self.least_reached
         self._record(note)
 
     def _record(self, note: str = "") -> None:
         self.observer.record(
-            self.phase.value, self._least, self._sizes(), self.backlog.waiting, self.origins(), note
+            self.phase.value, self.least_reached, self._sizes(), self.backlog.waiting, self.origins(), note
         )
 
     def _sizes(self) -> tuple[int, int, int]:

@@ -355,7 +355,7 @@ class Midstream(RuleBasedStateMachine):
         for _, transition in self.transitions:
             for part in transition.parts:
                 if part.phase is Phase.MOVING:
-                    assert min(part._reached) < part.split
+                    assert part.least_reached < part.split
                 assert part.peak_held <= part.held_bound()
                 assert report(transition).unmatched == 0
                 assert part.failure is None or part in self.brittle, part.failure

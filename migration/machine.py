@@ -182,6 +182,8 @@ class Migration:
                 # Nothing is complete before all are told.
                 append(results, self._join_old(self._old.process(port, [], progress)))
                 self.backlog.take(port, [], progress)
+        # That was no arrival; sizes are looked at after so many of these.
+        self.observer.seen, self.observer.look_at = 0, 1
         return results
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Protocol, cast
 
-from midstream.operators.joins.sweepareas import HashSweepArea, key_function
+from midstream.operators.base.keys import key_function
+from midstream.operators.joins.sweepareas import HashSweepArea
 from midstream.plans.values.streams import FOREVER, Element, Payload, Time
 
 Left = Any

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
-from operator import itemgetter
 from typing import Any, ClassVar, Protocol
 
 from midstream.operators.base.compaction import MASK, compact
+from midstream.operators.base.keys import key_function
 from midstream.plans.values.streams import Batch, Element, Time
 
 
@@ -76,16 +76,6 @@ class Hashed(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[Element]:
         """The elements that are kept."""
-
-
-def key_function(columns: Sequence[int]) -> Callable[[Any], Hashable]:
-    """From a row to its key; None where that is not known. One column stands for itself."""
-    if len(columns) == 1:
-        return itemgetter(columns[0])
-    if not columns:
-        return lambda row: ()
-    values = itemgetter(*columns)
-    return lambda row: None if None in (key := values(row)) else key
 
 
 class HashSweepArea(Hashed):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Hashable, Iterator
 
 from midstream.operators.base.compaction import MASK, compact
 from midstream.plans.values.streams import Payload
@@ -69,29 +68,3 @@ class Buckets:
     def __iter__(self) -> Iterator[Payload]:
         for bucket in self._buckets.values():
             yield from bucket
-
-
-def key_function(columns: Sequence[int]) -> Callable[[Payload], Hashable]:
-    """The key of a payload, or None where one of its columns is unknown or no number: such a key equals
-    none.
-
-    >>> key = key_function([0, 2])
-    >>> key((1, 2, 3)), key((1, 2, None)), key_function([])((1,))
-    ((1, 3), None, ())
-    """
-    if not columns:
-        return lambda row: ()
-    take = itemgetter(*columns)
-    if len(columns) == 1:
-
-        def single(row: Payload) -> Hashable:
-            value: Hashable = take(row)
-            return value if value == value else None
-
-        return single
-
-    def several(row: Payload) -> Hashable:
-        values: tuple[Hashable, ...] = take(row)
-        return None if any(value is None or value != value for value in values) else values
-
-    return several

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
+from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.base.running import Running
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
-from midstream.operators.signs.buckets import Buckets, Counts, key_function
+from midstream.operators.signs.buckets import Buckets, Counts
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node

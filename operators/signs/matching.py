@@ -7,10 +7,11 @@ from itertools import chain
 from typing import ClassVar
 
 from midstream.operators.base.compaction import MASK, compact
+from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.operators.signs.alignment import Alignment, Changes, copies
-from midstream.operators.signs.buckets import Buckets, key_function
+from midstream.operators.signs.buckets import Buckets
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node

@@ -69,7 +69,7 @@ def check_run(workload: Workload) -> None:
 
 @given(workload=mixed())
 def test_pieces_of_a_large_batch_are_batches_like_others(workload: Workload) -> None:
-    """See test_pieces for what is seen of them from outside."""
+    """See test_feed for what is seen of them from outside."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(feed, "PIECE", 2)
         check_run(workload)

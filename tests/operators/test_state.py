@@ -1,4 +1,4 @@
-"""How much operators keep, and the ordered output against a slow model."""
+"""How much operators and boxes keep."""
 
 from __future__ import annotations
 
@@ -6,40 +6,10 @@ import gc
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from midstream.operators.base.box import element_bytes, max_end, state_size
-from midstream.operators.base.output import OrderedOutput
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
-from midstream.plans.values.streams import BEGINNING, FOREVER, Element
-
-
-@given(
-    st.lists(
-        st.tuples(st.lists(st.integers(0, 9), max_size=4), st.integers(0, 4)),
-        max_size=12,
-    )
-)
-def test_output_leaves_in_order_and_no_later_than_it_may(calls: list[tuple[list[int], int]]) -> None:
-    """Each call releases all that starts at or before its bound, and nothing else; ties stay as they came."""
-    output = OrderedOutput()
-    held: list[Element] = []
-    bound = number = 0
-    for offsets, step in calls:
-        fresh: list[Element] = []
-        for offset in offsets:
-            fresh.append((bound + offset, bound + offset + 1, number))
-            number += 1
-        bound += step
-        waiting = sorted([*held, *fresh], key=lambda e: e[0])
-        expected = [e for e in waiting if e[0] <= bound]
-        held = [e for e in waiting if e[0] > bound]
-        assert output.release(fresh, bound) == expected
-        assert len(output) == len(held)
-        assert sorted(output) == sorted(held)
-    assert output.release([], FOREVER) == held
+from midstream.plans.values.streams import BEGINNING
 
 
 def reachable(root: Any) -> int:

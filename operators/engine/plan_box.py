@@ -174,11 +174,6 @@ class PlanBox:
             return self._received[self.nodes.index(node)]
         return self._operators[node].emitted if node in self._operators else 0
 
-    def is_at(self, reached: Sequence[Time], received: Sequence[int]) -> None:
-        """Take note of how far the inputs are, while somebody else runs the operators."""
-        self.reached[:] = reached
-        self._received[:] = received
-
     def operators(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, for those who want to look inside."""
         return dict(self._operators)

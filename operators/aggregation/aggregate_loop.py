@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import chain, count
@@ -26,6 +27,12 @@ class Group:
         self.place = place
         {first_values}
 
+    def values(self):
+        return {fields}
+
+    def keep(self, values):
+        {fields} = values
+
 
 def process(batch, progress, groups, valid, segments):
     if not batch or batch[-1][0] < progress:
@@ -33,62 +40,75 @@ def process(batch, progress, groups, valid, segments):
         batch = chain(batch, ((progress, None, None),))
     ends, members, entries, heap = valid.ends, valid.members, valid.entries, valid.heap
     {prepare}
-    for start, end, row in batch:
-        while True:
-            if heap and heap[0][0] < ends[0]:
-                if heap[0][0] > start:
+    try:
+        for start, end, row in batch:
+            while True:
+                if heap and heap[0][0] < ends[0]:
+                    if heap[0][0] > start:
+                        break
+                    until, _, group, entry = heappop(heap)
+                elif ends and ends[0] <= start:
+                    until = ends.popleft()
+                    {take_group}
+                    {take_entry}
+                else:
                     break
-                until, _, group, entry = heappop(heap)
-            elif ends and ends[0] <= start:
-                until = ends.popleft()
-                {take_group}
-                {take_entry}
-            else:
+                {unpack}
+                is_last = group.rows == 1
+                if group.start < until:
+                    {close_until}
+                    if not is_last:
+                        group.start = until
+                        {reopen}
+                elif is_last:
+                    {close_empty}
+                group.rows -= 1
+                {remove}
+                if is_last:
+                    {forget}
+            if end is None:
                 break
-            {unpack}
-            is_last = group.rows == 1
-            if group.start < until:
-                {close_until}
-                if not is_last:
-                    group.start = until
-                    {reopen}
-            elif is_last:
-                {close_empty}
-            group.rows -= 1
-            {remove}
-            if is_last:
-                {forget}
-        if end is None:
-            break
-        {compute}
-        key = {key}
-        {find}
-        if group is None:
-            {open}
-        elif group.start < start:
-            {close_start}
-            group.start = start
-            {reopen}
-        group.rows += 1
-        entry = {entry}
-        {add}
-        if not ends or end >= ends[-1]:
-            ends.append(end)
-            {keep_group}
-            {keep_entry}
-            {add_in_order}
-        else:
-            heappush(heap, (end, next(arrivals), group, entry))
-            {add_late}
+            {compute}
+            key = {key}
+            {find}
+            if group is None:
+                {open}
+            elif group.start < start:
+                {close_start}
+                group.start = start
+                {reopen}
+            group.rows += 1
+            entry = {entry}
+            {add}
+            if not ends or end >= ends[-1]:
+                ends.append(end)
+                {keep_group}
+                {keep_entry}
+                {add_in_order}
+            else:
+                heappush(heap, (end, next(arrivals), group, entry))
+                {add_late}
+    finally:
+        {put_back}
     return {result}
 """
 """A segment closes where a row of its group starts or ends: its value is taken, then the row enters or
-leaves, and the next segment opens, unless the group has no more rows."""
+leaves, and the next segment opens, unless the group has no more rows. What a user's function raises finds all
+rows before taken in."""
 
 _SCALAR = {
-    "prepare": "out, group = [], groups.get(())",
+    "prepare": """
+out, group = [], groups.get(())
+if group is not None:
+    {fields} = group.values()""",
     "find": "pass",
-    "open": "group = groups[key] = Group()\ngroup.begin(key, start, 0)",
+    "open": """
+group = groups[key] = Group()
+group.begin(key, start, 0)
+{fields} = group.values()""",
+    "put_back": """
+if group is not None:
+    group.keep(({fields}))""",
     "reopen": "pass",
     "close": "out.append((group.start, {time}, {payload}))",
     "close_empty": "pass",
@@ -97,12 +117,14 @@ _SCALAR = {
     "keep_group": "pass",
     "result": "out",
 }
-"""There is one group at most, with one open segment, so that what closes can leave at once."""
+"""There is one group at most, with one open segment, so that what closes can leave at once. Its fields are
+local variables while the loop runs, which saves a tenth of the time."""
 
 _GROUPED = {
     "prepare": """
 starts, known_ends, taken = segments.starts, segments.ends, segments.taken
 {columns} = segments.columns""",
+    "put_back": "pass",
     "find": "group = groups.get(key)",
     "open": """
 group = groups[key] = spare.pop() if spare else Group()
@@ -133,6 +155,9 @@ Groups without rows are used again: rare keys come and go, and whatever is made 
 is looked at by garbage collection again and again."""
 
 
+_FIELD = r"\bgroup\.(?!begin\b|values\b|keep\b)"
+
+
 def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> Callable[..., Batch]:
     """The loop: from a batch, the progress behind it and the operator's state to results."""
     state = GroupState(schema)
@@ -143,13 +168,15 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     key = key_parts[0] if len(keys) == 1 else f"({''.join(f'{part}, ' for part in key_parts)})"
     group_key = ["group.key"] if len(keys) == 1 else [f"group.key[{i}]" for i in range(len(keys))]
     values = [state.value(i, call) for i, call in enumerate(calls)]
-    style = _grouped(group_key, values) if keys else _scalar(values)
-    close = f"{state.closing}\n{style['close'].strip()}"
     slots = state.slots
+    fields = ", ".join(f"self.{name}" for name in ("rows", "start", *slots))
+    style = _grouped(group_key, values) if keys else _scalar(values, fields)
+    close = f"{state.closing}\n{style['close'].strip()}"
     source = _filled(
         _LOOP,
         slots="".join(f'"{name}", ' for name in slots),
         first_values="\n".join(f"self.{name} = {first}" for name, first in slots.items()) or "pass",
+        fields=fields,
         **_entry(len(state.arguments)),
         compute=state.compute(scope),
         key=key,
@@ -159,6 +186,8 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
         **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
     )
     own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush, "spare": []}
+    if not keys:
+        source = _with_local_fields(source)
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
         process: Callable[..., Batch] = define(source, "process", names, "aggregation")
@@ -167,9 +196,23 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     return process
 
 
-def _scalar(values: Sequence[str]) -> dict[str, str]:
+def _scalar(values: Sequence[str], fields: str) -> dict[str, str]:
     payload = f"({''.join(f'{value}, ' for value in values)})"
-    return {**_SCALAR, "close": _SCALAR["close"].replace("{payload}", payload)}
+    parts = {"{payload}": payload, "{fields}": fields.replace("self.", "group.")}
+    style = dict(_SCALAR)
+    for name, part in parts.items():
+        style = {moment: lines.replace(name, part) for moment, lines in style.items()}
+    return style
+
+
+def _with_local_fields(source: str) -> str:
+    """The loop with the fields of the only group in variables; its methods are called as before.
+
+    >>> _with_local_fields("def process(): group.keep((group.rows, group.start))")
+    'def process(): group.keep((its_rows, its_start))'
+    """
+    group, loop = source.split("def process", 1)
+    return f"{group}def process{re.sub(_FIELD, 'its_', loop)}"
 
 
 def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:

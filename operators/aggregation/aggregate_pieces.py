@@ -18,18 +18,30 @@ from midstream.operators.functions.accumulators import Maximum, Minimum, accumul
 from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Expression, Scope
-from midstream.plans.values.schema import Schema
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.streams import Time
 
 _MEAN = """
-if {rest} is not None:
-    mean{a} = {rest}.over({known}, {whole})
-else:
-    try:
-        mean{a} = {whole} / {known}
-    except OverflowError:
-        mean{a} = None
+try:
+    mean{a} = {whole} / {known}
+except OverflowError:
+    mean{a} = None
 """
-"""As rounded_quotient has it, without a call."""
+"""Of integers; as rounded_quotient has it, without a call."""
+
+_MEAN_OF_ANY = """
+if {rest} is None:
+    {of_integers}
+else:
+    mean{a} = {rest}.over({known}, {whole})
+"""
+
+_TOP = """
+if {late} is None:
+    {function}{a} = {kept}[0][{a}]
+else:
+    {late}, {function}{a} = {function}imum({kept}, {late}, group.start, {a})
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +67,13 @@ def _known(a: int) -> Piece:
     return Piece({f"known{a}": "0"}, add=f"group.known{a} += 1", remove=f"group.known{a} -= 1")
 
 
+def _whole(a: int) -> Piece:
+    """The sum of integers."""
+    return Piece({f"whole{a}": "0"}, add=f"group.whole{a} += a{a}", remove=f"group.whole{a} -= a{a}")
+
+
 def _total(a: int) -> Piece:
-    """The sum: of integers in line, of the rest, if there is one, exactly."""
+    """The sum of any numbers: of integers in line, of the rest, if there is one, exactly."""
     change = """
 if type(a{a}) is int or isinstance(a{a}, int):
     group.whole{a} {sign}= a{a}
@@ -116,8 +133,8 @@ class GroupState:
     arguments: list[Expression] = field(default_factory=list)
     pieces: dict[str, tuple[int, Piece]] = field(default_factory=dict)
     """By name, and with the argument that each reads."""
-    means: dict[int, str] = field(default_factory=dict)
-    """Lines that compute the mean of an argument, before a segment closes."""
+    computed: dict[str, str] = field(default_factory=dict)
+    """Lines that compute a value before a segment closes, by its name."""
     names: dict[str, Any] = field(default_factory=dict)
     """Objects that the source names."""
 
@@ -141,22 +158,32 @@ class GroupState:
             known = f"group.known{a}"
         if call.function == "count":
             return known
-        value = self._inline(call.name, a, known)
+        is_whole = call.argument.kind(self.schema).type is Type.INTEGER
+        value = self._inline(call.name, a, known, is_whole=is_whole)
         return f"({value} if {known} else None)" if is_nullable else value
 
-    def _inline(self, function: str, a: int, known: str) -> str:
-        whole, rest = f"group.whole{a}", f"group.rest{a}"
+    def _inline(self, function: str, a: int, known: str, *, is_whole: bool) -> str:
         if function in ("min", "max"):
             self.pieces[f"{function}{a}"] = a, _extreme(a, function)
-            name = f"{function}{a}"
-            first = f"group.{name}[0][{a}]"
-            return f"({first} if group.late_{name} is None else {function}imum(group, {name!r}, {a}))"
-        self.pieces[f"total{a}"] = a, _total(a)
+            kept, late = f"group.{function}{a}", f"group.late_{function}{a}"
+            return self._computed(
+                function, a, _TOP.format(a=a, function=function, kept=kept, late=late), known
+            )
+        whole, rest = f"group.whole{a}", f"group.rest{a}"
+        self.pieces[f"total{a}"] = a, _whole(a) if is_whole else _total(a)
         if function == "sum":
-            return f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
-        lines = _MEAN.strip().format(a=a, whole=whole, rest=rest, known=known)
-        self.means[a] = lines if known == "group.rows" else f"if {known}:\n{indent(lines, '    ')}"
-        return f"mean{a}"
+            return whole if is_whole else f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
+        lines = _MEAN.strip().format(a=a, whole=whole, known=known)
+        if not is_whole:
+            of_integers = indent(lines, "    ").strip()
+            lines = _MEAN_OF_ANY.format(a=a, whole=whole, known=known, rest=rest, of_integers=of_integers)
+        return self._computed("mean", a, lines, known)
+
+    def _computed(self, what: str, a: int, lines: str, known: str) -> str:
+        """A value that statements compute, where a row knows the argument."""
+        name, lines = f"{what}{a}", lines.strip()
+        self.computed[name] = lines if known == "group.rows" else f"if {known}:\n{indent(lines, '    ')}"
+        return name
 
     def lines(self, moment: str) -> str:
         """What all pieces do at a moment; nothing where the argument is unknown."""
@@ -177,7 +204,7 @@ class GroupState:
     @property
     def closing(self) -> str:
         """Lines that compute what the values of a segment need."""
-        return "\n".join(self.means.values())
+        return "\n".join(self.computed.values())
 
     @property
     def slots(self) -> dict[str, str]:
@@ -196,17 +223,15 @@ def _minus(total: ExactSum, value: Any) -> ExactSum | None:
     return total if total.count else None
 
 
-def _with_late(extreme: Callable[[list[Any]], Any], group: Any, name: str, a: int) -> Any:
-    """The extreme of rows of which some came out of order. When the last of those has left, they are
-    forgotten."""
-    kept = getattr(group, name)
-    late = getattr(group, f"late_{name}").value(group.start)
-    if late is None:
-        setattr(group, f"late_{name}", None)
-    elif not kept:
-        return late
-    first = kept[0][a]
-    return first if late is None else extreme([first, late])
+def _with_late(
+    extreme: Callable[[list[Any]], Any], kept: deque[Any], late: Any, start: Time, a: int
+) -> tuple[Any, Any]:
+    """The extreme of rows of which some came out of order, and these; None when the last of them has
+    left."""
+    best = late.value(start)
+    if best is None:
+        return None, kept[0][a]
+    return late, extreme([kept[0][a], best]) if kept else best
 
 
 NAMES: Mapping[str, Any] = {

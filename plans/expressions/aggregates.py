@@ -22,7 +22,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from midstream.plans.expressions.expressions import CHECKS, Col, Expression, Kind, expression_from_json
+from midstream.plans.expressions.expressions import (
+    CHECKS,
+    INEXACT,
+    Col,
+    Expression,
+    Kind,
+    expression_from_json,
+)
 from midstream.plans.expressions.operands import expression_of
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import ExpressionError, PlanFormatError
@@ -134,7 +141,7 @@ class AggregateCall:
             return Column(name, Type.INTEGER)
         kind: Kind = self.argument.kind(schema)
         if isinstance(self.function, UserAggregate):
-            may_be_unknown = self.function.nullable or self.function.type in CHECKS
+            may_be_unknown = self.function.nullable or self.function.type in INEXACT
             return Column(name, self.function.type, kind.nullable or may_be_unknown)
         if self.function in NUMERIC and not kind.type.is_numeric:
             raise ExpressionError(f"{self} is over {kind.type.value}, expected a number")
@@ -190,7 +197,7 @@ def _result(function: str, kind: Kind) -> tuple[Type, bool]:
         case "min" | "max":
             return kind.type, kind.nullable
         case "sum":
-            return kind.type, kind.nullable or kind.type in CHECKS
+            return kind.type, kind.nullable or kind.type in INEXACT
         case "top_k":
             return Type.ANY, kind.nullable
         case "avg" | "median" | "stddev_pop" if kind.type is Type.FLOAT:

@@ -38,7 +38,7 @@ from midstream.plans.functions.function import (
     wider,
 )
 from midstream.plans.values.errors import ExpressionError, PlanFormatError
-from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finite, within_floats
+from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finite, integral, within_floats
 from midstream.plans.values.schema import Schema, Type, suggest
 
 
@@ -194,8 +194,14 @@ CONSTANT_TYPES: Mapping[type, Type] = {
 
 _LARGEST_LITERAL = 2**64
 
-CHECKS: Mapping[Type, Callable[[Any], Any]] = {Type.FLOAT: within_floats, Type.ANY: finite}
-"""What makes a value unknown that is not finite, by the types of those that may not be."""
+CHECKS: Mapping[Type, Callable[[Any], Any]] = {
+    Type.INTEGER: integral,
+    Type.FLOAT: within_floats,
+    Type.ANY: finite,
+}
+"""What users' functions give is made what they declare to give, by its type."""
+INEXACT = frozenset({Type.FLOAT, Type.ANY})
+"""The types of numbers that are unknown where they are not finite."""
 
 ARITHMETIC = ("+", "-", "*", "/", "%")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -556,7 +562,7 @@ class Apply(Expression):
         """As declared; a strict one is also unknown where an argument is, and what may not be finite."""
         kinds = [part.kind(schema) for part in self.arguments]
         is_unknown = self.strict and any(kind.nullable for kind in kinds)
-        return Kind(self.type, self.nullable or self.type in CHECKS or is_unknown)
+        return Kind(self.type, self.nullable or self.type in INEXACT or is_unknown)
 
     def source(self, scope: Scope) -> str:
         """A call."""

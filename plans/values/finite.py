@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from operator import index
 from typing import Any
+
+from midstream.plans.values.errors import ExpressionError
 
 LARGEST = sys.float_info.max
 """The largest float."""
@@ -39,6 +42,25 @@ def within_floats(value: Any) -> Any:
     if not isinstance(value, int):
         return finite(value)
     return float(value) if -LARGEST <= value <= LARGEST else None
+
+
+def integral(value: Any) -> Any:
+    """A value that is declared to be an integer: another library's integer becomes Python's.
+
+    >>> integral(7), integral(10**400) == 10**400, integral(None)
+    (7, True, None)
+    >>> integral(0.5)
+    Traceback (most recent call last):
+    midstream.plans.values.errors.ExpressionError: found 0.5 (float), expected an integer, as is declared
+    """
+    if value.__class__ is int or value is None:
+        return value
+    try:
+        return index(value)
+    except TypeError:
+        raise ExpressionError(
+            f"found {value!r} ({type(value).__name__}), expected an integer, as is declared"
+        ) from None
 
 
 def defined(function: Callable[..., Any]) -> Callable[..., Any]:

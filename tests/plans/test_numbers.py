@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
+from midstream.operators.engine.run import run as run_streams
 from midstream.operators.signs.plans import signed_plan
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.plan import Plan
@@ -263,3 +264,31 @@ def test_an_integer_beyond_all_floats_is_none_of_a_column_of_floats() -> None:
     with pytest.raises(SchemaError, match="column x: found an integer beyond all floats"):
         engine.push("s", chronons([(1, (10**400,))]))
     Engine(stream("s", x="integer").plan()).push("s", chronons([(1, (10**400,))]))
+
+
+class _Seven:
+    """An integer of another library."""
+
+    def __index__(self) -> int:
+        return 7
+
+
+def test_what_is_declared_an_integer_is_one() -> None:
+    """A sum of integers asks no value for its type."""
+    source = stream("s", x="integer").window(2)
+    given = {"s": [(0, 1, (1,))]}
+    made = opaque(lambda x: _Seven(), ["x"], "integer")
+    assert run_streams(source.select(y=made), given) == [(0, 2, (7,))]
+    assert [type(row[0]) for _, _, row in run_streams(source.select(y=made), given)] == [int]
+    half = opaque(lambda x: x / 2, ["x"], "integer")
+    with pytest.raises(ExpressionError, match=r"found 0\.5 \(float\), expected an integer"):
+        run_streams(source.select(y=half).aggregate(total=sum_("y")), given)
+    mean = user_aggregate(
+        "mean",
+        lambda x: (x, 1),
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        lambda p: p[0] / p[1],
+        type="integer",
+    )
+    with pytest.raises(ExpressionError, match=r"found 1\.0 \(float\), expected an integer"):
+        run_streams(source.aggregate(y=mean("x")), given)

@@ -18,7 +18,7 @@ from midstream.migration.preconditions import require_same_answers
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.migration.transition import Transition
-from midstream.operators.base.box import Box
+from midstream.operators.base.box import Box, require_box
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import HostedBox
 from midstream.operators.engine.host import Host
@@ -240,8 +240,7 @@ def migrate_box(
     """
     require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
     for box in (old, new):
-        if not callable(getattr(box, "state", None)):
-            raise wrong("migrate_box", box, "a Box")
+        require_box("migrate_box", box)
     for name, times in (("max_ends", max_ends), ("reached", reached)):
         if len(listed(f"migrate_box: {name}", times, "a list of instants")) != len(old.inputs):
             raise wrong(f"migrate_box: {name}", times, f"an instant for each of {len(old.inputs)} inputs")

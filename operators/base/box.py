@@ -153,7 +153,7 @@ class HasState(Protocol):
 
 def state_size(box: HasState) -> StateSize:
     """Elements and bytes of the state of a Box, or of what else keeps elements. Cost: O(size)."""
-    _require_box("state_size", box)
+    require_box("state_size", box)
     elements = 0
     total = 0
     for element in box.state():
@@ -164,11 +164,12 @@ def state_size(box: HasState) -> StateSize:
 
 def max_end(box: Box) -> Time:
     """The largest end timestamp in a Box's state; BEGINNING where it keeps nothing. Cost: O(size)."""
-    _require_box("max_end", box)
+    require_box("max_end", box)
     return max((end for _, end, _ in box.state()), default=BEGINNING)
 
 
-def _require_box(who: str, box: object) -> None:
+def require_box(who: str, box: object) -> None:
+    """Refuse what is no Box: the caller has confused arguments."""
     if not callable(getattr(box, "state", None)):
         raise wrong(who, box, "a Box")
 

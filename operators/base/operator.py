@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from functools import cached_property, partial
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -76,20 +75,10 @@ class Operator(ABC):
         self.emitted += len(out)
         return out
 
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """What `process` calls for a port, once `reached` tells the new progress."""
-        return partial(self._process, port)
-
     def code(self, names: dict[str, Any]) -> Code | None:
         """Source for its work, for an operator of one port of which there is such; `names` is given the
         objects that the source names."""
         return None
-
-    @cached_property
-    def _workers(self) -> list[Callable[[Batch], Batch]]:
-        """Those of all ports, for a `_process` that is nothing else. They are not made where a compiled way
-        has its own."""
-        return [self.worker(port) for port in range(len(self.reached))]
 
     @abstractmethod
     def _process(self, port: int, batch: Batch) -> Batch:

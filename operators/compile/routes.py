@@ -5,15 +5,11 @@ window 60, distinct        def step(given, ready):
                                reached1[0] = p0
                                if b0:
                                    b1 = [(start, start + 60, row) for start, end, row in b0]
-                                   operator1.emitted += len(b1)
+                                   operator1.latest = b0[-1][0]
+                                   operator1.emitted += len(b0)
                                else:
                                    b1 = []
-                               if b1 or p0 > reached2[0]:
-                                   reached2[0] = p0
-                                   b2 = work2_0(b1)
-                                   if b2: operator2.emitted += len(b2)
-                               else:
-                                   b2 = []
+                               b2 = process2(0, b1, p0) if b1 or p0 > reached2[0] else []
                                if b2: ready.append((sinks2, b2))
 """
 
@@ -162,37 +158,22 @@ class Route:
         if not feeds or stop.operator is None:
             return
         operator = stop.operator
-        i = self.name(stop.number, operator=operator, reached=operator.reached)
+        process = (stop.gauge or operator).process
+        i = self.name(stop.number, process=process, reached=operator.reached)
         is_read = bool(stop.readers) or stop.number in self._kept
         for nth, (port, below) in enumerate(feeds):
             target = f"b{i}" if nth == 0 else "more"
-            call = self._call(stop, port, below, target)
-            if below in self.certain:
-                self.lines += call
-            else:
-                b, p = f"b{self._places[below]}", self.progress[below]
-                self.lines += [f"if {b} or {p} > reached{i}[{port}]:", *indented(call)]
-                self.lines += ["else:", f"    {target} = []"]
+            b, p = f"b{self._places[below]}", self.progress[below]
+            call = f"{target} = process{i}({port}, {b}, {p})"
+            if below not in self.certain:
+                call = f"{call} if {b} or {p} > reached{i}[{port}] else []"
+            self.lines.append(call)
             if nth:
                 self.lines.append(f"b{i} = b{i} + more if b{i} else more")
         self.progress[stop.number] = f"p{i}"
         if is_read:
             self.lines.append(f"p{i} = {self._progress(stop, operator)}")
         self._tap(stop)
-
-    def _call(self, stop: Stop, port: int, below: int, target: str) -> list[str]:
-        """What `Operator.process` does, without a call of it; or that, where it does more."""
-        operator, i = _operator(stop), self._places[stop.number]
-        b, p = f"b{self._places[below]}", self.progress[below]
-        if stop.gauge is not None or type(operator).process is not Operator.process:
-            self.name(stop.number, process=(stop.gauge or operator).process)
-            return [f"{target} = process{i}({port}, {b}, {p})"]
-        self.names[f"work{i}_{port}"] = operator.worker(port)
-        return [
-            f"reached{i}[{port}] = {p}",
-            f"{target} = work{i}_{port}({b})",
-            f"if {target}: operator{i}.emitted += len({target})",
-        ]
 
     def _progress(self, stop: Stop, operator: Operator) -> str:
         """The progress of an operator; where that is the least of its ports', without a call."""

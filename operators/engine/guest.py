@@ -78,11 +78,6 @@ class Guest(Operator):
         """The word for it in messages."""
         return type(self.hosted.box).__name__
 
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """As every operator's; without a detour where it is the only guest."""
-        run, reached = self.hosted.run, self.reached
-        return (lambda batch: run(port, batch, reached[port])[0]) if self._is_alone else super().worker(port)
-
     @property
     def _is_alone(self) -> bool:
         return len(self.hosted.guests) == 1

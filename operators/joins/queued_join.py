@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from heapq import merge
 from itertools import chain, groupby
 from operator import itemgetter
@@ -43,10 +42,6 @@ class QueuedJoin(SweepJoin):
     def __init__(self, areas: Areas, probes: Probes) -> None:
         super().__init__(areas, probes)
         self._queues: tuple[deque[Element], deque[Element]] = (deque(), deque())
-
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """That of any operator, not that of the other joins."""
-        return partial(self._process, port)
 
     def _process(self, port: int, batch: Batch) -> Batch:
         self._queues[port].extend(batch)

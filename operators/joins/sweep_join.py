@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
 from typing import ClassVar
 
@@ -38,27 +38,15 @@ class SweepJoin(Operator):
         self._probes = probes
         self._output = OrderedOutput()
 
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """The work of a port, as a function that has at hand what it needs."""
-        other = 1 - port
-        reached, opposite, probe = self.reached, self._areas[other], self._probes[port]
-        insert, purge, release = self._areas[port].insert, opposite.purge, self._output.release
-        queue, runs = self._output.queue, self._output.runs
-
-        def work(batch: Batch) -> Batch:
-            here, there = reached[port], reached[other]
-            if batch:
-                fresh = probe(batch, opposite.index)
-                insert(batch, there)
-                purge(here)
-                return release(fresh, here if here < there else there)
-            purge(here)
-            return release(batch, here if here < there else there) if queue or runs else []
-
-        return work
-
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._workers[port](batch)
+        here, there = self.reached[port], self.reached[1 - port]
+        opposite = self._areas[1 - port]
+        pairs = batch
+        if batch:
+            pairs = self._probes[port](batch, opposite.index)
+            self._areas[port].insert(batch, there)
+        opposite.purge(here)
+        return self._output.release(pairs, here if here < there else there)
 
     def kept(self, port: int) -> Iterable[Element]:
         """The elements of a port, as they came, that end after the other port's progress; but for those that

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 
 from midstream.operators.base.compaction import SPARE
@@ -115,51 +115,46 @@ class FifoDistinct(Operator):
         """By payload the number of its last, from the beginning of time; and of some, one that has gone."""
         self._general: Distinct | None = None
 
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """The work, as a function that has at hand what it needs."""
+    def _process(self, port: int, batch: Batch) -> Batch:
         reached, last, find = self.reached, self._last, self._last.get
         ends, payloads, nexts = self._ends, self._payloads, self._nexts
-
-        def work(batch: Batch) -> Batch:
-            if self._general is not None:
-                return self._general.process(0, batch, reached[0])
-            out: Batch = []
-            first, gone, count = self._first, self._gone, len(ends)
-            latest = ends[-1] if ends else BEGINNING
-            # Nothing arrives at the progress, but it has to be reached.
-            elements = iter([*batch, (reached[0], FOREVER, _NOTHING)])
-            for element in elements:
-                start, end, payload = element
-                while first < count and ends[first] <= start:
-                    following = nexts[first]
-                    if following is not None:
-                        out.append((ends[first], following, payloads[first]))
-                    first += 1
-                if payload is _NOTHING:
-                    break
-                if end < latest:
-                    self._first = first
-                    *rest, _ = element, *elements
-                    return out + self._generalise(rest)
-                place = find(payload, -1) - gone
-                if place < first:
-                    out.append(element)
-                elif latest < end or ends[place] < end:
-                    nexts[place] = end
-                else:
-                    continue
-                last[payload] = gone + count
-                ends.append(end)
-                payloads.append(payload)
-                nexts.append(None)
-                latest = end
-                count += 1
-            self._first = first
-            if first == count or 2 * first > count + SPARE:
-                self._forget()
-            return out
-
-        return work
+        if self._general is not None:
+            return self._general.process(0, batch, reached[0])
+        out: Batch = []
+        first, gone, count = self._first, self._gone, len(ends)
+        latest = ends[-1] if ends else BEGINNING
+        # Nothing arrives at the progress, but it has to be reached.
+        elements = iter([*batch, (reached[0], FOREVER, _NOTHING)])
+        for element in elements:
+            start, end, payload = element
+            while first < count and ends[first] <= start:
+                following = nexts[first]
+                if following is not None:
+                    out.append((ends[first], following, payloads[first]))
+                first += 1
+            if payload is _NOTHING:
+                break
+            if end < latest:
+                self._first = first
+                *rest, _ = element, *elements
+                return out + self._generalise(rest)
+            place = find(payload, -1) - gone
+            if place < first:
+                out.append(element)
+            elif latest < end or ends[place] < end:
+                nexts[place] = end
+            else:
+                continue
+            last[payload] = gone + count
+            ends.append(end)
+            payloads.append(payload)
+            nexts.append(None)
+            latest = end
+            count += 1
+        self._first = first
+        if first == count or 2 * first > count + SPARE:
+            self._forget()
+        return out
 
     def _forget(self) -> None:
         """Forget what has ended."""
@@ -186,9 +181,6 @@ class FifoDistinct(Operator):
     def _kept(self) -> Iterable[Covered]:
         columns = self._ends, self._payloads, self._nexts
         return zip(*(islice(column, self._first, None) for column in columns), strict=True)
-
-    def _process(self, port: int, batch: Batch) -> Batch:
-        return self._workers[port](batch)
 
     def size(self) -> int:
         """Payloads that are covered, and parts that wait."""

@@ -94,33 +94,24 @@ class Multisets(Operator):
         self._gone = 0
         """How many have been taken out before the first place."""
 
-    def worker(self, port: int) -> Callable[[Batch], Batch]:
-        """The work of a port, as a function that has at hand what it needs."""
-        reached, take, sweep = self.reached, self._arrivals.take, self._sweep
-        starts, ends, payloads = self._starts, self._segment_ends, self._payloads
-
-        def work(batch: Batch) -> Batch:
-            left, right = reached
-            bound = left if left < right else right
-            arrivals = take(port, batch, bound)
-            if bound > self._now or arrivals:
-                sweep(arrivals, bound)
-            first, count = self._first, len(ends)
-            out: Batch = []
-            while first < count and (end := ends[first]) is not None:
-                out.append((starts[first], end, payloads[first]))
-                first += 1
-            if first and (first == count or 2 * first > count + SPARE):
-                del starts[:first], ends[:first], payloads[:first]
-                self._gone += first
-                first = 0
-            self._first = first
-            return out
-
-        return work
-
     def _process(self, port: int, batch: Batch) -> Batch:
-        return self._workers[port](batch)
+        starts, ends, payloads = self._starts, self._segment_ends, self._payloads
+        left, right = self.reached
+        bound = left if left < right else right
+        arrivals = self._arrivals.take(port, batch, bound)
+        if bound > self._now or arrivals:
+            self._sweep(arrivals, bound)
+        first, count = self._first, len(ends)
+        out: Batch = []
+        while first < count and (end := ends[first]) is not None:
+            out.append((starts[first], end, payloads[first]))
+            first += 1
+        if first and (first == count or 2 * first > count + SPARE):
+            del starts[:first], ends[:first], payloads[:first]
+            self._gone += first
+            first = 0
+        self._first = first
+        return out
 
     def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
         """Go through elements at their starts, and on to the bound, by way of the instants at which elements

@@ -34,7 +34,7 @@ CLEAN   := build/wheel-venv
 ALONE   := build/wheel-tests
 SOURCES := build/sources
 NO_JAVA := build/no-java
-COMMANDS := $(wildcard tests/test_*.py tests/midstream/test_cli.py $(addsuffix /test_*command*.py,tests/midstream/* tests/scenarios/* tests/benchmarks))
+IN_WHEEL := $(wildcard tests/test_packaging.py tests/test_doctests.py tests/test_examples.py tests/midstream/test_cli.py tests/scenarios/*/test_*command*.py)
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -125,12 +125,12 @@ fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of m
 	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
 	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS)) $(addprefix --strategies ,$(STRATEGIES))
 
-# What the wheel may lack shows when every module is loaded, and every command and document is run; `unit` has
-# tested what they do.
+# A wheel may lack modules, which all are loaded here; data files, which only scenarios ship; its entry point; and
+# what its metadata should ask for. `unit` has tested what all of it does.
 wheel-test: export MIDSTREAM_PROFILE := few
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
 	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE)
-	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(COMMANDS) $(ARGS)
+	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(ARGS)
 
 java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed
 	@mkdir -p build; rm -f $(NO_JAVA); \

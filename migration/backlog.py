@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from midstream.migration.fork import Fork
-from midstream.operators.base.box import Box, full
+from midstream.operators.base.box import Box, driver
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
@@ -60,7 +60,7 @@ class Backlog:
         """Go on with another Box as the new plan."""
         self.box = box
         """The new plan."""
-        self._full = full(box)
+        self._driver = driver(box)
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """A batch, possibly empty, and the progress of its port behind it; both may wait."""
@@ -85,7 +85,7 @@ class Backlog:
             told = max(reached, fork.begins)
             if pending or told != self._told[port]:
                 self._pending[port], self._told[port] = [], told
-                append(results, self._full.process(port, fork(pending, reached), told))
+                append(results, self._driver.process(port, fork(pending, reached), told))
         return results
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
@@ -122,7 +122,7 @@ class Backlog:
 
     def operators(self) -> Mapping[Node, Operator]:
         """The new plan's."""
-        return self._full.operators()
+        return self._driver.operators()
 
 
 def append(results: list[Batch], more: list[Batch]) -> list[Batch]:

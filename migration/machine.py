@@ -30,7 +30,7 @@ from midstream.migration.fork import Fork, everything
 from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.observer import SELDOM, Observer
 from midstream.migration.trace import Entry, Listener
-from midstream.operators.base.box import Box, full, settled
+from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
 from midstream.plans.algebra.plan import Node
@@ -180,7 +180,7 @@ class Migration:
                 append(results, self._event(port, [], progress))
             else:
                 # Nothing is complete before all are told.
-                append(results, self._join_old(self._old.process(port, [], progress)))
+                append(results, self._join_old(self._driver.process(port, [], progress)))
                 self.backlog.take(port, [], progress)
         # That was no arrival; sizes are looked at after so many of these.
         self.observer.seen, self.observer.look_at = 0, 1
@@ -194,12 +194,12 @@ class Migration:
         if self.old is None or (progress >= self.split and self._is_last(port, progress)):
             return self._event(port, batch, progress)
         self._reached[port] = progress
-        results = self._old.process(port, batch, progress)
+        results = self._driver.process(port, batch, progress)
         if any(results):
             results = self._join_old(results)
-        if self._old.successor is not None:
+        if self._driver.successor is not None:
             # The old box may itself be a migration that has just ended.
-            self._adopt(settled(self._old))
+            self._adopt(settled(self.old))
         self.observer.seen += len(batch) or 1
         if self.backlog.take(port, batch, progress):
             self._catch_up(results)
@@ -270,22 +270,24 @@ class Migration:
     def _complete(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """The event by which the last input passes the split time: the old box gets what is before, is ended
         on all ports where it has not ended yet, and is dropped."""
-        old = self._old
+        old = self.old
+        assert old is not None
         reach = bisect_left(batch, self.split, key=_START)
         results = old.push(port, batch[:reach]) if reach else self._nothing()
         self.backlog.limit = 0
         try:
             from_new = self._from_new(self.backlog.process(port, batch, progress))
         except Exception as failure:
-            results = self._join_old(append(results, old.process(port, batch[reach:], progress)))
+            results = self._join_old(append(results, self._driver.process(port, batch[reach:], progress)))
             return append(results, self._give_way(failure))
         results = self._join(results, from_new)
-        self._adopt(settled(old))
+        old = settled(old)
+        self._adopt(old)
         self.observer.measure(*self._sizes())
         rest = self._nothing()
         for i, reached in enumerate(self._reached):
             if i == port or reached != FOREVER:
-                append(rest, self._old.end(i))
+                append(rest, old.end(i))
         self._drop_old()
         joined = zip(self._joiners, rest, self._new_progress, strict=True)
         append(results, [joiner.complete(batch, progress) for joiner, batch, progress in joined])
@@ -311,7 +313,8 @@ class Migration:
     def _abort(self, reason: str) -> list[Batch]:
         results = [joiner.abandon() for joiner in self._joiners]
         self.reason = reason
-        self.backlog = Backlog(settled(self._old), [everything(self.split)] * len(self.inputs), 0)
+        assert self.old is not None
+        self.backlog = Backlog(settled(self.old), [everything(self.split)] * len(self.inputs), 0)
         self._drop_old()
         self._enter(Phase.ABORTED, reason)
         return results
@@ -348,13 +351,13 @@ class Migration:
         return not self.held() and all(self.split < time >= promised for time, promised in promises)
 
     def _adopt(self, old: Box) -> None:
-        self.old, self._old = old, full(old)
+        self.old, self._driver = old, driver(old)
         if isinstance(old, Migration):
             old._outer = self
 
     def _drop_old(self) -> None:
         self.old = None
-        del self._old
+        del self._driver
 
     def _enter(self, phase: Phase, note: str = "") -> None:
         self.phase = phase
@@ -426,5 +429,5 @@ def under_way(box: Box) -> list[Migration]:
     """The migrations inside a Box."""
     if isinstance(box, Migration):
         return [box]
-    inside = full(box).operators().values()
+    inside = driver(box).operators().values()
     return [found for one in inside if isinstance(one, Guest) for found in under_way(one.hosted.box)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 
 from midstream.migration.changes import Change
-from midstream.operators.base.box import Box, full
+from midstream.operators.base.box import Box, driver
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import (
     Arrangement,
@@ -137,7 +137,7 @@ def require_finite(old: Box, last: Time) -> None:
     if last == FOREVER:
         holders = [
             str(logical(node))
-            for node, one in full(old).operators().items()
+            for node, one in driver(old).operators().items()
             if any(end == FOREVER for _, end, _ in one.state())
         ]
         raise MigrationRefused(

@@ -3,7 +3,7 @@ else's engine.
 
 A Box has named inputs and outputs, numbered from 0, and understands three events. Each event returns what it
 made ready: one batch an output. Migration code knows this contract and nothing else. What another engine must
-write is the `Box`; what drives one asks for a `FullBox`, which `full` makes of it.
+write is the `Box`; who drives one asks for a `Driver`, which `driver` makes of it.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ class Box(Protocol):
         """Counts since the start, by name."""
 
 
-class FullBox(Box, Protocol):
-    """A Box with all that is asked of one by whoever drives it. Ours are full; `full` makes any other one so.
-
-    What it adds to the Box means nothing new, and so may be left out by others.
+class Driver(Protocol):
+    """What else is asked of a Box by whoever drives it. Ours answer for themselves; for others `driver` makes
+    one, so it may be left out.
     """
 
     @property
@@ -81,56 +80,28 @@ class FullBox(Box, Protocol):
         plan."""
 
 
-def full(box: Box) -> FullBox:
-    """A Box as a full one: itself, or an adapter around it."""
-    is_full = hasattr(box, "process") and hasattr(box, "successor") and hasattr(box, "operators")
-    return cast(FullBox, box) if is_full else AdaptedBox(box)
+def driver(box: Box) -> Driver:
+    """What drives a Box: itself, or an adapter."""
+    is_one = hasattr(box, "process") and hasattr(box, "successor") and hasattr(box, "operators")
+    return cast(Driver, box) if is_one else EventByEvent(box)
 
 
-class AdaptedBox:
-    """A Box of somebody else as a full one: it never hands over, and shows no operators."""
+class EventByEvent:
+    """Drives a Box of somebody else, which never hands over, and shows no operators."""
 
     successor = None
 
     def __init__(self, box: Box) -> None:
         self._box = box
-        self.inputs, self.outputs = box.inputs, box.outputs
-
-    def push(self, port: int, batch: Batch) -> list[Batch]:
-        """Elements arrived on a port."""
-        return self._box.push(port, batch)
-
-    def advance(self, port: int, time: Time) -> list[Batch]:
-        """A heartbeat."""
-        return self._box.advance(port, time)
-
-    def end(self, port: int) -> list[Batch]:
-        """Nothing more will arrive on this port."""
-        return self._box.end(port)
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """One event after the other."""
-        results = self._box.push(port, batch) if batch else [[] for _ in self.outputs]
+        box = self._box
+        results = box.push(port, batch) if batch else [[] for _ in box.outputs]
         if batch and batch[-1][0] >= progress:
             return results
-        more = self._box.end(port) if progress == FOREVER else self._box.advance(port, progress)
+        more = box.end(port) if progress == FOREVER else box.advance(port, progress)
         return [first + second for first, second in zip(results, more, strict=True)]
-
-    def progress(self, output: int = 0) -> Time:
-        """No later element on this output starts before this."""
-        return self._box.progress(output)
-
-    def size(self) -> int:
-        """How many elements it keeps."""
-        return self._box.size()
-
-    def state(self) -> Iterable[Element]:
-        """The elements that it keeps."""
-        return self._box.state()
-
-    def counters(self) -> Mapping[str, int]:
-        """Counts since the start, by name."""
-        return self._box.counters()
 
     def operators(self) -> Mapping[Node, Operator]:
         """None that can be seen."""
@@ -139,7 +110,7 @@ class AdaptedBox:
 
 def settled(box: Box) -> Box:
     """The Box itself, or the one that goes on in its place."""
-    while (successor := full(box).successor) is not None:
+    while (successor := driver(box).successor) is not None:
         box = successor
     return box
 

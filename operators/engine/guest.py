@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from midstream.operators.base.box import Box, full, settled
+from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.values.streams import Batch, Element, Time
@@ -25,7 +25,7 @@ class HostedBox:
         """The Box, or the one that goes on in its place."""
         self.is_plan = isinstance(box, PlanBox)
         """Whether the Box has become a plan, whose operators can run by themselves."""
-        self._full = full(box)
+        self._driver = driver(box)
         if self.is_plan and self._listener is not None:
             self._listener()
 
@@ -40,8 +40,8 @@ class HostedBox:
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """Run the Box."""
-        results = self._full.process(port, batch, progress)
-        if self._full.successor is not None:
+        results = self._driver.process(port, batch, progress)
+        if self._driver.successor is not None:
             self._run_by(settled(self.box))
         return results
 

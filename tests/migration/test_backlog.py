@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from midstream.migration.backlog import AT_ONCE, Backlog
 from midstream.migration.fork import everything, fork
-from midstream.operators.base.box import Box, FullBox, full, settled
+from midstream.operators.base.box import Box, Driver, driver, settled
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.snapshots import equivalent
@@ -84,8 +84,9 @@ def test_the_new_plan_is_not_told_twice_how_far_it_is() -> None:
     assert told[1:] == [(0, [(40.5, 50, "a")], 50)]
 
 
-def test_a_full_box_is_a_box_and_more() -> None:
-    box: FullBox = PlanBox(PLAN)
-    assert full(box) is box
+def test_a_box_of_ours_is_its_own_driver() -> None:
+    box = PlanBox(PLAN)
+    of_ours: Driver = box
+    assert driver(box) is of_ours
     assert settled(box) is box
     assert isinstance(Backlog(box, [everything(BEGINNING)] * 2), Box)

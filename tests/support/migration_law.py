@@ -20,7 +20,7 @@ from midstream.migration.preconditions import require_bounded, require_start_pre
 from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
-from midstream.operators.base.box import Box, full
+from midstream.operators.base.box import Box, driver
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import Sink
 from midstream.operators.engine.run import interleave
@@ -85,7 +85,7 @@ class Brittle:
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         self._stand()
-        return full(self._box).process(port, batch, progress)
+        return driver(self._box).process(port, batch, progress)
 
     def _stand(self) -> None:
         if not self._left and self._migration.phase is Phase.MOVING:

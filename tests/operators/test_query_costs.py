@@ -15,6 +15,7 @@ import pytest
 from midstream.benchmarks.queries import query
 from midstream.engine import Engine
 from midstream.operators.compile import routes
+from midstream.operators.compile.switch import is_compiled
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, Element
 
@@ -123,6 +124,7 @@ def test_an_element_and_a_heartbeat_cost_what_the_queries_over_their_stream_do()
     assert done[FEW] == done[MANY]
 
 
+@pytest.mark.skipif(not is_compiled(), reason="MIDSTREAM_COMPILE=0: nothing is compiled")
 def test_the_way_of_a_stream_is_not_compiled_again_for_each_query(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled between two elements, as queries over one stream are added one by one, is bounded."""
     compiled: list[int] = []

@@ -81,7 +81,6 @@ class Boxed(Logical):
         return self.ports
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the subplan."""
         return self.columns
 
     def granule_above(self, below: int) -> int:
@@ -89,23 +88,18 @@ class Boxed(Logical):
         return below
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """That is not known."""
         return False
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """That is not known."""
         return False
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """That is not known."""
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """None are known."""
         return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """None are known."""
         return ()
 
     def to_json(self) -> dict[str, Any]:

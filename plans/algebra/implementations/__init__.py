@@ -1,6 +1,6 @@
 """How the logical operators can be run: facts that the planner and the optimizer read alike."""
 
-from collections.abc import Iterable
+from types import ModuleType
 
 from midstream.plans.algebra.implementations import aggregation, joins, rows, signs, windows
 from midstream.plans.algebra.implementations.base import Implementation
@@ -13,65 +13,17 @@ from midstream.plans.values.errors import PlanError
 __all__ = ["IMPLEMENTATIONS", "Implementation", "expected_implementation", "implementation_of"]
 
 
-def _by_operator(facts: Iterable[Implementation]) -> dict[type[Logical], tuple[Implementation, ...]]:
+def _by_operator(*modules: ModuleType) -> dict[type[Logical], tuple[Implementation, ...]]:
     found: dict[type[Logical], tuple[Implementation, ...]] = {}
-    for fact in facts:
-        found[fact.implements] = (*found.get(fact.implements, ()), fact)
+    for fact in (value for module in modules for value in vars(module).values()):
+        if isinstance(fact, Implementation):
+            found[fact.implements] = (*found.get(fact.implements, ()), fact)
     return found
 
 
-IMPLEMENTATIONS = _by_operator(
-    (
-        rows.FILTER,
-        rows.MAP,
-        windows.TIME_WINDOW,
-        windows.COUNT_WINDOW,
-        windows.PARTITIONED_WINDOW,
-        windows.GRANULARITY,
-        windows.ISTREAM,
-        windows.DSTREAM,
-        windows.SPLIT,
-        windows.COALESCE,
-        rows.UNION,
-        joins.HASH_JOIN,
-        joins.BAND_JOIN,
-        joins.NESTED_LOOPS_JOIN,
-        joins.HASH_LIST_JOIN,
-        joins.LIST_HASH_JOIN,
-        joins.HASH_JOIN_QUEUED,
-        joins.NESTED_LOOPS_JOIN_QUEUED,
-        rows.DIFFERENCE,
-        rows.STRICT_DIFFERENCE,
-        rows.INTERSECTION,
-        rows.MAX_UNION,
-        joins.HASH_SEMI_JOIN,
-        joins.NESTED_LOOPS_SEMI_JOIN,
-        joins.HASH_ANTI_JOIN,
-        joins.NESTED_LOOPS_ANTI_JOIN,
-        rows.DISTINCT,
-        aggregation.AGGREGATE,
-        signs.SIGNED_FILTER,
-        signs.SIGNED_MAP,
-        signs.SIGNED_TIME_WINDOW,
-        signs.SIGNED_COUNT_WINDOW,
-        signs.SIGNED_PARTITIONED_WINDOW,
-        signs.SIGNED_UNION,
-        signs.SIGNED_HASH_JOIN,
-        signs.SIGNED_NESTED_LOOPS_JOIN,
-        signs.SIGNED_DIFFERENCE,
-        signs.SIGNED_STRICT_DIFFERENCE,
-        signs.SIGNED_INTERSECTION,
-        signs.SIGNED_MAX_UNION,
-        signs.SIGNED_SEMI_JOIN,
-        signs.SIGNED_ANTI_JOIN,
-        signs.SIGNED_DISTINCT,
-        signs.SIGNED_AGGREGATE,
-        signs.INTERVALS_TO_SIGNS,
-        signs.SIGNS_TO_INTERVALS,
-    )
-)
-"""All implementations of each logical operator, the preferred one first: the planner takes the first that
-nothing stands in the way of."""
+IMPLEMENTATIONS = _by_operator(rows, windows, joins, aggregation, signs)
+"""All implementations of each logical operator in the order in which they are written, the preferred one
+first: the planner takes the first that nothing stands in the way of."""
 
 
 def implementation_of(node: Node) -> Implementation:

@@ -41,7 +41,6 @@ class Aggregate(SnapshotReducible):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The arguments of the functions."""
         return tuple(call.argument for _, call in self.calls if call.argument is not None)
 
     def schema(self, inputs: Schemas) -> Schema:
@@ -70,7 +69,6 @@ class Aggregate(SnapshotReducible):
         return aggregation
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -87,12 +85,10 @@ class Aggregate(SnapshotReducible):
         return shortest([groups, *(key for key in inputs[0].keys if key <= groups)])
 
     def to_json(self) -> dict[str, Any]:
-        """Keys and calls."""
         return {"keys": list(self.keys), "calls": [[name, *call.to_json()] for name, call in self.calls]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         calls = ((str(name), call_from_json(call)) for name, *call in data["calls"])
         return cls(tuple(map(str, data["keys"])), tuple(calls))
 

@@ -23,11 +23,9 @@ class Arrangement(SnapshotReducible):
     expressions = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
-        """The input."""
         return lambda part: part
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -36,11 +34,9 @@ class Arrangement(SnapshotReducible):
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the input."""
         return inputs[0]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of the input."""
         return inputs[0].keys
 
 

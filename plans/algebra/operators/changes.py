@@ -20,11 +20,9 @@ class _Changes(Parameterless, OverTime):
     reach = 1
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def granule_above(self, below: int) -> int:
-        """That below."""
         return below
 
     def remembers_until(self, end: Time) -> Time:
@@ -32,7 +30,6 @@ class _Changes(Parameterless, OverTime):
         return end + 1
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Nothing else."""
         return True
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:

@@ -28,12 +28,10 @@ class Coalesce(Arrangement):
         return self.longest == 1 and inputs[0]
 
     def to_json(self) -> dict[str, Any]:
-        """The longest."""
         return {"longest": self.longest}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["longest"])
 
     def __str__(self) -> str:

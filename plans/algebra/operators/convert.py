@@ -29,16 +29,13 @@ class Convert(Arrangement):
             raise PlanError(f"convert: found {self.to!r}, expected 'intervals' or 'signs'")
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def to_json(self) -> dict[str, Any]:
-        """The form."""
         return {"to": self.to}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["to"])
 
     def __str__(self) -> str:

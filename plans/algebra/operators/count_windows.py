@@ -103,7 +103,6 @@ class CountWindow(Counting):
         check_bounds("window", self.rows, self.bounds)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def grouped_by(self, schema: Schema) -> list[int]:
@@ -119,12 +118,10 @@ class CountWindow(Counting):
         return (frozenset(),) if self.rows == 1 else ()
 
     def to_json(self) -> dict[str, Any]:
-        """Rows, slide, ties and bounds."""
         return {"rows": self.rows, **unusual(slide=self.slide, ties=self.ties, bounds=self.bounds)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["rows"], data.get("slide", 1), data.get("ties", "error"), bounds_from_json(data))
 
     def __str__(self) -> str:
@@ -163,7 +160,6 @@ class PartitionedWindow(Counting):
         return inputs[0]
 
     def grouped_by(self, schema: Schema) -> list[int]:
-        """Those of the keys."""
         return [schema.index(key) for key in self.keys]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -175,13 +171,11 @@ class PartitionedWindow(Counting):
         return (frozenset(self.keys),) if self.rows == 1 else ()
 
     def to_json(self) -> dict[str, Any]:
-        """Keys, rows, slide, ties, delay and bounds."""
         rest = unusual(slide=self.slide, ties=self.ties, delay=self.delay, bounds=self.bounds)
         return {"keys": list(self.keys), "rows": self.rows, **rest}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(
             tuple(map(str, data["keys"])),
             data["rows"],

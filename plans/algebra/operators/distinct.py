@@ -25,7 +25,6 @@ class Distinct(Parameterless, SnapshotReducible):
     expressions = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
@@ -33,7 +32,6 @@ class Distinct(Parameterless, SnapshotReducible):
         return lambda part: Counter(dict.fromkeys(part, 1))
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -41,7 +39,6 @@ class Distinct(Parameterless, SnapshotReducible):
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the input."""
         return inputs[0]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

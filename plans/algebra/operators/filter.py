@@ -26,11 +26,9 @@ class Filter(RowByRow):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The condition."""
         return (self.condition,)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         check_condition(self.condition, inputs[0])
         return inputs[0]
 
@@ -44,16 +42,13 @@ class Filter(RowByRow):
         return (*inputs[0], *equalities(self.condition))
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of the input."""
         return inputs[0].keys
 
     def to_json(self) -> dict[str, Any]:
-        """The condition."""
         return {"condition": self.condition.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(expression_from_json(data["condition"]))
 
     def __str__(self) -> str:

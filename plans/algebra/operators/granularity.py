@@ -38,7 +38,6 @@ class Granularity(OverTime):
         check_bounds("granule", self.granule, self.bounds)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def granule_above(self, below: int) -> int:
@@ -53,19 +52,15 @@ class Granularity(OverTime):
 
     @property
     def reach(self) -> int:
-        """Until the next multiple."""
         return self.granule
 
     def remembers_until(self, end: Time) -> Time:
-        """Until the next multiple."""
         return -(-end // self.granule) * self.granule
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Where it changes nothing."""
         return self.granule == 1 and inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -73,12 +68,10 @@ class Granularity(OverTime):
         return inputs[0].keys
 
     def to_json(self) -> dict[str, Any]:
-        """Granule and bounds."""
         return {"granule": self.granule, **unusual(bounds=self.bounds)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["granule"], bounds_from_json(data))
 
     def __str__(self) -> str:

@@ -42,7 +42,6 @@ class Join(SnapshotReducible):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The condition."""
         return (self.condition,)
 
     def schema(self, inputs: Schemas) -> Schema:
@@ -90,12 +89,10 @@ class Join(SnapshotReducible):
         return carried(shortest(keys), shown, classes(self.equal_columns([left.equal, right.equal]), names))
 
     def to_json(self) -> dict[str, Any]:
-        """Condition and columns."""
         return {"condition": self.condition.to_json(), "columns": list(self.columns)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(expression_from_json(data["condition"]), tuple(map(str, data["columns"])))
 
     def __str__(self) -> str:

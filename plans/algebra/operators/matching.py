@@ -36,7 +36,6 @@ class Matching(SnapshotReducible):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The condition."""
         return (self.condition,)
 
     def schema(self, inputs: Schemas) -> Schema:
@@ -52,7 +51,6 @@ class Matching(SnapshotReducible):
         )
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the left input."""
         return inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -60,16 +58,13 @@ class Matching(SnapshotReducible):
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of the left input."""
         return inputs[0].keys
 
     def to_json(self) -> dict[str, Any]:
-        """The condition."""
         return {"condition": self.condition.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(expression_from_json(data["condition"]))
 
     def __str__(self) -> str:
@@ -102,5 +97,4 @@ class AntiJoin(Matching):
     keeps_matching = False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the left input."""
         return inputs[0]

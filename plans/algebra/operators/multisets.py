@@ -41,15 +41,12 @@ class _OfTheFirst(_Multisets):
         return inputs[0]
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the first input."""
         return inputs[0]
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the first input."""
         return inputs[0]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of the first input."""
         return inputs[0].keys
 
 
@@ -95,7 +92,6 @@ class Intersection(_OfTheFirst):
         return lambda left, right: left & right
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of either input."""
         return shortest([*inputs[0].keys, *inputs[1].keys])
 
 
@@ -117,11 +113,9 @@ class MaxUnion(_Multisets):
         return lambda left, right: left | right
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Where both inputs do."""
         return all(inputs)
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """None are known."""
         return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

@@ -25,7 +25,6 @@ class Project(RowByRow):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """What is computed."""
         return tuple(expression for _, expression in self.columns)
 
     def schema(self, inputs: Schemas) -> Schema:
@@ -33,7 +32,6 @@ class Project(RowByRow):
         return Schema(tuple(Column(name, *expression.kind(inputs[0])) for name, expression in self.columns))
 
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
-        """The values."""
         compute = compile_rows(self.expressions, schema)
         return lambda e: (compute(e),)
 
@@ -50,12 +48,10 @@ class Project(RowByRow):
         return carried(inputs[0].keys, read, inputs[0].equal)
 
     def to_json(self) -> dict[str, Any]:
-        """Names and expressions."""
         return {"columns": [[name, e.to_json()] for name, e in self.columns]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(tuple((str(name), expression_from_json(e)) for name, e in data["columns"]))
 
     def __str__(self) -> str:

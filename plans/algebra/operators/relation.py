@@ -28,11 +28,9 @@ class Relation(Leaf):
 
     @property
     def label(self) -> str:
-        """The relation's name."""
         return self.relation
 
     def schema(self, inputs: Schemas) -> Schema:
-        """As declared."""
         return self.columns
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
@@ -44,12 +42,10 @@ class Relation(Leaf):
         return False
 
     def to_json(self) -> dict[str, Any]:
-        """Relation, columns and whether it is constant."""
         return {"relation": self.relation, "columns": self.columns.to_json(), "constant": self.is_constant}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(str(data["relation"]), Schema.from_json(data["columns"]), bool(data["constant"]))
 
     def __str__(self) -> str:

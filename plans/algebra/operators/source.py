@@ -28,11 +28,9 @@ class Source(Leaf):
 
     @property
     def label(self) -> str:
-        """The stream's name."""
         return self.stream
 
     def schema(self, inputs: Schemas) -> Schema:
-        """As declared."""
         return self.columns
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
@@ -44,12 +42,10 @@ class Source(Leaf):
         return not self.intervals
 
     def to_json(self) -> dict[str, Any]:
-        """Stream, columns and intervals."""
         return {"stream": self.stream, "columns": self.columns.to_json(), "intervals": self.intervals}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(str(data["stream"]), Schema.from_json(data["columns"]), bool(data["intervals"]))
 
     def __str__(self) -> str:

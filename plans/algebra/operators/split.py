@@ -28,12 +28,10 @@ class Split(Arrangement):
         return self.length == 1 or inputs[0]
 
     def to_json(self) -> dict[str, Any]:
-        """The length."""
         return {"length": self.length}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["length"])
 
     def __str__(self) -> str:

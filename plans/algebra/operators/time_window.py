@@ -47,7 +47,6 @@ class TimeWindow(OverTime):
         check_bounds("window", self.size, self.bounds)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input."""
         return inputs[0]
 
     def granule_above(self, below: int) -> int:
@@ -74,7 +73,6 @@ class TimeWindow(OverTime):
         return FOREVER if self.size is None else end - 1 + self.reach
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Of one chronon."""
         return self.size == self.slide == 1
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -87,12 +85,10 @@ class TimeWindow(OverTime):
         return inputs[0].keys if self.size == 1 else ()
 
     def to_json(self) -> dict[str, Any]:
-        """Size, slide and bounds."""
         return {"size": self.size, **unusual(slide=self.slide, bounds=self.bounds)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same back."""
         return cls(data["size"], data.get("slide", 1), bounds_from_json(data))
 
     def __str__(self) -> str:

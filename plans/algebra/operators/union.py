@@ -35,7 +35,6 @@ class Union(Parameterless, SnapshotReducible):
         return lambda *parts: sum(parts, Counter())
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Where all inputs do."""
         return all(inputs)
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -43,7 +42,6 @@ class Union(Parameterless, SnapshotReducible):
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """None are known."""
         return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

@@ -92,20 +92,19 @@ class PlanBox:
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
-    def steps(self) -> list[Step]:
-        """By port, what runs the operators that an event reaches. Compiled, if at all, when the first event
-        comes: a box that is only looked at has none."""
-        ports, stops = range(len(self.nodes)), self._stops[len(self.nodes) :]
-        if not self._is_compiled:
-            return [partial(walk, stops) for _ in ports]
+    def _compiled(self) -> list[Step]:
+        """By port, the function that does what the walk does. Made when the first event comes: a box that is
+        only looked at has none."""
+        stops, results = self._stops[len(self.nodes) :], set(self._results)
         return [
-            compile_step([port], stops, set(self._results), f"way through a box from input {port}")
-            for port in ports
+            compile_step([port], stops, results, f"way through a box from input {port}")
+            for port in range(len(self.nodes))
         ]
 
     def open(self) -> None:
-        """Compile now what the first event takes."""
-        _ = self.steps
+        """Compile now what the first event takes, if ways are compiled."""
+        if self._is_compiled:
+            _ = self._compiled
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -133,7 +132,10 @@ class PlanBox:
         if batch and tap is not None:
             tap.see(batch)
         given: Given = {port: (batch, progress)}
-        self.steps[port](given, [])
+        if self._is_compiled:
+            self._compiled[port](given, [])
+        else:
+            walk(self._stops, given, [])
         return [given[number][0] if number in given else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:

@@ -59,7 +59,6 @@ def inlet(elements):
         return
     manager.progress = p0 = start
     entrance.last = element
-    b0 = [element]
     way.reached = p0
     way.received += 1
     {body}
@@ -88,6 +87,8 @@ def compile_inlet(
         route.names[f"sink{nth}"] = sink
         is_certain = stop.number in route.certain
         body.append(f"sink{nth}(b{i})" if is_certain else f"if b{i}: sink{nth}(b{i})")
+    if any("b0" in line for line in body):
+        body.insert(0, "b0 = [element]")
     source = _INLET.format(
         unpack=f"{entrance.columns}= row" if entrance.columns else "pass",
         tests=" and ".join(entrance.tests),

@@ -4,7 +4,8 @@
     make quick BASE=HEAD    changes that are not committed
 
 A test file that imports a changed file is one step away, one that imports what imports it two. Files run in
-this order, with few examples and without Spark; those for which no time is left are named.
+this order, those of the same room first, with few examples and without Spark. Those for which no time is left
+are named.
 """
 
 from __future__ import annotations
@@ -117,7 +118,12 @@ def tests_of(changed: list[str], files: dict[str, str]) -> dict[str, str]:
             found[test] = f"{path} changed"
         if path not in names and path.startswith("tests/"):
             found |= {test: f"next to {path}" for test in files.values() if _is_above(test, path)}
-    for path, way in nearest(changed, files).items():
+    rooms = {Path(path).parts[0] for path in changed}
+
+    def distance(found: tuple[str, list[str]]) -> tuple[int, bool]:
+        return len(found[1]), rooms.isdisjoint(Path(found[0]).parts[1:2])
+
+    for path, way in sorted(nearest(changed, files).items(), key=distance):
         if Path(path).name.startswith("test_"):
             found.setdefault(path, " -> ".join(way[1:]) or "it changed")
     return found

@@ -200,10 +200,11 @@ class Migration:
         if self._driver.successor is not None:
             # The old box may itself be a migration that has just ended.
             self._adopt(settled(self.old))
-        self.observer.seen += len(batch) or 1
+        observer = self.observer
+        observer.seen += len(batch) or 1
         if self.backlog.take(port, batch, progress):
             self._catch_up(results)
-        elif self.observer.seen >= self.observer.look_at:
+        elif observer.seen >= observer.look_at:
             self._look(results)
         return results
 

@@ -127,15 +127,17 @@ class PlanBox:
                 raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
             return [[] for _ in self.outputs]
         self.reached[port] = progress
-        self._received[port] += len(batch)
-        tap = self._stops[port].tap
-        if batch and tap is not None:
-            tap.see(batch)
+        if batch:
+            self._received[port] += len(batch)
+            if (tap := self._stops[port].tap) is not None:
+                tap.see(batch)
         given: Given = {port: (batch, progress)}
         if self._is_compiled:
             self._compiled[port](given, [])
         else:
             walk(self._stops, given, [])
+        if len(self._results) == 1:  # without a loop, as most boxes have one
+            return [given[self._results[0]][0]] if self._results[0] in given else [[]]
         return [given[number][0] if number in given else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:

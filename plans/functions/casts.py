@@ -24,10 +24,10 @@ _LARGEST = 2**63 - 1
 
 
 def to_text(value: Any) -> str | None:
-    """A value as a string.
+    """A value as a string; equal floats are spelt alike, so -0.0 as 0.0.
 
-    >>> to_text(1.0), to_text(1e16), to_text(True), to_text(-7)
-    ('1.0', '1e+16', 'true', '-7')
+    >>> to_text(1.0), to_text(1e16), to_text(True), to_text(-7), to_text(-0.0)
+    ('1.0', '1e+16', 'true', '-7', '0.0')
     """
     match value:
         case str():
@@ -41,14 +41,14 @@ def to_text(value: Any) -> str | None:
                 # Python spells only so many digits of an integer; a Decimal has no such limit.
                 return str(Decimal(value))
         case float():
-            return repr(value)
+            return repr(value + 0.0)
     return None
 
 
 def to_float_text(value: Any) -> str | None:
     """A float as a string, be it kept as an integer or not."""
     try:
-        return None if value is None else repr(float(value))
+        return None if value is None else repr(float(value) + 0.0)
     except OverflowError:
         return to_text(value)
 

@@ -199,6 +199,7 @@ def test_numbers_computed_from_aggregates_are_finite(
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=4), numbers())
+@example([(0.0, 0.0), (-0.0, 0.0)], X)
 def test_an_integer_in_a_column_of_floats_is_the_float(
     rows: list[tuple[float, float]], expression: Operand
 ) -> None:

@@ -1,7 +1,8 @@
 """Conversions between the types of values: what cannot be converted gives unknown.
 
-The rules are those of DuckDB's TRY_CAST, but that numbers in strings are decimal only, and that results are
-finite. An integer is one of 64 bits where it comes from a float or a string.
+The rules are those of DuckDB's TRY_CAST, but that numbers in strings are decimal only, that results are
+finite, and that equal floats give one string: -0.0 that of 0.0. An integer is one of 64 bits where it comes
+from a float or a string.
 """
 
 from __future__ import annotations

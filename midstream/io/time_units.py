@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from midstream.plans.values.units import NANOSECONDS as BY_NAME
+from midstream.plans.values.units import SHORT
+
 NANOSECONDS: Mapping[str, int] = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-    "d": 86400 * 10**9,
+    short: BY_NAME[SHORT[short]] for short in ("ns", "us", "ms", "s", "m", "h", "d")
 }
-"""How long each unit is."""
+"""How long each unit is, by its short name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def to_text(value: Any) -> str | None:
 def to_float_text(value: Any) -> str | None:
     """A float as a string, be it kept as an integer or not."""
     try:
-        return None if value is None else repr(float(value) + 0.0)
+        return None if value is None else to_text(float(value))
     except OverflowError:
         return to_text(value)
 

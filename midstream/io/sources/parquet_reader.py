@@ -33,8 +33,6 @@ from midstream.plans.values.streams import Batch
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MICROSECOND = 1000
-
 
 def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> Iterator[Batch]:
     """The batches of a file, in its order.

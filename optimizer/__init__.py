@@ -1,10 +1,10 @@
 """Which plan is best: transformation rules, enumeration, statistics, the cost model, and the choice."""
 
-from midstream.optimizer.choice import Choice, optimize
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.enumeration import enumerate_plans
+from midstream.optimizer.search.choice import Choice, optimize
+from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 
 __all__ = [

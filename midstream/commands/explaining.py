@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
-from midstream.optimizer.choice import Choice, optimize
 from midstream.optimizer.cost import CostModel
-from midstream.optimizer.enumeration import AT_ONCE, neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.search.choice import Choice, optimize
+from midstream.optimizer.search.enumeration import AT_ONCE, neighbours, with_linked_joins
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (

@@ -41,7 +41,7 @@ from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
 from midstream.optimizer import Statistics, optimize
-from midstream.optimizer.enumeration import AT_ONCE
+from midstream.optimizer.search.enumeration import AT_ONCE
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent

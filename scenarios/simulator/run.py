@@ -14,7 +14,7 @@ from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.optimizer import Statistics, optimize
-from midstream.optimizer.enumeration import AT_ONCE
+from midstream.optimizer.search.enumeration import AT_ONCE
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end

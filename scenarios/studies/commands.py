@@ -18,7 +18,7 @@ from midstream.io.apart import Use, require_apart
 from midstream.io.new_file import nothing_written
 from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
-from midstream.optimizer.enumeration import LIMIT, enumerate_plans
+from midstream.optimizer.search.enumeration import LIMIT, enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.operators.engine.run import run
-from midstream.optimizer.enumeration import with_linked_joins
 from midstream.optimizer.rules.linking import linked
+from midstream.optimizer.search.enumeration import with_linked_joins
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan

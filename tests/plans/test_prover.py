@@ -13,8 +13,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from rewritten_conditions import rewritten
 
-from midstream.optimizer.enumeration import neighbours, with_linked_joins
 from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.operators import (
     Aggregate,

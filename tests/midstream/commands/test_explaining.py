@@ -12,8 +12,8 @@ from hypothesis import given
 from midstream.commands.explaining import assumed_statistics, explain
 from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, enumerate_plans, optimize
-from midstream.optimizer.enumeration import neighbours
 from midstream.optimizer.rules import RULES
+from midstream.optimizer.search.enumeration import neighbours
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.operators import Arrangement, Filter, Join, Union
 from midstream.plans.algebra.physical import Physical

@@ -8,8 +8,8 @@ from itertools import islice
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.search.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan

@@ -23,7 +23,7 @@ from midstream.benchmarks.options import (
 from midstream.benchmarks.peers import INSTALL, PEERS, installed
 from midstream.console.help import examples
 from midstream.console.progress import progress_bar
-from midstream.io.apart import require_apart
+from midstream.io.distinct_files import require_distinct_files
 from midstream.io.new_file import checked_folder, nothing_written, write_file
 from midstream.io.output import STDOUT
 
@@ -287,7 +287,9 @@ def _check_files(output: Path | None, chart: Path | None) -> None:
         checked_folder(output)
     if chart is not None:
         checked_picture(chart)
-    require_apart((), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path])
+    require_distinct_files(
+        (), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path]
+    )
 
 
 def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> bool:

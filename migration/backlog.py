@@ -11,7 +11,7 @@ from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-AT_ONCE = 64
+MOST_WAITING = 64
 """How many elements of an input wait until the new plan is given them. As long as the old plan answers nobody
 waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
 
@@ -41,7 +41,7 @@ class Backlog:
     def __init__(self, box: Box, forks: Sequence[Fork], limit: int | None = None) -> None:
         self.inputs, self.outputs = box.inputs, box.outputs
         self.forks = forks
-        self.limit = AT_ONCE if limit is None else limit
+        self.limit = MOST_WAITING if limit is None else limit
         """How many elements of an input wait at most; with 0 nothing waits."""
         self.is_behind = False
         """Whether anything waits: elements, or the news how far an input is."""

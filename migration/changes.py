@@ -72,7 +72,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class PlanDifference:
     """What becomes of a running plan."""
 
     changes: tuple[Change, ...]
@@ -123,7 +123,7 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     return physical.map(lambda node: becomes.get(node, node))
 
 
-def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = False) -> Changes:
+def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = False) -> PlanDifference:
     """Compare a running physical plan with one that is to run. `needed` are the nodes that other queries
     need as they are. With `whole`, all that is above the windows and not needed otherwise is exchanged.
 
@@ -164,7 +164,7 @@ def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = 
     twice = (node in kept for change in changes for node in change.parts[1] if reads_stream(node))
     if not whole and (any(signed) or any(twice)):
         return find_changes(running, plan, needed, whole=True)
-    return Changes(changes, running, stays, new)
+    return PlanDifference(changes, running, stays, new)
 
 
 def _bounding(

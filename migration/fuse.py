@@ -107,8 +107,8 @@ class Fuse:
     [(3, 8, 'c'), (6, 7, 'b')]
     """
 
-    def __init__(self, split: Time, given: Iterable[Element] = ()) -> None:
-        """`given` are results of the old plan that came out before and are valid at the split time."""
+    def __init__(self, split: Time, said: Iterable[Element] = ()) -> None:
+        """`said` are results of the old plan that came out before and are valid at the split time."""
         self._split = split
         self._promised: Unmatched = {}
         """As long as the old plan has not ended: promises to which there is no fragment."""
@@ -128,7 +128,7 @@ class Fuse:
         """Whether the new plan has given all that starts at the split time, and the old one has ended."""
         self._counts = Origins()
         self.bound = 0
-        self._compare([element for element in given if element[1] > split], [])
+        self._compare([element for element in said if element[1] > split], [])
         self._counts.old = 0
 
     @property

@@ -28,8 +28,8 @@ from time import time as clock_time
 from midstream.migration.backlog import Backlog, append
 from midstream.migration.fork import Fork, everything
 from midstream.migration.fuse import Joiner, Origins
-from midstream.migration.observer import SELDOM, Observer
-from midstream.migration.trace import Entry, Listener
+from midstream.migration.observer import LOOK_EVERY, Observer
+from midstream.migration.trace import Listener, TraceEntry
 from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
@@ -127,7 +127,7 @@ class Migration:
         return self.backlog.box
 
     @property
-    def trace(self) -> Sequence[Entry]:
+    def trace(self) -> Sequence[TraceEntry]:
         """What it looked like, from its beginning to its end."""
         return self.observer.trace
 
@@ -259,10 +259,10 @@ class Migration:
     def _look(self, results: list[Batch]) -> None:
         """Look at sizes, and see whether a sample is due; then the new plan is brought up to date, if enough
         waits for it."""
-        is_worth_it = not self.backlog.is_behind or self.observer.seen >= SELDOM
+        is_worth_it = not self.backlog.is_behind or self.observer.seen >= LOOK_EVERY
         if not (is_worth_it and self.observer.is_sample_due(self.least_reached)):
             self.observer.measure(*self._sizes())
-        elif self.backlog.waiting < SELDOM:
+        elif self.backlog.waiting < LOOK_EVERY:
             self._record()
         else:
             self._catch_up(results)

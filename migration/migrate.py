@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict
-from midstream.migration.changes import Changes, find_changes
+from midstream.migration.changes import PlanDifference, find_changes
 from midstream.migration.checking import (
     UNPROVED,
     check_in_slices,
@@ -140,7 +140,7 @@ class Prepared:
     plan: Plan
     """To which the query is moved."""
     strategy: Strategy
-    changes: Changes
+    changes: PlanDifference
     parts: Sequence[Subplan]
     """What is exchanged."""
     edits: Sequence[Edit]
@@ -192,7 +192,7 @@ def prepare(
     if isinstance(strategy, AutoStrategy):
         return _prepare_cheapest(host, plan, query, whole)
     chosen = host.query(query)
-    is_whole = whole or strategy.needs_whole(chosen)
+    is_whole = whole or strategy.replaces_all(chosen)
     strategy.check_plans(chosen.plan, plan)
     changes = find_changes(chosen.physical, plan, host.shared(chosen.name), whole=is_whole)
     parts = [Subplan.of(host, chosen, change) for change in changes.changes]

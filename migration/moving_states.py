@@ -43,7 +43,7 @@ class MovingStatesStrategy(Strategy):
 
     name: str = "moving-states"
 
-    def needs_whole(self, query: RunningQuery) -> bool:
+    def replaces_all(self, query: RunningQuery) -> bool:
         """Where there is a log."""
         return query.is_logged
 
@@ -61,8 +61,8 @@ class MovingStatesStrategy(Strategy):
             )
         split = max(behind_progress(part.max_ends, part.reached), split_time(horizons(part.box)))
         if part.query.is_logged:
-            initial, given = from_log(part, split)
-            return Edit(part, split, initial=initial, given=given)
+            initial, promised = from_log(part, split)
+            return Edit(part, split, initial=initial, promised=promised)
         return Edit(part, split, steps=1, initial=from_state(part, split))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
@@ -71,8 +71,8 @@ class MovingStatesStrategy(Strategy):
         forks = [fork(split) for _ in new.inputs]
         joiners: list[Joiner] = (
             [ReferencePoint(split) for _ in new.outputs]
-            if edit.given is None
-            else [Fuse(split, given) for given in edit.given]
+            if edit.promised is None
+            else [Fuse(split, said) for said in edit.promised]
         )
         return Migration(edit.part.box, new, split, reached, forks, joiners, initial=edit.initial)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from time import time as clock_time
 
 from midstream.migration.fuse import Origins
-from midstream.migration.trace import Entry, Listener, Sampling, finite
+from midstream.migration.trace import Listener, Sampling, TraceEntry, finite
 from midstream.plans.values.streams import Time
 
-SELDOM = 16
+LOOK_EVERY = 16
 """After how many elements and heartbeats sizes are looked at again."""
 
 
@@ -35,7 +35,7 @@ class Observer:
         clock: Callable[[], float] = clock_time,
         listener: Listener | None = None,
     ) -> None:
-        self.trace: list[Entry] = []
+        self.trace: list[TraceEntry] = []
         """An entry for the beginning, for every change of phase, and for samples in between."""
         self.listener = listener
         """Gets each entry of the trace as it occurs."""
@@ -58,7 +58,7 @@ class Observer:
 
     def measure(self, old: int, new: int, held: int) -> None:
         """Take note of the sizes of the old plan and of the new one, and of what waits in the joiners."""
-        self.look_at = self.seen + min(self.seen, SELDOM)
+        self.look_at = self.seen + min(self.seen, LOOK_EVERY)
         self.peak_old = max(self.peak_old, old)
         self.peak_new = max(self.peak_new, new)
         self.peak_held = max(self.peak_held, held)
@@ -76,7 +76,7 @@ class Observer:
         new plan."""
         self.measure(*sizes)
         old, new, held = sizes
-        entry = Entry(
+        entry = TraceEntry(
             phase=phase,
             time=finite(now),
             wall_time=self._clock(),

@@ -49,9 +49,9 @@ def require_same_answers(old: Plan, new: Plan) -> None:
     _require_same_sources(old, new)
 
 
-def require_intervals(forks: Iterable[Node]) -> None:
+def require_intervals(inputs: Iterable[Node]) -> None:
     """Refuse to fork streams of positive and negative elements."""
-    for node in forks:
+    for node in inputs:
         if form(node) != "intervals":
             raise MigrationRefused(
                 f"{node.operator} gives positive and negative elements, which only genmig can fork; use it, "
@@ -178,39 +178,39 @@ def require_same_windows(old: Plan, new: Plan) -> None:
     10.7 to 10.10).
     """
     for output, root in old.outputs.items():
-        had, has = _ways(root), _ways(new.outputs[output])
+        had, has = _window_paths(root), _window_paths(new.outputs[output])
         if had != has:
             only = [
-                f"only the {which} plan has {', '.join(sorted(map(_way, some)))}"
+                f"only the {which} plan has {', '.join(sorted(map(_path_text, some)))}"
                 for which, some in (("old", had - has), ("new", has - had))
                 if some
             ]
-            way = min(had ^ has, key=_way)
+            path = min(had ^ has, key=_path_text)
             raise MigrationRefused(
                 f"the windows on the way to the output {output} differ: {'; '.join(only)}",
-                operator=str(way[0]),
+                operator=str(path[0]),
             )
 
 
-Way = tuple[Logical, ...]
+WindowPath = tuple[Logical, ...]
 """What is not snapshot-reducible on a way from an output down to a source."""
 
 
-def _ways(node: Node) -> frozenset[Way]:
-    found: dict[Node, frozenset[Way]] = {}
+def _window_paths(node: Node) -> frozenset[WindowPath]:
+    found: dict[Node, frozenset[WindowPath]] = {}
     for one in node.walk():
         operator = logical(one)
         below = frozenset(way for child in one.inputs for way in found[child])
         if isinstance(operator, Source):
             below = frozenset([(operator,)])
         elif not operator.is_snapshot_reducible and operator != TimeWindow(1):
-            below = frozenset((operator, *way) for way in below)
+            below = frozenset((operator, *path) for path in below)
         found[one] = below
     return found[node]
 
 
-def _way(way: Way) -> str:
-    return " of ".join(map(str, way))
+def _path_text(path: WindowPath) -> str:
+    return " of ".join(map(str, path))
 
 
 def _require_same_sources(old: Plan, new: Plan) -> None:

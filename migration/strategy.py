@@ -58,7 +58,7 @@ class Edit:
     it, and the fuse."""
     initial: Sequence[Batch] = ()
     """Per input, what the new plan is given to begin with, where it does not begin empty."""
-    given: Sequence[Batch] | None = None
+    promised: Sequence[Batch] | None = None
     """Per output, the results valid at the split time that came out before, where that matters."""
     signed: Mapping[int, Counter[Payload]] = field(default_factory=dict)
     """By signed input, the copies of each payload that are valid."""
@@ -85,7 +85,7 @@ class Strategy(ABC):
 
     name: str
 
-    def needs_whole(self, query: RunningQuery) -> bool:
+    def replaces_all(self, query: RunningQuery) -> bool:
         """Whether all that is above a query's windows must be exchanged, also what both plans have in
         common."""
         return False

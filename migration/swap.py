@@ -60,15 +60,15 @@ class SwapStrategy(Strategy):
     def new_part(self, part: Subplan) -> NewPart:
         """All new operators run with the others from the beginning, and the Box passes on what they give."""
         host, change = part.host, part.change
-        whole = host.new_box(change.new, change.inputs)
+        complete = host.new_box(change.new, change.inputs)
         for port, progress in enumerate(part.reached):
-            whole.advance(port, progress)
+            complete.advance(port, progress)
         # What another query runs already stays; what this one runs has been ended.
         gone, _ = change.parts
-        coming = whole.operators().items()
+        coming = complete.operators().items()
         operators = {node: one for node, one in coming if node not in host.operators or node in gone}
-        inputs = tuple(dict.fromkeys(whole.plan.outputs.values()))
-        reached = [whole.progress_of(node) for node in inputs]
+        inputs = tuple(dict.fromkeys(complete.plan.outputs.values()))
+        reached = [complete.progress_of(node) for node in inputs]
         return NewPart(host.new_box(change.new, inputs), inputs, reached, operators)
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:

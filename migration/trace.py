@@ -12,10 +12,10 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 SAMPLES = 20
 """How many entries there are at most besides those of changes."""
 
-Listener = Callable[["Entry"], None]
+Listener = Callable[["TraceEntry"], None]
 
 
-class Entry(NamedTuple):
+class TraceEntry(NamedTuple):
     """A migration at one moment. Sizes are in elements, results are counted since the beginning."""
 
     phase: str
@@ -50,7 +50,7 @@ def write_jsonl(entries: Iterable[Mapping[str, Any]], file: Writable) -> None:
     """Write each entry, as a transition's trace has it, as a line of JSON.
 
     >>> import sys
-    >>> write_jsonl([Entry("moving", 4, 0.5, 9, 0, 0, 7, 0, 0, 0).as_dict()], sys.stdout)
+    >>> write_jsonl([TraceEntry("moving", 4, 0.5, 9, 0, 0, 7, 0, 0, 0).as_dict()], sys.stdout)
     ... # doctest: +NORMALIZE_WHITESPACE
     {"phase": "moving", "time": 4, "wall_time": 0.5, "old_state": 9, "new_state": 0, "held": 0,
      "results_old": 7, "results_new": 0, "results_fused": 0, "unmatched": 0, "note": ""}

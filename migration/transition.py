@@ -9,7 +9,7 @@ from typing import Any
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
-from midstream.migration.trace import Entry
+from midstream.migration.trace import TraceEntry
 from midstream.operators.engine.host import Host
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused
@@ -177,7 +177,7 @@ class Transition:
         for number, part in enumerate(self.parts):
             part.listener = partial(self._tell, number)
 
-    def _tell(self, number: int, entry: Entry) -> None:
+    def _tell(self, number: int, entry: TraceEntry) -> None:
         for listener in self._listeners:
             listener({"part": number, **entry.as_dict()})
 

@@ -11,14 +11,14 @@ from heapq import heapify, heappop, heappush
 from midstream.io.sources.source import Source
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
-Arrival = tuple[str, Batch | None]
+NamedBatch = tuple[str, Batch | None]
 """A stream's name, and a batch of it; None where it has ended."""
 
 AHEAD = 64
 """How many batches sources that may wait can be ahead of whoever takes them."""
 
 
-def arrivals(sources: Mapping[str, Source]) -> Iterator[Arrival]:
+def arrivals(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
     """What sources give, in an order that keeps them in step as far as possible.
 
     Recorded sources are read where they are behind in application time, so that no operator has to keep much
@@ -33,7 +33,7 @@ def arrivals(sources: Mapping[str, Source]) -> Iterator[Arrival]:
         yield from _in_step(sources)
 
 
-def _in_step(sources: Mapping[str, Source]) -> Iterator[Arrival]:
+def _in_step(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
     behind: list[tuple[Time, int, str]] = [(BEGINNING, i, name) for i, name in enumerate(sources)]
     heapify(behind)
     while behind:
@@ -44,7 +44,7 @@ def _in_step(sources: Mapping[str, Source]) -> Iterator[Arrival]:
             heappush(behind, (batch[-1][0], number, name))
 
 
-def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Arrival]:
+def _as_they_come(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
     came: queue.Queue[tuple[str, Batch | BaseException | None]] = queue.Queue(AHEAD)
     is_over = threading.Event()
 

@@ -10,7 +10,7 @@ from midstream.io import ConnectorError, Source
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql import RelationDeclaration, SourceClause, StreamDeclaration, TimeUnit
 from midstream.plans.values.streams import Batch, Element, chronons
-from midstream.scenarios.nexmark.generator import AuctionWorkload, Event, generate
+from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, generate
 from midstream.scenarios.nexmark.streams import lasting, rows
 
 KIND = "nexmark"
@@ -72,7 +72,7 @@ def _wanted(name: str, unit: TimeUnit, clause: SourceClause) -> _Wanted:
     return _Wanted(stream, seed, second)
 
 
-def _events(wanted: _Wanted, count: int | None) -> Iterator[Event]:
+def _events(wanted: _Wanted, count: int | None) -> Iterator[AuctionEvent]:
     return islice(generate(AuctionWorkload(seed=wanted.seed)), count)
 
 

@@ -97,12 +97,12 @@ def migrate(
     Exit status: 0 done, 1 if the results turned out not to mean the same as without migration, 2 if the
     migration is refused, --at is not reached, or the input is bad.
     """
-    from midstream.commands.migrating import Move, migrate_query
+    from midstream.commands.migrating import MigrationWish, migrate_query
     from midstream.commands.running import Wishes
 
     catalog, queries = read(script, unit, functions)
     query = _only(queries, script)
-    move = Move(
+    wish = MigrationWish(
         _instant(at, catalog),
         _target(to, catalog, query, unit, functions),
         strategy,
@@ -122,15 +122,15 @@ def migrate(
         times,
     )
     with progress_bar("elements") as advance:
-        outcome = migrate_query(catalog, query, wishes, move, advance if output != "-" else silent)
+        summary = migrate_query(catalog, query, wishes, wish, advance if output != "-" else silent)
     if as_json:
-        typer.echo(json.dumps(outcome.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
+        typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:
-        typer.echo(str(outcome), err=True)
-    tell(outcome.notes)
-    if outcome.is_interrupted:
+        typer.echo(str(summary), err=True)
+    tell(summary.notes)
+    if summary.is_interrupted:
         raise typer.Exit(130)
-    if outcome.is_verified is False:
+    if summary.is_verified is False:
         raise typer.Exit(1)
 
 

@@ -14,18 +14,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from midstream.commands.feeding import Arrival, arrivals
+from midstream.commands.feeding import NamedBatch, arrivals
 from midstream.commands.refused import Refused
 from midstream.commands.running import (
     Output,
     Progress,
     Wishes,
+    check_files,
     expected,
     load_relations,
     new_engine,
     open_inputs,
     output_of,
-    require_files_apart,
     require_known,
     ties_placed,
 )
@@ -55,7 +55,7 @@ SHOWN_DIFFERENCES = 10
 
 
 @dataclass(frozen=True)
-class Move:
+class MigrationWish:
     """When a query is to change its plan, and how.
 
     at             the instant of application time, in chronons
@@ -75,7 +75,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MigrationSummary:
     """What became of a query and its migration.
 
     results_before    how many of the results came before the migration began
@@ -89,7 +89,7 @@ class Outcome:
     """
 
     query: str
-    move: Move
+    wish: MigrationWish
     old: Plan
     new: Plan
     migration: MigrationReport
@@ -128,7 +128,7 @@ class Outcome:
         instants = {
             key: time if time is None or self.times() is None else self.times.instant(time)
             for key, time in {
-                "at": self.move.at,
+                "at": self.wish.at,
                 "split_time": self.migration.split_time,
                 "started": self.migration.started,
                 "ended": self.migration.ended,
@@ -137,7 +137,7 @@ class Outcome:
         found = () if self.equivalence is None else self.equivalence.differences
         return {
             "query": self.query,
-            "strategy": self.move.strategy,
+            "strategy": self.wish.strategy,
             "reason": self.reason,
             "changed": self.is_changed,
             "elements": self.elements,
@@ -164,7 +164,7 @@ class Outcome:
             [
                 f"{'interrupted after ' if self.is_interrupted else ''}"
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
-                f"migrated at {self.times.instant(self.move.at)} by {self.move.strategy}: {m.phase}{same}",
+                f"migrated at {self.times.instant(self.wish.at)} by {self.wish.strategy}: {m.phase}{same}",
                 f"  equivalence   {m.equivalence}",
                 *_paragraph("reason", _short(self.reason) if self.reason else []),
                 *_paragraph("new plan", str(self.new).splitlines() if self.is_changed else []),
@@ -223,9 +223,9 @@ def migrate_query(
     catalog: Catalog,
     query: Query,
     wishes: Wishes,
-    move: Move,
+    wish: MigrationWish,
     progress: Progress = lambda done, total: None,
-) -> Outcome:
+) -> MigrationSummary:
     """Run a query until its sources have ended, and change its plan at the wished instant.
 
     It is reached when every stream has come so far or has ended. Recorded streams meet there: what starts
@@ -237,44 +237,44 @@ def migrate_query(
              the instant is not reached; what `run_queries` raises.
     """
     require_known(catalog, wishes.sources)
-    traces = [] if move.trace is None else [("--trace", move.trace)]
-    require_files_apart(catalog, wishes, [wishes.output], traces)
+    traces = [] if wish.trace is None else [("--trace", wish.trace)]
+    check_files(catalog, wishes, [wishes.output], traces)
     with ExitStack() as stack:
-        relations = load_relations(catalog, (query.plan, move.to or query.plan), wishes)
+        relations = load_relations(catalog, (query.plan, wish.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
         trial = Engine(query.plan, relations=relations)
-        _keep_log(trial, move)
-        target = move.to or query.plan
+        _keep_log(trial, wish)
+        target = wish.to or query.plan
         proof = equivalent(query.plan, target)
-        trial.migrate(target, move.strategy, proof=proof, unproved=move.unproved)
+        trial.migrate(target, wish.strategy, proof=proof, unproved=wish.unproved)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
-        trace = None if move.trace is None else stack.enter_context(_Trace(move.trace))
+        trace = None if wish.trace is None else stack.enter_context(_Trace(wish.trace))
         times = Times(catalog.unit, wishes.times, inputs.values())
         output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
         refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
         engine = new_engine(wishes, inputs, relations, refused.bury)
-        known = None if move.to is None else proof
-        run = _Run(engine, move, known, trace, refused, times, inputs, slack=wishes.slack or 0)
+        known = None if wish.to is None else proof
+        run = _Run(engine, wish, known, trace, refused, times, inputs, slack=wishes.slack or 0)
         engine.add(query.plan, output.take, name=query.name)
-        _keep_log(engine, move)
-        if move.is_verified:
+        _keep_log(engine, wish)
+        if wish.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with streaming_gc(), ties_placed([query]):
             run.feed(output, progress)
-        outcome = run.outcome(query, output.count, bad_rows.count)
-        if outcome.is_interrupted or outcome.is_verified is False:
+        summary = run.summary(query, output.count, bad_rows.count)
+        if summary.is_interrupted or summary.is_verified is False:
             output.file.hold_back()
-        if outcome.is_interrupted and trace is not None:
+        if summary.is_interrupted and trace is not None:
             trace.file.hold_back()
     unfinished = [output.file.note, "" if trace is None else trace.file.note]
     notes = cut_off(inputs, catalog.unit)
-    return replace(outcome, unfinished=tuple(filter(None, unfinished)), notes=notes)
+    return replace(summary, unfinished=tuple(filter(None, unfinished)), notes=notes)
 
 
-def _keep_log(engine: Engine, move: Move) -> None:
+def _keep_log(engine: Engine, wish: MigrationWish) -> None:
     """Let a query that is to be moved with its state know from the beginning what is valid."""
-    if move.strategy == "moving-states":
+    if wish.strategy == "moving-states":
         engine.keep_log()
 
 
@@ -315,7 +315,7 @@ class _Run:
     def __init__(
         self,
         engine: Engine,
-        move: Move,
+        wish: MigrationWish,
         proof: Equivalence | None,
         trace: _Trace | None,
         refused: Refused,
@@ -327,19 +327,19 @@ class _Run:
         self.migration: Transition | None = None
         self._engines = [engine]
         self._trace = trace
-        self._move = move
+        self._wish = wish
         self._proof = proof
         """That the plan to move to, where it is known beforehand, means the same."""
         self._refused = refused
         self._times = times
         self._inputs = inputs
         self._is_held = not any(one.is_live for one in inputs.values())
-        self._from = move.at + slack
+        self._from = wish.at + slack
         """An element that starts here or later tells that its stream has reached the instant."""
         self._missing: set[str] = set()
         """Streams that have neither reached the instant nor ended."""
         self._is_reached = False
-        self._held: list[Arrival] = []
+        self._held: list[NamedBatch] = []
         self._latest: Time = BEGINNING
         self._elements = 0
         self._is_interrupted = False
@@ -384,21 +384,21 @@ class _Run:
                 if self._latest == BEGINNING
                 else f"the last element starts at {self._times.instant(self._latest)}"
             )
-            at = self._times.instant(self._move.at)
-            raise MidstreamError(f"time {at} was not reached: {last}", at=self._move.at)
+            at = self._times.instant(self._wish.at)
+            raise MidstreamError(f"time {at} was not reached: {last}", at=self._wish.at)
         if not self._is_interrupted:
             for engine in self._engines:
                 engine.close()
 
-    def outcome(self, query: Query, results: int, rejected: int) -> Outcome:
+    def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
         """What became of it."""
         assert self.migration is not None and self._new is not None
         is_compared = len(self._engines) > 1 and not self._is_interrupted
         migrated, stayed = self._results
         starts = [start for start, _, _ in migrated]
-        return Outcome(
+        return MigrationSummary(
             query=query.name,
-            move=self._move,
+            wish=self._wish,
             old=query.plan,
             new=self._new,
             migration=report(self.migration),
@@ -427,7 +427,7 @@ class _Run:
             self._take(name, part(batch, 0, reach))
             if reach is not None:
                 # The element behind says so, but may itself start long after the instant.
-                self._engines[0].advance(name, self._move.at)
+                self._engines[0].advance(name, self._wish.at)
                 self._missing.discard(name)
                 self._is_reached = True
                 self._wait(name, part(batch, reach))
@@ -455,14 +455,14 @@ class _Run:
             return
         engine = self._engines[0]
         running = engine.query().plan
-        self._new = self._move.to
+        self._new = self._wish.to
         if self._new is None:
             seen = Statistics.from_observations(engine.observe())
             choice = optimize(running, seen, limit=AT_ONCE)
             self._new, self._proof = choice.plan, choice.proof
         self._results_before = engine.counters()["results"]
         self.migration = engine.migrate(
-            self._new, self._move.strategy, proof=self._proof, unproved=self._move.unproved
+            self._new, self._wish.strategy, proof=self._proof, unproved=self._wish.unproved
         )
         if self._trace is not None:
             self.migration.listen(self._trace.take)

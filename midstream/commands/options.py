@@ -120,12 +120,12 @@ def _register(path: Path, catalog: Catalog) -> None:
     import runpy
 
     from midstream.io.new_file import is_special
-    from midstream.io.whole_file import read_whole
+    from midstream.io.text_file import read_text
 
     # Python would wait for the second end of a pipe, and read a file without end.
     if is_special(path):
         raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
-    read_whole(path)
+    read_text(path)
     try:
         found = runpy.run_path(str(path))
         register = found.get("register")

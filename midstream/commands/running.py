@@ -17,12 +17,12 @@ from midstream.commands.times import Times, cut_off
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
-from midstream.io.apart import Use, require_apart
+from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.new_file import NewFile, is_special
 from midstream.io.output import STDOUT
 from midstream.io.sources.rows import part
+from midstream.io.text_file import read_text
 from midstream.io.timestamps import Timestamps
-from midstream.io.whole_file import read_whole
 from midstream.operators.engine.collector import streaming_gc
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow
@@ -68,7 +68,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """What a run did."""
 
     elements: int
@@ -90,7 +90,7 @@ def run_queries(
     queries: Sequence[Query],
     wishes: Wishes,
     progress: Progress = lambda done, total: None,
-) -> Summary:
+) -> RunSummary:
     """Run the queries of a script until their sources have ended.
 
     The plans are those that `explain` shows. Results are written as soon as they are ready, to files that get
@@ -103,7 +103,7 @@ def run_queries(
     """
     require_known(catalog, wishes.sources)
     targets = output_targets(wishes, queries)
-    require_files_apart(catalog, wishes, targets.values())
+    check_files(catalog, wishes, targets.values())
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         plans = [query.plan for query in queries]
@@ -125,9 +125,9 @@ def run_queries(
             taken = done
             progress(done, total)
 
-        def summary() -> Summary:
+        def summary() -> RunSummary:
             results = {output.name: output.count for output in outputs}
-            return Summary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
+            return RunSummary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
         try:
             with streaming_gc(), ties_placed(queries):
@@ -183,15 +183,15 @@ def _pump(
 def expected(inputs: Iterable[Input], taken: int) -> int | None:
     """How many elements there will be, judged by the bytes that are left of files; None where a source has
     no known size."""
-    meters = [one.meter for one in inputs]
-    sizes = [meter.size for meter in meters if meter is not None]
-    read = sum(meter.read for meter in meters if meter is not None)
-    return round(taken * sum(sizes) / read) if len(sizes) == len(meters) and read else None
+    files = [one.file_progress for one in inputs]
+    sizes = [one.size for one in files if one is not None]
+    read = sum(one.read for one in files if one is not None)
+    return round(taken * sum(sizes) / read) if len(sizes) == len(files) and read else None
 
 
 def _limited(source: Input, rows: int | None) -> Input:
     """The first rows of a source, which is closed behind them."""
-    return source if rows is None else replace(source, batches=_first(source, rows), meter=None)
+    return source if rows is None else replace(source, batches=_first(source, rows), file_progress=None)
 
 
 def _first(source: Input, rows: int) -> Iterator[Batch]:
@@ -267,14 +267,14 @@ def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
     return {one.name: str(path.with_name(f"{path.stem}.{one.name}{path.suffix}")) for one in queries}
 
 
-def require_files_apart(
+def check_files(
     catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[Use] = ()
 ) -> None:
     """Raise MidstreamError where a file that is written is also read, or written twice."""
     reads = [*wishes.read, *source_files(catalog, wishes.sources)]
     writes = [("--output", target) for target in dict.fromkeys(targets)]
     letters = [] if wishes.dead_letters is None else [("--dead-letters", wishes.dead_letters)]
-    require_apart(reads, [*writes, *letters, *written])
+    require_distinct_files(reads, [*writes, *letters, *written])
 
 
 def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:
@@ -335,4 +335,4 @@ def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
 
 def read_script(path: str) -> Script:
     """The text of a script file, in UTF-8; "-" is standard input. Raises InputFileError."""
-    return Script(read_whole(path), "standard input" if path == "-" else path)
+    return Script(read_text(path), "standard input" if path == "-" else path)

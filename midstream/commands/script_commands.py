@@ -87,7 +87,7 @@ def explain(
     from midstream.commands.explaining import Stage
     from midstream.commands.explaining import explain as explained
     from midstream.commands.running import source_files
-    from midstream.io.apart import require_apart
+    from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import write_file
     from midstream.io.output import STDOUT
 
@@ -96,7 +96,7 @@ def explain(
     given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
     drawings = [(use, path, draw) for use, path, draw in given if path is not None]
     reads = [*also_read(script, functions), *source_files(catalog, {})]
-    require_apart(reads, [(use, path) for use, path, _ in drawings])
+    require_distinct_files(reads, [(use, path) for use, path, _ in drawings])
     if drawings:
         if len(queries) != 1:
             raise MidstreamError(f"found {len(queries)} queries, expected one to draw")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from midstream.io.whole_file import read_whole
+from midstream.io.text_file import read_text
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import loads
 from midstream.plans.values.errors import InputFileError, PlanFormatError
@@ -16,6 +16,6 @@ MOST_BYTES = 1 << 24
 def read_plan(file: Path) -> Plan:
     """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
     try:
-        return loads(read_whole(file, MOST_BYTES))
+        return loads(read_text(file, MOST_BYTES))
     except PlanFormatError as error:
         raise InputFileError(f"{file}: {error}", path=file) from error

@@ -56,7 +56,7 @@ SCHEMAS: Mapping[str, Schema] = {
 Row = tuple[int, tuple[Any, ...]]
 """A timestamp in seconds and a payload."""
 
-Event = tuple[str, int, tuple[Any, ...]]
+AuctionEvent = tuple[str, int, tuple[Any, ...]]
 """A stream's name, a timestamp in seconds and a payload."""
 
 Range = tuple[int, int]
@@ -152,7 +152,7 @@ LEAST: Mapping[str, int] = {
 """The least value of each parameter that has no other bounds."""
 
 
-def generate(workload: AuctionWorkload | None = None) -> Iterator[Event]:
+def generate(workload: AuctionWorkload | None = None) -> Iterator[AuctionEvent]:
     """The events of a workload in order of time, without end.
 
     An auction's bids come after the auction and before its end, and their prices rise. Persons and items are
@@ -177,12 +177,12 @@ def generate(workload: AuctionWorkload | None = None) -> Iterator[Event]:
         yield from house.round()
 
 
-def take(events: Iterable[Event], count: int) -> list[Event]:
+def take(events: Iterable[AuctionEvent], count: int) -> list[AuctionEvent]:
     """The first events of a stream of them."""
     return list(islice(events, count))
 
 
-def by_stream(events: Iterable[Event]) -> dict[str, list[Row]]:
+def by_stream(events: Iterable[AuctionEvent]) -> dict[str, list[Row]]:
     """Events as one complete raw stream for each name, in the same order; streams without an event are empty.
 
     >>> by_stream([("bid", 7, (0, 1, 12)), ("person", 9, (1,)), ("bid", 9, (0, 2, 15))])["bid"]
@@ -220,14 +220,14 @@ class _AuctionHouse:
         self._ranked = list(range(workload.block))
         Random(0).shuffle(self._ranked)
 
-    def open(self) -> Iterator[Event]:
+    def open(self) -> Iterator[AuctionEvent]:
         """The persons and auctions that are there from the start."""
         for _ in range(self._workload.initial_persons):
             yield self._person()
         for _ in range(self._workload.initial_auctions):
             yield self._auction()
 
-    def round(self) -> Iterator[Event]:
+    def round(self) -> Iterator[AuctionEvent]:
         """One round: a person perhaps, auctions, bids, and what closes in the meantime."""
         workload, random = self._workload, self._random
         if random.random() < workload.person_probability:
@@ -242,13 +242,13 @@ class _AuctionHouse:
             for _ in range(bids):
                 yield self._bid()
 
-    def _pass_time(self) -> Iterator[Event]:
+    def _pass_time(self) -> Iterator[AuctionEvent]:
         self._now += self._random.randint(*self._workload.step)
         while self._ends and self._ends[0][0] <= self._now:
             end, item = heappop(self._ends)
             yield self._closing(end, item)
 
-    def _person(self) -> Event:
+    def _person(self) -> AuctionEvent:
         random, number = self._random, self._persons
         self._persons += 1
         first, last = random.choice(FIRST_NAMES), random.choice(LAST_NAMES)
@@ -256,7 +256,7 @@ class _AuctionHouse:
         email = f"{first}.{last}.{number}@example.org".lower()
         return "person", self._now, (number, f"{first} {last}", email, city, state)
 
-    def _auction(self) -> Event:
+    def _auction(self) -> AuctionEvent:
         workload, random, item = self._workload, self._random, self._auctions
         self._auctions += 1
         seller = random.randrange(self._persons)
@@ -276,7 +276,7 @@ class _AuctionHouse:
         self._open_in_block[block] += 1
         return "auction", self._now, (item, seller, category, price, reserve, quantity, kind, is_private, end)
 
-    def _bid(self) -> Event:
+    def _bid(self) -> AuctionEvent:
         item, random = self._popular(), self._random
         auction = self._open[item]
         auction.price += random.randint(*self._workload.raise_by)
@@ -292,7 +292,7 @@ class _AuctionHouse:
             if item in self._open:
                 return item
 
-    def _closing(self, end: int, item: int) -> Event:
+    def _closing(self, end: int, item: int) -> AuctionEvent:
         auction = self._open.pop(item)
         block = item // self._workload.block
         self._open_in_block[block] -= 1

@@ -21,7 +21,7 @@ from typing import Any
 from midstream.plans.values.errors import SchemaError, UnknownStreamError
 from midstream.plans.values.schema import Column, Schema, Type, suggest
 from midstream.plans.values.streams import FOREVER, Element, Payload
-from midstream.scenarios.nexmark.generator import SCHEMAS, Event, Row
+from midstream.scenarios.nexmark.generator import SCHEMAS, AuctionEvent, Row
 
 OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "person": {"emailaddress": "email"},
@@ -44,7 +44,7 @@ def dol_to_euro(price: float) -> float:
     return price * DOLLAR_IN_EUROS
 
 
-def rows(stream: str, columns: Schema, events: Iterable[Event], second: int = 1) -> Iterator[Row]:
+def rows(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: int = 1) -> Iterator[Row]:
     """The rows of one generated stream in the declared columns, each with its timestamp.
 
     `second` says how many chronons it has.
@@ -61,7 +61,7 @@ def rows(stream: str, columns: Schema, events: Iterable[Event], second: int = 1)
     return ((time * second, convert(payload)) for name, time, payload in events if name == stream)
 
 
-def lasting(stream: str, columns: Schema, events: Iterable[Event], second: int = 1) -> list[Element]:
+def lasting(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: int = 1) -> list[Element]:
     """The rows of one generated stream as a temporal relation: each is valid from its timestamp on, for ever.
 
     >>> ada = ("person", 8, (4, "Ada Berg", "ada@example.org", "Boise", "ID"))
@@ -73,7 +73,7 @@ def lasting(stream: str, columns: Schema, events: Iterable[Event], second: int =
 
 def batches(
     declared: Mapping[str, tuple[str, Schema]],
-    events: Iterable[Event],
+    events: Iterable[AuctionEvent],
     batch_size: int = 1000,
     second: int = 1,
 ) -> Iterator[tuple[str, list[Element]]]:
@@ -98,7 +98,7 @@ def batches(
 
 def _batches(
     declared: Sequence[tuple[str, str, Callable[[Payload], Payload]]],
-    events: Iterator[Event],
+    events: Iterator[AuctionEvent],
     batch_size: int,
     second: int,
 ) -> Iterator[tuple[str, list[Element]]]:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from midstream.scenarios.simulator.scenario import Scenario
 
-LIBRARIES = {"pydantic": "pydantic", "PyYAML": "yaml"}
+MODULES = {"pydantic": "pydantic", "PyYAML": "yaml"}
 """By the name of the package, that of the module."""
 
-DATA = "MIDSTREAM_DATA"
+DATA_VARIABLE = "MIDSTREAM_DATA"
 """The environment variable with the folder of recorded streams."""
 
 
@@ -54,7 +54,9 @@ def simulate(
     seed: Annotated[int | None, typer.Option(help="Seed of the streams, instead of the scenario's.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(envvar=DATA, help="The folder with recorded streams, for scenarios that replay them."),
+        typer.Option(
+            envvar=DATA_VARIABLE, help="The folder with recorded streams, for scenarios that replay them."
+        ),
     ] = None,
     quick: Annotated[
         bool,
@@ -95,7 +97,7 @@ def simulate(
 
     from rich.console import Console
 
-    from midstream.io.apart import require_apart
+    from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
     from midstream.scenarios.simulator.report import chart_files
@@ -104,7 +106,7 @@ def simulate(
 
     written = [(use, path) for use, path in (("--report", report), ("--json", json_)) if path is not None]
     charted = [] if charts is None else [("--charts", path) for path in chart_files(charts)]
-    require_apart(_files(scenario, wished), [*written, *charted])
+    require_distinct_files(_files(scenario, wished), [*written, *charted])
     with progress_bar("runs") as advance, nothing_written():
         simulation = run_all(wished, advance, is_quick=quick)
     if json_ is not None:
@@ -124,7 +126,7 @@ def simulate(
 
 
 def _require_libraries() -> None:
-    missing = [package for package, module in LIBRARIES.items() if not find_spec(module)]
+    missing = [package for package, module in MODULES.items() if not find_spec(module)]
     if missing:
         raise MissingExtra(
             f"found no {', '.join(missing)}, which simulations need; install: "
@@ -149,17 +151,17 @@ def _files(name: str, scenario: Scenario) -> Iterator[tuple[str, Path]]:
 def _as_wished(
     scenario: Scenario, strategies: list[str] | None, repetitions: int | None, seed: int | None
 ) -> Scenario:
-    from midstream.scenarios.simulator.ways import Way
+    from midstream.scenarios.simulator.variants import Variant
 
-    own = {way.name: way for way in scenario.ways}
-    ways = {} if strategies else own
+    own = {variant.name: variant for variant in scenario.variants}
+    variants = {} if strategies else own
     for name in strategies or ():
         known = list(dict.fromkeys((*own, *STRATEGIES)))
         if name not in known:
             raise InputFileError(
                 f"--strategy: found {name!r}, expected one of {', '.join(known)}{suggest(name, known)}"
             )
-        ways[name] = own.get(name) or Way.of(name)
+        variants[name] = own.get(name) or Variant.of(name)
     changes: dict[str, object] = {}
     if repetitions is not None:
         if repetitions < 1:
@@ -167,4 +169,4 @@ def _as_wished(
         changes["repetitions"] = repetitions
     if seed is not None:
         changes["seed"] = seed
-    return replace(scenario, spec=scenario.spec.model_copy(update=changes), ways=tuple(ways.values()))
+    return replace(scenario, spec=scenario.spec.model_copy(update=changes), variants=tuple(variants.values()))

@@ -47,6 +47,6 @@ def running(engine: Engine) -> list[Operator]:
     return [host.operators[node] for node in nodes if node in host.operators]
 
 
-def kept(engine: Engine) -> Iterator[Element]:
+def kept_elements(engine: Engine) -> Iterator[Element]:
     """The elements that operators keep."""
     return (element for operator in host_of(engine).operators.values() for element in operator.state())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.plan_files import read_plan
-from midstream.io.whole_file import read_whole
+from midstream.io.text_file import read_text
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json
 from midstream.plans.sql import Catalog
@@ -28,7 +28,7 @@ def plan_of(
         case ".json":
             return read_plan(path)
         case ".sql":
-            return catalog.query(read_whole(path), str(path)).plan
+            return catalog.query(read_text(path), str(path)).plan
     raise InputFileError(f"{path}: expected a file whose name ends in .sql or .json", path=str(path))
 
 

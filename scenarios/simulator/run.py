@@ -20,11 +20,11 @@ from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, St
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
-from midstream.scenarios.simulator.meter import Meter, Span, longest_pause
 from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.results import Moved, Series, Totals
-from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, Step
-from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.run_record import RunRecord, longest_pause
+from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
+from midstream.scenarios.simulator.variants import Variant
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Move:
     note            what else is to be said
     """
 
-    step: Step
+    step: ScheduledMigration
     plan: Plan
     migration: Transition
     asked: int
@@ -97,7 +97,7 @@ class Outcome:
     giving: Sequence[int]
 
     @property
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[tuple[int, int | None]]:
         """When migrations were under way."""
         return [(move.asked, move.ended) for move in self.moves]
 
@@ -134,18 +134,18 @@ def without_garbage_collector() -> Iterator[None]:
 def run(
     scenario: Scenario,
     plan: Plan,
-    way: Way | None,
-    given: Input,
+    variant: Variant | None,
+    arriving: Input,
     progress: Callable[[int], object] = lambda portions: None,
 ) -> Outcome:
-    """Run a plan over all that arrives; in a way to migrate, carry out the scenario's migrations.
+    """Run a plan over all that arrives; with a variant of a strategy, carry out the scenario's migrations.
 
     `progress` is told, now and then, how many portions were taken.
 
     Raises   What the engine raises.
     """
     with without_garbage_collector():
-        one = _Run(scenario, plan, way, given)
+        one = _Run(scenario, plan, variant, arriving)
         one.feed(progress)
         return one.outcome()
 
@@ -153,19 +153,19 @@ def run(
 class _Run:
     """A run under way."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, way: Way | None, given: Input) -> None:
+    def __init__(self, scenario: Scenario, plan: Plan, variant: Variant | None, arriving: Input) -> None:
         spec = scenario.spec
         read = {source.stream for source in plan.sources}
         slack: dict[str, Time] = {
             name: one.slack for name, one in spec.streams.items() if name in read and one.slack is not None
         }
         self._every = scenario.every
-        self._way = way
-        self._given = given
+        self._variant = variant
+        self._input = arriving
         self._results: list[Element] = []
         self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
         self._streams = frozenset(self._engine.streams)
-        self._steps = list(scenario.steps) if way is not None else []
+        self._steps = list(scenario.steps) if variant is not None else []
         self._plans = scenario.plans
         self._moves: list[Move] = []
         self._refused: str | None = None
@@ -173,28 +173,30 @@ class _Run:
         self._counts = array("q")
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
-        self._meter = Meter(self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes)
+        self._record = RunRecord(
+            self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes
+        )
 
     def feed(self, progress: Callable[[int], object]) -> None:
         """Give the engine everything, and let happen between portions what is due."""
-        cuts = iter([*self._given.cuts, None])
+        cuts = iter([*self._input.cuts, None])
         cut = next(cuts)
-        for i, portion in enumerate(self._given.portions):
+        for i, portion in enumerate(self._input.portions):
             while cut is not None and cut <= portion.at:
                 self._pass(cut, i)
                 progress(i)
                 cut = next(cuts)
             self._take(portion)
-            self._settle(portion.at, i + 1)
+            self._note_ended(portion.at, i + 1)
         while cut is not None:
-            self._pass(cut, len(self._given.portions))
+            self._pass(cut, len(self._input.portions))
             cut = next(cuts)
         self._close_bucket()
 
     def outcome(self) -> Outcome:
         """What became of it."""
-        series = self._meter.series(processing(self._cpu, self._moves, self._taken, self._every))
-        latency_mean, latency_max = self._meter.latency(len(self._results))
+        series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
+        latency_mean, latency_max = self._record.latency(len(self._results))
         return Outcome(
             results=self._results,
             moves=tuple(self._moves),
@@ -206,7 +208,7 @@ class _Run:
                 intermediate=sum(series.intermediate),
                 peak_state=max(series.state),
                 peak_output=max(series.results),
-                longest_pause=longest_pause(self._meter.giving),
+                longest_pause=longest_pause(self._record.giving),
                 longest_pause_moving=None,
                 longest_pause_stayed=None,
                 latency_mean=latency_mean,
@@ -218,7 +220,7 @@ class _Run:
             counts=self._counts,
             taken=self._taken,
             running=self._running,
-            giving=self._meter.giving,
+            giving=self._record.giving,
         )
 
     def _take(self, portion: Portion) -> None:
@@ -236,7 +238,7 @@ class _Run:
         seconds = process_time() - began
         self._cpu.append(seconds)
         self._counts.append(len(self._results) - known)
-        self._meter.take(portion, self._results[known:])
+        self._record.take(portion, self._results[known:])
 
     def _pass(self, time: int, taken: int) -> None:
         """Application time comes to an instant, before anything that arrives at it."""
@@ -248,16 +250,16 @@ class _Run:
             self._begin(self._steps.pop(0), time, taken)
             bucket = None  # it says nothing of the new plan
 
-    def _is_due(self, step: Step, time: int, bucket: Bucket | None) -> bool:
+    def _is_due(self, step: ScheduledMigration, time: int, bucket: Bucket | None) -> bool:
         if step.condition is None:
             assert step.at is not None
             return step.at <= time
         return bucket is not None and step.condition.is_met(bucket)
 
-    def _begin(self, step: Step, time: int, taken: int) -> None:
-        assert self._way is not None
+    def _begin(self, step: ScheduledMigration, time: int, taken: int) -> None:
+        assert self._variant is not None
         known = len(self._results)
-        self._meter.intermediate.total()  # which takes note of the operators that will go
+        self._record.intermediate.total()  # which takes note of the operators that will go
         cpu, wall = process_time(), perf_counter()
         try:
             if step.to == OPTIMIZER:
@@ -265,15 +267,15 @@ class _Run:
                 plan = optimize(self._engine.query().plan, seen, limit=AT_ONCE).plan
             else:
                 plan = self._plans[step.to]
-            migration = self._way.begin(self._engine, plan)
+            migration = self._variant.begin(self._engine, plan)
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
             return
         move = Move(step, plan, migration, time, perf_counter() - wall, process_time() - cpu, taken)
         self._moves.append(move)
-        self._meter.give(time, self._results[known:])
-        self._meter.intermediate.total(migration)
-        self._settle(time, taken)
+        self._record.give(time, self._results[known:])
+        self._record.intermediate.total(migration)
+        self._note_ended(time, taken)
 
     def _abort(self, move: Move, time: int, taken: int) -> None:
         known, cpu = len(self._results), process_time()
@@ -283,10 +285,10 @@ class _Run:
         except MigrationRefused as refusal:
             move.note = f"not given up at {time}: {refusal}"
         move.cpu_aborting = process_time() - cpu
-        self._meter.give(time, self._results[known:])
-        self._settle(time, taken)
+        self._record.give(time, self._results[known:])
+        self._note_ended(time, taken)
 
-    def _settle(self, time: int, taken: int) -> None:
+    def _note_ended(self, time: int, taken: int) -> None:
         """Take note of migrations that are over."""
         for move in self._moves:
             if move.ended is None and is_over(move.migration):
@@ -300,7 +302,7 @@ class _Run:
         self._taken.append(len(self._cpu))
         under_way = [move.migration for move in self._moves if move.ended is None]
         is_moved = any(move.migration.phase.value == "done" for move in self._moves)
-        return self._meter.close(under_way[-1] if under_way else None, is_moved)
+        return self._record.close(under_way[-1] if under_way else None, is_moved)
 
 
 def speed(results: int, seconds: float) -> float | None:

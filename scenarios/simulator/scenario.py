@@ -26,7 +26,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from midstream.io.whole_file import exists, read_whole
+from midstream.io.text_file import exists, read_text
 from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.engine.relations import constant
@@ -43,7 +43,7 @@ from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, plan_of,
 from midstream.scenarios.simulator.results import BASELINE, alone
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
-from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 
 OPTIMIZER = "optimizer"
@@ -53,7 +53,7 @@ SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
-class Step:
+class ScheduledMigration:
     """A migration of a scenario; `at` or `condition` says when."""
 
     to: str
@@ -67,7 +67,7 @@ class Scenario:
     """A scenario that has been checked and may run. Times are in chronons.
 
     plans       by name; `start` is the one that runs first
-    ways        the strategies
+    variants    the strategies
     every       the grid of what is measured
     claims      what is said of the figures
     text        the file's
@@ -77,8 +77,8 @@ class Scenario:
     unit: TimeUnit
     plans: Mapping[str, Plan]
     start: str
-    steps: tuple[Step, ...]
-    ways: tuple[Way, ...]
+    steps: tuple[ScheduledMigration, ...]
+    variants: tuple[Variant, ...]
     relations: Mapping[str, list[Element]]
     every: int
     claims: tuple[Claim, ...]
@@ -133,10 +133,10 @@ def parse_scenario(file: str, text: str, folder: Path, data: Path | None = None)
 def _find(name: str) -> tuple[str, str]:
     file = Path(name)
     if file.suffix in SUFFIXES or exists(file):
-        return str(file), read_whole(file)
+        return str(file), read_text(file)
     if name in packaged():
         ready = resources.files("midstream.scenarios.simulator") / "scenarios" / f"{name}.yaml"
-        return str(ready), read_whole(ready)
+        return str(ready), read_text(ready)
     known = packaged()
     raise InputFileError(
         f"scenario {name}: found no such file or name, expected a .yaml file or one of {', '.join(known)}"
@@ -181,15 +181,15 @@ class _Checker:
         start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
         steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
         self._require_equivalence(plans, start)
-        ways = self._ways()
-        runs = [BASELINE, *(alone(step.to) for step in steps), *(way.name for way in ways)]
+        variants = self._variants()
+        runs = [BASELINE, *(alone(step.to) for step in steps), *(variant.name for variant in variants)]
         return Scenario(
             spec=spec,
             unit=self._unit,
             plans=plans,
             start=start,
             steps=steps,
-            ways=ways,
+            variants=variants,
             relations={name: constant(rows) for name, (_, rows) in relations.items()},
             every=spec.measures.every or max(1, spec.duration // 100),
             claims=tuple(self._claim(i, one, dict.fromkeys(runs)) for i, one in enumerate(spec.claims)),
@@ -231,7 +231,7 @@ class _Checker:
             raise self._document.error(("plans", name, form), str(error)) from error
         return plan
 
-    def _step(self, i: int, spec: MigrationSpec, plans: Mapping[str, Plan]) -> Step:
+    def _step(self, i: int, spec: MigrationSpec, plans: Mapping[str, Plan]) -> ScheduledMigration:
         place = ("migrations", i)
         self._known(spec.to, [*plans, OPTIMIZER], (*place, "to"))
         condition = None
@@ -248,7 +248,7 @@ class _Checker:
                 raise self._document.error(
                     (*place, key), f"found {time}, expected less than the duration, {self._spec.duration}"
                 )
-        return Step(spec.to, spec.at, condition, spec.abort_at)
+        return ScheduledMigration(spec.to, spec.at, condition, spec.abort_at)
 
     def _require_equivalence(self, plans: Mapping[str, Plan], start: str) -> None:
         """All plans to which is moved must mean what the first one does."""
@@ -259,23 +259,23 @@ class _Checker:
                 except MigrationRefused as refusal:
                     raise self._document.error(("migrations", i, "to"), f"{one.to}: {refusal}") from refusal
 
-    def _ways(self) -> tuple[Way, ...]:
-        ways: dict[str, Way] = {}
+    def _variants(self) -> tuple[Variant, ...]:
+        variants: dict[str, Variant] = {}
         for i, one in enumerate(self._spec.strategies):
             place = ("strategies", i)
             self._known(one.name, STRATEGIES, place)
             try:
-                way = Way.of(one.name, one.called, ordered=one.ordered, whole=one.whole)
+                variant = Variant.of(one.name, one.called, ordered=one.ordered, whole=one.whole)
             except ValueError as error:
                 raise self._document.error((*place, "ordered"), f"found false, expected {error}") from error
-            if way.name in ways:
-                raise self._document.error(place, f"found {way.name} a second time")
-            if way.name == BASELINE or way.name.endswith(alone("")):
+            if variant.name in variants:
+                raise self._document.error(place, f"found {variant.name} a second time")
+            if variant.name == BASELINE or variant.name.endswith(alone("")):
                 raise self._document.error(
-                    (*place, "as"), f"found {way.name}, which is a run without migration"
+                    (*place, "as"), f"found {variant.name}, which is a run without migration"
                 )
-            ways[way.name] = way
-        return tuple(ways.values())
+            variants[variant.name] = variant
+        return tuple(variants.values())
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         try:

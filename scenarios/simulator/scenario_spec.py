@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PositiveInt, model_validator
 
-from midstream.scenarios.simulator.stream_spec import Duration, Span, StreamSpec, Strict
+from midstream.scenarios.simulator.stream_spec import Duration, PositiveDuration, StreamSpec, Strict
 
 
 class PlanSpec(Strict):
@@ -67,7 +67,7 @@ class MeasuresSpec(Strict):
     in_turn     true makes each run once, and then all again; else runs of the same follow each other
     """
 
-    every: Span | None = None
+    every: PositiveDuration | None = None
     bytes: bool = False
     runs: PositiveInt = 1
     in_turn: bool = False
@@ -103,7 +103,7 @@ class ScenarioSpec(Strict):
     unit: str = "milliseconds"
     seed: int = 1
     repetitions: PositiveInt = 1
-    duration: Span
+    duration: PositiveDuration
     batch: PositiveInt = 1
     streams: dict[str, StreamSpec] = Field(min_length=1)
     relations: dict[str, RelationSpec] = Field(default_factory=dict)

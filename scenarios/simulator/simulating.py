@@ -27,7 +27,7 @@ from midstream.scenarios.simulator.results import (
 )
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
-from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
 
 SHOWN_DIFFERENCES = 10
@@ -52,16 +52,16 @@ def simulate(
     runs: list[Run] = []
     targets = {step.to for step in scenario.steps}
     runs_of_each = 1 if is_quick else spec.measures.runs
-    steps_of_one = runs_of_each * (1 + len(scenario.ways) + len(targets))
+    steps_of_one = runs_of_each * (1 + len(scenario.variants) + len(targets))
     for repetition in range(spec.repetitions):
-        given = input_of(scenario, spec.seed + repetition, is_quick)
+        arriving = input_of(scenario, spec.seed + repetition, is_quick)
         done = repetition * steps_of_one
 
-        def tell(step: int, portions: int, done: int = done, given: Input = given) -> None:
-            share = portions / max(1, len(given.portions))
+        def tell(step: int, portions: int, done: int = done, arriving: Input = arriving) -> None:
+            share = portions / max(1, len(arriving.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, given, repetition, tell, runs_of_each).runs()
+        runs += _Repetition(scenario, arriving, repetition, tell, runs_of_each).runs()
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -87,13 +87,13 @@ class _Repetition:
     def __init__(
         self,
         scenario: Scenario,
-        given: Input,
+        arriving: Input,
         repetition: int,
         tell: Callable[[int, int], object],
         runs_of_each: int,
     ) -> None:
         self._scenario = scenario
-        self._given = given
+        self._input = arriving
         self._repetition = repetition
         self._tell = tell
         self._done = 0
@@ -116,9 +116,9 @@ class _Repetition:
         ]
         # What is compared with a migration is the least of as many runs: of more, it would be less.
         alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
-        for way in scenario.ways:
-            outcome = shared[way.name]
-            one = self._judged(way.name, outcome, form, is_ordered=way.is_ordered)
+        for variant in scenario.variants:
+            outcome = shared[variant.name]
+            one = self._judged(variant.name, outcome, form, is_ordered=variant.is_ordered)
             found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
         return found
 
@@ -137,7 +137,7 @@ class _Repetition:
         scenario = self._scenario
         start = scenario.plans[scenario.start]
         outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None, times)}
-        outcomes |= {way.name: self._run(start, way, times) for way in scenario.ways}
+        outcomes |= {variant.name: self._run(start, variant, times) for variant in scenario.variants}
         for plan in self._targets(outcomes).values():
             if plan not in outcomes:
                 outcomes[plan] = self._run(plan, None, times)
@@ -156,16 +156,16 @@ class _Repetition:
             named[OPTIMIZER if i == 0 else f"{OPTIMIZER} {i + 1}"] = plan
         return named
 
-    def _run(self, plan: Plan, way: Way | None, times: int) -> Outcome:
-        return reduce(self._cheaper, (self._run_once(plan, way) for _ in range(times)))
+    def _run(self, plan: Plan, variant: Variant | None, times: int) -> Outcome:
+        return reduce(self._cheaper, (self._run_once(plan, variant) for _ in range(times)))
 
     def _cheaper(self, one: Outcome, again: Outcome) -> Outcome:
         return cheaper(one, again, self._scenario.every)
 
-    def _run_once(self, plan: Plan, way: Way | None) -> Outcome:
+    def _run_once(self, plan: Plan, variant: Variant | None) -> Outcome:
         step = self._done
         self._done += 1
-        return run(self._scenario, plan, way, self._given, lambda portions: self._tell(step, portions))
+        return run(self._scenario, plan, variant, self._input, lambda portions: self._tell(step, portions))
 
     def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
         """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""
@@ -180,7 +180,7 @@ class _Repetition:
         return Run(
             strategy=strategy,
             repetition=self._repetition,
-            seed=self._given.seed,
+            seed=self._input.seed,
             refused=outcome.refused,
             migrations=moves,
             series=outcome.series,

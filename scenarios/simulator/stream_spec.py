@@ -74,7 +74,7 @@ def chronons(value: str, clock: TimeUnit) -> int:
 
 Duration = Annotated[NonNegativeInt, BeforeValidator(_chronons)]
 """Chronons, 0 or more."""
-Span = Annotated[PositiveInt, BeforeValidator(_chronons)]
+PositiveDuration = Annotated[PositiveInt, BeforeValidator(_chronons)]
 """Chronons, 1 or more."""
 
 
@@ -303,8 +303,8 @@ class Bursts(Strict):
     process: Literal["bursts"]
     rate: Amount
     burst: Amount
-    pause: Span
-    lasting: Span
+    pause: PositiveDuration
+    lasting: PositiveDuration
     random: bool = False
 
 
@@ -349,7 +349,7 @@ class Idle(Strict):
     """
 
     since: Duration
-    until: Span
+    until: PositiveDuration
     heartbeats: bool = True
 
     @model_validator(mode="after")
@@ -374,7 +374,7 @@ class StreamSpec(Strict):
     lag: Lag = 0
     disorder: Duration = 0
     slack: Duration | None = None
-    heartbeats: Span | None = None
+    heartbeats: PositiveDuration | None = None
     idle: list[Idle] = Field(default_factory=list)
     count: PositiveInt | None = None
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from midstream.console.help import examples
-from midstream.io.apart import Use, require_apart
+from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.new_file import nothing_written
 from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
@@ -73,7 +73,7 @@ def profile(
     from midstream.scenarios.studies.stream_profile import profile as profiled
     from midstream.scenarios.studies.writing import PROFILE, write_profile
 
-    _require_apart(study, declared, None, _in(output, PROFILE))
+    _require_distinct_files(study, declared, None, _in(output, PROFILE))
     _make(output)
     with ExitStack() as stack:
         with nothing_written():
@@ -135,7 +135,7 @@ def what_if(
     from midstream.scenarios.studies.writing import WHAT_IF, write_what_if
 
     drawn = [] if picture is None else [("--chart", picture)]
-    _require_apart(study, declared, plan, [*_in(output, WHAT_IF), *drawn])
+    _require_distinct_files(study, declared, plan, [*_in(output, WHAT_IF), *drawn])
     _make(output)
     _make(None if picture is None else picture.parent)
     with ExitStack() as stack:
@@ -186,13 +186,13 @@ def _in(output: Path | None, names: Sequence[str]) -> list[Use]:
     return [] if output is None else [("--output", output / name) for name in names]
 
 
-def _require_apart(name: str, study: Study, plan: Path | None, writes: Sequence[Use]) -> None:
+def _require_distinct_files(name: str, study: Study, plan: Path | None, writes: Sequence[Use]) -> None:
     """Raise MidstreamError where something that is replaced is also read, or holds what is read."""
     reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)])]
     for stream in study.streams.values():
         # Of a pattern of files, what stands before the first wildcard.
         reads.append((f"stream {stream.name}", re.split(r"[*?\[{]", stream.path)[0]))
-    require_apart(reads, writes)
+    require_distinct_files(reads, writes)
     for use, path in reads:
         for written, replaced in writes:
             if Path(replaced).resolve() in Path(path).resolve().parents:

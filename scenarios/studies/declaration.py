@@ -33,8 +33,8 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from midstream.io.text_file import exists, read_text
 from midstream.io.time_units import NANOSECONDS, Clock
-from midstream.io.whole_file import exists, read_whole
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import InputFileError, SchemaError
@@ -134,10 +134,10 @@ def _find(name: str) -> tuple[str, str]:
     """The file's name and text."""
     file = Path(name)
     if file.suffix == ".toml" or exists(file):
-        return str(file), read_whole(file)
+        return str(file), read_text(file)
     if name in packaged():
         ready = resources.files("midstream.scenarios.studies") / f"{name}.toml"
-        return str(ready), read_whole(ready)
+        return str(ready), read_text(ready)
     known = packaged()
     raise InputFileError(
         f"study {name}: found no such file or name, expected a .toml file or one of {', '.join(known)}"

@@ -35,7 +35,7 @@ ARROW_TYPES = {
     Type.BOOLEAN: pa.bool_(),
 }
 
-PARSERS: dict[Type, Callable[[str], Any]] = {
+SPARK_PARSERS: dict[Type, Callable[[str], Any]] = {
     Type.INTEGER: int,
     Type.FLOAT: float,
     Type.STRING: str,
@@ -78,7 +78,7 @@ def read_facts(facts: Sequence[dict[str, Any]] | None, nodes: Sequence[Node]) ->
             rows[i].append(_parsed_row(values, schema))
         else:
             column = schema.columns[about]
-            value = PARSERS[column.type](values[0])
+            value = SPARK_PARSERS[column.type](values[0])
             known = frequencies[i].setdefault(column.name, {})
             # 0.0 and −0.0 are written differently, but they are one value.
             known[value] = known.get(value, 0) + fact["n"]
@@ -87,7 +87,7 @@ def read_facts(facts: Sequence[dict[str, Any]] | None, nodes: Sequence[Node]) ->
 
 def _parsed_row(values: Sequence[str | None], schema: Schema) -> tuple[Any, ...]:
     return tuple(
-        None if value is None else PARSERS[column.type](value)
+        None if value is None else SPARK_PARSERS[column.type](value)
         for value, column in zip(values, schema.columns, strict=True)
     )
 

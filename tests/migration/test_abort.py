@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midstream.migration.backlog import AT_ONCE
+from midstream.migration.backlog import MOST_WAITING
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
@@ -177,7 +177,7 @@ def test_what_the_new_plan_kept_is_not_what_the_old_one_keeps_after_a_failure() 
     new = Raising(PAIRS, "")
     migration, out = moving(PAIRS, "genmig", new)
     new._on = "push"
-    many = [(5, 30, (i,)) for i in range(AT_ONCE)]
+    many = [(5, 30, (i,)) for i in range(MOST_WAITING)]
     add(out, migration.process(0, many, 5))
     assert migration.phase is Phase.ABORTED
     assert migration.peak_new == 0
@@ -247,7 +247,7 @@ def test_a_new_plan_may_begin_with_state() -> None:
         split,
         [2],
         [fork(split)],
-        [Fuse(split, given=[(1, 9, (7,))])],
+        [Fuse(split, said=[(1, 9, (7,))])],
         initial=[[(split, 9, (7,))]],
     )
     out: list[Element] = migration.begin()[0]

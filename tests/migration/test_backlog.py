@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.backlog import AT_ONCE, Backlog
+from midstream.migration.backlog import MOST_WAITING, Backlog
 from midstream.migration.fork import everything, fork
 from midstream.operators.base.box import Box, Driver, driver, settled
 from midstream.operators.engine.plan_box import PlanBox
@@ -78,7 +78,7 @@ def test_the_new_plan_is_not_told_twice_how_far_it_is() -> None:
     for time in (3, 5, 8):
         backlog.advance(0, time)
     assert told == [(0, [], 40.5)]
-    assert backlog.limit == AT_ONCE
+    assert backlog.limit == MOST_WAITING
     backlog.process(0, [(9, 50, "a"), (10, 20, "b")], 12)
     backlog.advance(0, 50)
     assert told[1:] == [(0, [(40.5, 50, "a")], 50)]

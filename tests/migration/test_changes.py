@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midstream.migration.changes import Change, Changes, around, find_changes
+from midstream.migration.changes import Change, PlanDifference, around, find_changes
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
@@ -17,7 +17,7 @@ PAIRS = A.join(B, on=[("x", "y")])
 TRIPLES = PAIRS.join(C, on=[("y", "z")])
 
 
-def changed(old: Plan, new: Plan, *, needed: tuple[Plan, ...] = (), whole: bool = False) -> Changes:
+def changed(old: Plan, new: Plan, *, needed: tuple[Plan, ...] = (), whole: bool = False) -> PlanDifference:
     """What changes when a plan comes for one that runs; `needed` are the plans of other queries."""
     running = physical_plan(old)
     others = {node for plan in needed for node in physical_plan(plan).nodes}

@@ -149,7 +149,7 @@ def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Elements from before the split time are still to come there."""
-    monkeypatch.setattr(backlog, "AT_ONCE", 1)
+    monkeypatch.setattr(backlog, "MOST_WAITING", 1)
     engine = Engine(signed_plan(JOINED.plan()))
     fed(engine, 0, 21)
     (part,) = engine.migrate(signed_plan(OTHER.plan()), whole=True).parts

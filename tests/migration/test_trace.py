@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration
-from midstream.migration.observer import SELDOM
-from midstream.migration.trace import SAMPLES, Entry, Sampling, write_jsonl
+from midstream.migration.observer import LOOK_EVERY
+from midstream.migration.trace import SAMPLES, Sampling, TraceEntry, write_jsonl
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import BEGINNING, Time, just_before
@@ -24,9 +24,9 @@ LEFT, RIGHT = (stream(name, x="integer", intervals=True) for name in "lr")
 PLAN = LEFT.join(RIGHT.rename({"x": "y"}), on=[("x", "y")]).plan()
 
 
-def migration(split: Time = 150.5, reached: Time = 50) -> tuple[Migration, list[Entry]]:
+def migration(split: Time = 150.5, reached: Time = 50) -> tuple[Migration, list[TraceEntry]]:
     """Two plans whose time is told second by second of a made-up clock."""
-    seen: list[Entry] = []
+    seen: list[TraceEntry] = []
     ticks = counter(1_000)
     return (
         Migration(
@@ -57,7 +57,7 @@ def test_beginning_samples_and_changes_leave_entries() -> None:
     assert [entry.phase for entry in seen[-2:]] == ["draining", "done"]
     assert {entry.phase for entry in seen[:-2]} == {"moving"}
     assert SAMPLES - 2 <= len(seen) <= SAMPLES + 3
-    assert seen[0] == Entry("moving", 50, 1000.0, 0, 0, 0, 0, 0, 0, 0)
+    assert seen[0] == TraceEntry("moving", 50, 1000.0, 0, 0, 0, 0, 0, 0, 0)
     assert [entry.wall_time for entry in seen] == [1000.0 + i for i in range(len(seen))]
     steps = [later.time - entry.time for entry, later in pairwise(seen[1:-2]) if entry.time and later.time]
     assert min(steps) >= 4
@@ -89,7 +89,7 @@ def test_a_few_elements_that_wait_for_the_new_plan_count_as_its_state() -> None:
     for t in range(140, 149):
         for port in range(2):
             one.process(port, [(t, t + 200, (1,))], t)
-    assert one.new.size() >= SELDOM
+    assert one.new.size() >= LOOK_EVERY
 
 
 def test_an_abort_is_noted() -> None:

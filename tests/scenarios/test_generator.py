@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from midstream.scenarios.nexmark.generator import (
     HOUR,
     SCHEMAS,
+    AuctionEvent,
     AuctionWorkload,
-    Event,
     WorkloadError,
     by_stream,
     generate,
@@ -54,7 +54,7 @@ def workloads(draw: st.DrawFn) -> AuctionWorkload:
     )
 
 
-def some_events(workload: AuctionWorkload) -> list[Event]:
+def some_events(workload: AuctionWorkload) -> list[AuctionEvent]:
     """Enough events for many auctions to close."""
     return take(generate(workload), 300)
 

@@ -15,7 +15,7 @@ from midstream.cli import app
 from midstream.io import readers
 from midstream.io.readers import CsvStream
 from midstream.io.sources import arrivals
-from midstream.io.whole_file import MOST_BYTES
+from midstream.io.text_file import MOST_BYTES
 from midstream.plans.algebra import serialise
 from midstream.plans.values.errors import InputFileError, PlanFormatError
 from midstream.scenarios.simulator.yaml_file import DEEPEST, MOST_PARTS, read_yaml

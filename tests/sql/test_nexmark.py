@@ -14,7 +14,7 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.sql import Catalog
 from midstream.plans.values.streams import FOREVER, Element
-from midstream.scenarios.nexmark.generator import AuctionWorkload, Event, by_stream, generate
+from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, by_stream, generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS
 from midstream.scenarios.nexmark.streams import batches, dol_to_euro, lasting
 
@@ -36,7 +36,7 @@ WORKLOAD = AuctionWorkload(
 
 
 @pytest.fixture(scope="module")
-def events() -> list[Event]:
+def events() -> list[AuctionEvent]:
     return list(islice(generate(WORKLOAD), 900))
 
 
@@ -47,7 +47,7 @@ def catalog() -> Catalog:
     return made
 
 
-def run(script: str, events: list[Event], batch_size: int) -> list[Element]:
+def run(script: str, events: list[AuctionEvent], batch_size: int) -> list[Element]:
     """The results of a script's query over generated events."""
     known = catalog()
     (query,) = known.execute(script)
@@ -71,7 +71,7 @@ def run(script: str, events: list[Event], batch_size: int) -> list[Element]:
 
 
 @pytest.mark.parametrize("number", SCRIPTS)
-def test_answers_are_those_by_hand(number: int, events: list[Event]) -> None:
+def test_answers_are_those_by_hand(number: int, events: list[AuctionEvent]) -> None:
     script = SCRIPTS[number].read_text(encoding="utf-8")
     for wanted, item in zip(FIVE_ITEMS, ITEMS, strict=True):
         script = script.replace(f"itemID = {wanted}", f"itemID = {item}")

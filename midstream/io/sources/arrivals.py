@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from midstream.io.readers import LONGEST_LINE
-from midstream.io.sources.source import Meter
+from midstream.io.sources.source import FileProgress
 from midstream.plans.values.errors import InputFileError
 
 CHUNK = 1 << 15
@@ -28,10 +28,10 @@ class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
-def file_arrivals(path: Path, meter: Meter | None = None) -> Iterator[bytes]:
+def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Iterator[bytes]:
     """A file's bytes, unpacked where its name ends in .gz. What a pipe of that name holds is given at once.
 
-    `meter` is told how far the file has been read.
+    `file_progress` is told how far the file has been read.
 
     Raises   InputFileError.
     """
@@ -39,14 +39,14 @@ def file_arrivals(path: Path, meter: Meter | None = None) -> Iterator[bytes]:
         if path.suffix.lower() == ".gz":
             with path.open("rb") as file, gzip.GzipFile(fileobj=file) as packed:
                 for some in _read(cast(_Readable, packed)):
-                    if meter is not None:
-                        meter.read = file.tell()
+                    if file_progress is not None:
+                        file_progress.read = file.tell()
                     yield some
         else:
             with path.open("rb", buffering=0) as raw:
                 while some := raw.read(CHUNK):
-                    if meter is not None:
-                        meter.read += len(some)
+                    if file_progress is not None:
+                        file_progress.read += len(some)
                     yield some
 
 

@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from midstream.plans.values.units import TimeUnit
 
-Clock = Callable[[], int]
+Now = Callable[[], int]
 """Tells the present chronon."""
 
 
-def system_clock(unit: TimeUnit) -> Clock:
+def system_clock(unit: TimeUnit) -> Now:
     """The chronons that have passed since the beginning of 1970 in UTC."""
     length = unit.nanoseconds
     return lambda: time.time_ns() // length
 
 
-def never_back(clock: Clock) -> Clock:
+def never_back(clock: Now) -> Now:
     """A clock that stands still while the other one is behind what it has told before, as system time can be.
 
     >>> told = iter([5, 3, 6])

@@ -10,7 +10,7 @@ from operator import add
 from typing import Any
 
 from midstream.io.sources.bad_rows import BadRows, Misfit, shown
-from midstream.io.sources.clock import Clock, never_back, system_clock
+from midstream.io.sources.clock import Now, never_back, system_clock
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows, part
 from midstream.io.timestamps import Timestamps, UndeclaredUnit, advice
@@ -63,7 +63,7 @@ class Conversion:
         stream: StreamDeclaration,
         unit: TimeUnit | Timestamps,
         converters: Converters,
-        clock: Clock | None = None,
+        clock: Now | None = None,
     ) -> None:
         self.stream = stream
         self.timestamps = Timestamps.of(unit)

@@ -11,7 +11,7 @@ from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.sources.bad_rows import BadRows, Misfit, shown
-from midstream.io.sources.clock import Clock
+from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.json_reader import Keys
@@ -32,7 +32,7 @@ def rows_source(
     unit: TimeUnit | Timestamps,
     *,
     bad_rows: BadRows | None = None,
-    clock: Clock | None = None,
+    clock: Now | None = None,
     together: int | None = None,
 ) -> Source:
     """A source of rows, which are
@@ -71,7 +71,7 @@ def async_rows_source(
     unit: TimeUnit | Timestamps,
     *,
     bad_rows: BadRows | None = None,
-    clock: Clock | None = None,
+    clock: Now | None = None,
 ) -> Source:
     """A source of rows that come asynchronously; they are like those of `rows_source`.
 
@@ -134,7 +134,7 @@ class _RowReader:
     """Turns rows into elements, and counts them."""
 
     def __init__(
-        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Clock | None
+        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Now | None
     ) -> None:
         self._conversion = Conversion(stream, unit, value_converter, clock)
         self.timestamps = self._conversion.timestamps

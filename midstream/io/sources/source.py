@@ -12,7 +12,7 @@ from midstream.plans.values.streams import Batch
 
 
 @dataclass(slots=True)
-class Meter:
+class FileProgress:
     """How many bytes a file has, and how many of them have been read."""
 
     size: int
@@ -27,7 +27,7 @@ class Source:
     is_live       whether it may wait for rows that are yet to come
     timestamps    how its timestamps are read, and what was seen of them
     unit          what the numbers of its rows count: lines or rows
-    meter         how much of a file has been read, where that is known
+    file_progress how much of a file has been read, where that is known
 
     The order of timestamps is not checked here.
 
@@ -40,7 +40,7 @@ class Source:
     is_live: bool = False
     timestamps: Timestamps | None = None
     unit: str = "line"
-    meter: Meter | None = None
+    file_progress: FileProgress | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches

@@ -11,12 +11,12 @@ from typing import Any
 from midstream.io.errors import ConnectorError
 from midstream.io.sources.arrivals import file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
-from midstream.io.sources.clock import Clock
+from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
-from midstream.io.sources.source import Meter, Source
+from midstream.io.sources.source import FileProgress, Source
 from midstream.io.sources.text_reader import TextReader
 from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
@@ -72,7 +72,7 @@ def open_source(
     source: SourceClause | str | os.PathLike[str] | None = None,
     *,
     bad_rows: BadRows | None = None,
-    clock: Clock | None = None,
+    clock: Now | None = None,
     has_header: bool = True,
 ) -> Source:
     """The source of a stream: that of its declaration, or another clause, or a path; "-" is standard input.
@@ -124,7 +124,7 @@ class _Opening:
         stream: StreamDeclaration,
         unit: TimeUnit | Timestamps,
         bad_rows: BadRows,
-        clock: Clock | None,
+        clock: Now | None,
         has_header: bool,
     ) -> None:
         self._stream = stream
@@ -136,9 +136,9 @@ class _Opening:
     def file(self, path: str, form: str) -> Source:
         if form != "parquet":
             is_live = _may_wait(path)
-            meter = Meter(os.path.getsize(path)) if os.path.isfile(path) else None
-            opened = self.text(path, form, file_arrivals(Path(path), meter), is_live=is_live)
-            return replace(opened, meter=meter)
+            file_progress = FileProgress(os.path.getsize(path)) if os.path.isfile(path) else None
+            opened = self.text(path, form, file_arrivals(Path(path), file_progress), is_live=is_live)
+            return replace(opened, file_progress=file_progress)
         conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
         batches = parquet_batches(Path(path), conversion, self._bad_rows)
         return Source(path, batches, timestamps=conversion.timestamps, unit="row")

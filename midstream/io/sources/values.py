@@ -42,7 +42,7 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
         parse = _instant(timestamps)
         plain: frozenset[type] = frozenset({int})
     else:
-        parse = _any_of(timestamps) if column.type is Type.ANY else PARSERS[column.type]
+        parse = _any_of(timestamps) if column.type is Type.ANY else VALUE_PARSERS[column.type]
         plain = PLAIN[column.type]
 
     def one(value: Any) -> Any:
@@ -125,7 +125,7 @@ def _any(value: Any) -> Any:
     return value
 
 
-PARSERS = {
+VALUE_PARSERS = {
     Type.INTEGER: _integer,
     Type.FLOAT: _float,
     Type.STRING: _string,

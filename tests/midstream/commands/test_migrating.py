@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from midstream.cli import app
 from midstream.commands import migrating
-from midstream.commands.feeding import Arrival, arrivals
+from midstream.commands.feeding import NamedBatch, arrivals
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.operators import CountWindow, Dstream, Split
 from midstream.plans.algebra.plan import Node
@@ -400,7 +400,7 @@ def interrupted(after: int, monkeypatch: pytest.MonkeyPatch) -> Result:
     Path("a.csv").write_text(f"ts,x\n{rows}")
     Path("one.sql").write_text(DECLARED + "SELECT x FROM a WINDOW(RANGE 9) WHERE x > 0")
 
-    def some(inputs: Any) -> Iterator[Arrival]:
+    def some(inputs: Any) -> Iterator[NamedBatch]:
         for name, batch in arrivals(inputs):
             for row in (batch or [])[:after]:
                 yield name, [row]

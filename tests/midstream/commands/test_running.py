@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from midstream.cli import app
 from midstream.commands import running
-from midstream.commands.running import Summary, Wishes, run_queries
+from midstream.commands.running import RunSummary, Wishes, run_queries
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.operators.engine.run import interleave
@@ -230,7 +230,7 @@ def two_files(folder: Path, first: Iterable[tuple[int, int]], second: Iterable[t
     return Wishes(sources, str(folder / "out.jsonl"))
 
 
-def watched(wishes: Wishes, monkeypatch: pytest.MonkeyPatch) -> tuple[Summary, int, int]:
+def watched(wishes: Wishes, monkeypatch: pytest.MonkeyPatch) -> tuple[RunSummary, int, int]:
     """Run TWO; gives, besides its summary, the most elements that were kept, and the largest batch."""
     engines: list[Engine] = []
     sizes = [0]

@@ -15,7 +15,7 @@ from midstream.plans.values.streams import Batch, Time
 from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.results import BASELINE, Checked, Simulation
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.variants import Variant
 
 NO_GAP = [
     "longest_pause_moving(genmig) <= longest_pause_stayed(genmig)",
@@ -51,7 +51,7 @@ def test_what_adds_no_gap() -> None:
 def test_results_that_are_withheld_are_found_out(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fair = scenario(claims=[claim])
     monkeypatch.setattr(genmig, "Fuse", Late)
-    found = simulate(replace(fair, ways=(Way("genmig", STRATEGIES["genmig"]),)))
+    found = simulate(replace(fair, variants=(Variant("genmig", STRATEGIES["genmig"]),)))
     assert found.is_equal, "the results are right, but late"
     assert [one.finding for one in found.claims] == ["does not hold"]
     assert not found.holds

@@ -46,7 +46,7 @@ def test_processing_adds_up_portions_and_what_is_done_to_migrations(small: Scena
 
 def test_of_two_runs_the_least_of_each_arrival_counts(small: Scenario) -> None:
     given = input_of(small, 1, False)
-    one, again = (run(small, small.plans["one"], small.ways[0], given) for _ in range(2))
+    one, again = (run(small, small.plans["one"], small.variants[0], given) for _ in range(2))
     n = len(one.cpu)
 
     def with_costs(outcome: Outcome, even: float, odd: float, beginning: float) -> Outcome:
@@ -66,8 +66,8 @@ def test_what_runs_do_alike_costs_the_same(small: Scenario) -> None:
     """Before the migration as without it, and after it as the new plan alone."""
     given = input_of(small, 1, False)
     stayed, moved, alone = (
-        run(small, small.plans[plan], way, given)
-        for plan, way in (("one", None), ("one", small.ways[0]), ("other", None))
+        run(small, small.plans[plan], variant, given)
+        for plan, variant in (("one", None), ("one", small.variants[0]), ("other", None))
     )
     n = len(stayed.cpu)
     ((_, old), (first, none), (beyond, new)) = moved.running
@@ -111,9 +111,9 @@ def test_runs_of_the_same_follow_each_other_or_all_are_made_in_turn(
     small = parse_scenario("small.yaml", text, tmp_path)
     made = []
 
-    def noted(scenario: Scenario, plan: Any, way: Any, *rest: Any) -> Outcome:
-        made.append("alone" if way is None else way.name)
-        return run(scenario, plan, way, *rest)
+    def noted(scenario: Scenario, plan: Any, variant: Any, *rest: Any) -> Outcome:
+        made.append("alone" if variant is None else variant.name)
+        return run(scenario, plan, variant, *rest)
 
     monkeypatch.setattr("midstream.scenarios.simulator.simulating.run", noted)
     steps: list[tuple[int, int | None]] = []

@@ -37,7 +37,7 @@ def check(name: str, simulation: Simulation, *, is_quick: bool = False) -> None:
     """What holds of all: verdicts, who is refused, and what is claimed but of CPU."""
     refused = {"genmig-reference-point", "parallel-track"} if name in WITHOUT_JOIN_TREE else set()
     verdicts = {one.strategy: one.verdict for one in simulation.compared}
-    given_up = {one.name for one in load_scenario(name).ways if not one.is_ordered}
+    given_up = {one.name for one in load_scenario(name).variants if not one.is_ordered}
     for strategy, verdict in verdicts.items():
         # In a first look, results are so few that they may be in order where nobody sees to that.
         others = {"unordered", "equal"} if is_quick else {"unordered"}

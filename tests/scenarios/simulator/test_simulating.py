@@ -20,7 +20,7 @@ from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.results import BASELINE, FIGURES, Run, Simulation
 from midstream.scenarios.simulator.run import run
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.ways import Way
+from midstream.scenarios.simulator.variants import Variant
 
 MEASURED = ("seconds", "cpu", *(name for name, meaning in FIGURES.items() if "CPU" in meaning))
 """The keys of what depends on the machine."""
@@ -203,9 +203,9 @@ def test_a_plan_that_is_known_to_mean_something_else_is_refused() -> None:
 
 
 def test_results_out_of_order_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def backwards(scenario: Any, plan: Any, way: Way | None, *rest: Any) -> Any:
-        found = run(scenario, plan, way, *rest)
-        return found if way is None else replace(found, results=found.results[::-1])
+    def backwards(scenario: Any, plan: Any, variant: Variant | None, *rest: Any) -> Any:
+        found = run(scenario, plan, variant, *rest)
+        return found if variant is None else replace(found, results=found.results[::-1])
 
     monkeypatch.setattr(simulating, "run", backwards)
     found = only(simulate(scenario()), "genmig")

@@ -14,11 +14,8 @@ from midstream.operators.base.operator import Operator
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
-from midstream.scenarios.simulator.migrations import kept, operators, running, sizes
+from midstream.scenarios.simulator.migrations import kept_elements, operators, running, sizes
 from midstream.scenarios.simulator.results import Series
-
-Span = tuple[int, int | None]
-"""From an instant to another one; None for the end of the run."""
 
 
 class Intermediate:
@@ -35,7 +32,7 @@ class Intermediate:
         return sum(one.emitted for one in self._seen.values()) - self._engine.counters()["results"]
 
 
-class Meter:
+class RunRecord:
     """Fills the buckets of the grid, one after the other."""
 
     def __init__(self, engine: Engine, bucket_seconds: float, *, with_bytes: bool) -> None:
@@ -110,12 +107,12 @@ class Meter:
 
     def _bytes(self) -> int:
         """Of operators; what waits where streams enter is not looked into."""
-        return sum(map(element_bytes, kept(self._engine)))
+        return sum(map(element_bytes, kept_elements(self._engine)))
 
 
-def longest_pause(giving: Sequence[int], spans: Sequence[Span] | None = None) -> int | None:
+def longest_pause(giving: Sequence[int], spans: Sequence[tuple[int, int | None]] | None = None) -> int | None:
     """Between consecutive instants at which results came out; only of those that have a part in one of the
-    spans, where these are given.
+    spans, where there are any; None stands for the end of the run.
 
     >>> longest_pause([0, 5, 6, 9]), longest_pause([0, 5, 6, 9], [(6, None)]), longest_pause([4])
     (5, 3, None)

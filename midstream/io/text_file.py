@@ -12,7 +12,7 @@ MOST_BYTES = 1 << 20
 """How long such a file may be. Nobody writes a longer one by hand, and parsers take seconds for it."""
 
 
-def read_whole(file: str | Path | Traversable, most: int = MOST_BYTES) -> str:
+def read_text(file: str | Path | Traversable, most: int = MOST_BYTES) -> str:
     """The text of a file, in UTF-8, or of standard input for "-".
 
     Raises   InputFileError, naming the file and the reason, also for one of more than `most` bytes.

@@ -13,15 +13,15 @@ Use = tuple[str, str | os.PathLike[str]]
 """What the user calls a use of a file, such as --output, and its path; "-" is standard input or output."""
 
 
-def require_apart(reads: Iterable[Use], writes: Iterable[Use]) -> None:
+def require_distinct_files(reads: Iterable[Use], writes: Iterable[Use]) -> None:
     """Raise MidstreamError where a file is written that is also read, or written twice, and where a pipe,
     which gives its bytes once, is read twice.
 
     The same file by another name counts as the same: through links, relative paths, `<file` and `>file`.
     Devices may have several uses.
 
-    >>> require_apart([("--source bid", "bid.csv")], [("--output", "out.csv"), ("--dead-letters", "dead")])
-    >>> require_apart([("--source bid", "bid.csv")], [("--output", "./bid.csv")])
+    >>> require_distinct_files([("--source bid", "bid.csv")], [("--output", "out.csv")])
+    >>> require_distinct_files([("--source bid", "bid.csv")], [("--output", "./bid.csv")])
     Traceback (most recent call last):
     midstream.plans.values.errors.MidstreamError: --output: found ./bid.csv, which --source bid reads; \
 expected another file

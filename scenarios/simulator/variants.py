@@ -21,7 +21,7 @@ in the measurements of the thesis (Figure 30.1)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Variant:
     """A strategy with options.
 
     name        what its runs are called
@@ -35,7 +35,9 @@ class Way:
     is_whole: bool = False
 
     @classmethod
-    def of(cls, strategy: str, name: str | None = None, *, ordered: bool = True, whole: bool = False) -> Way:
+    def of(
+        cls, strategy: str, name: str | None = None, *, ordered: bool = True, whole: bool = False
+    ) -> Variant:
         """A strategy by its name. What gives up order is whole, as no operator may come behind it.
 
         Raises   KeyError for a strategy that there is not; ValueError, saying what was expected, where it

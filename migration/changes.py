@@ -27,7 +27,7 @@ from midstream.plans.algebra.properties import (
     input_nodes,
     is_bounded,
     logical,
-    meant,
+    logical_node,
     reads_stream,
 )
 from midstream.plans.equivalence.prover import Meanings
@@ -110,14 +110,14 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
         if isinstance(node.operator, Boxed) and not whole and node.operator.means not in running.nodes:
             becomes[node.operator.means] = node
         if is_boxed and not whole:
-            known.setdefault(meant(node), node)
+            known.setdefault(logical_node(node), node)
         elif not is_boxed and not isinstance(logical(node), Arrangement):
-            known[meant(node)] = node
+            known[logical_node(node)] = node
     changed: dict[Node, Node] = {}
     for node in plan.nodes:
         is_free = not any(isinstance(below.operator, Physical) for below in node.walk())
         is_fixed = not logical(node).is_snapshot_reducible
-        stays = known.get(meant(node)) if is_fixed else known.get(node) if is_free else None
+        stays = known.get(logical_node(node)) if is_fixed else known.get(node) if is_free else None
         changed[node] = stays or node.with_inputs(tuple(changed[child] for child in node.inputs))
     physical = physical_plan(Plan({name: changed[root] for name, root in plan.outputs.items()}))
     return physical.map(lambda node: becomes.get(node, node))

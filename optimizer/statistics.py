@@ -23,7 +23,7 @@ Distribution = Mapping[Any, float]
 """How the values of a column are distributed: the share of each among all rows. Unknown values have none, so
 the shares may add up to less than 1."""
 
-ENOUGH = 16
+MANY_TIMESTAMPS = 16
 """From so many timestamps on, their common divisor is taken for the granule."""
 
 
@@ -201,4 +201,4 @@ def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
 
 def _granule(recent: Sequence[Element]) -> int:
     times = {time for start, end, _ in recent for time in (start, end) if isinstance(time, int)}
-    return math.gcd(*times) if len(times) >= ENOUGH else 1
+    return math.gcd(*times) if len(times) >= MANY_TIMESTAMPS else 1

@@ -16,7 +16,7 @@ import midstream as ms
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.stateless import Stateless
 from midstream.operators.engine.planner import RUNNING
-from midstream.optimizer.cost.case import Case, Work
+from midstream.optimizer.cost.costing import Costing, Work
 from midstream.optimizer.cost.estimate import Estimate, inverse
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.work import WORK
@@ -95,14 +95,14 @@ def running_times(node: Node) -> Operator:
 # 4. optimizer/cost: what comes out, and what that takes.
 
 
-def times_output(case: Case) -> Estimate:
-    (s,), operator = case.inputs, case.operator
+def times_output(costing: Costing) -> Estimate:
+    (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Times)
     return Estimate(inverse(s.rate * operator.number), s.l, s.g, 0.0, 0.0, s.facts)
 
 
-def times_work(case: Case, output: Estimate) -> Work:
-    return Work(output.rate * case.units.output, 0.0)
+def times_work(costing: Costing, output: Estimate) -> Work:
+    return Work(output.rate * costing.units.output, 0.0)
 
 
 @pytest.fixture(autouse=True)

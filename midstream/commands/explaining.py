@@ -11,7 +11,7 @@ from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.rules import RULES, Rule
 from midstream.optimizer.search.choice import Choice, optimize
-from midstream.optimizer.search.enumeration import AT_ONCE, neighbours, with_linked_joins
+from midstream.optimizer.search.enumeration import QUICK_LIMIT, neighbours, with_linked_joins
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (
@@ -140,7 +140,7 @@ class Explanation:
         return f"{plans} considered, {there}; {by}"
 
 
-def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = AT_ONCE) -> Explanation:
+def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = QUICK_LIMIT) -> Explanation:
     """Explain a plan: the plan itself, the steps by which rules make of it the cheapest equivalent one, and
     the physical plan of that.
 
@@ -175,7 +175,7 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = AT
 def plan_to_run(plan: Plan) -> Plan:
     """The physical plan that `explain` comes to without statistics, without the way to it."""
     given = _as_given(plan)
-    choice = _choice(plan, given, assumed_statistics(given), AT_ONCE)
+    choice = _choice(plan, given, assumed_statistics(given), QUICK_LIMIT)
     return physical_plan(choice.plan if choice is not None and choice.is_better else plan)
 
 
@@ -265,16 +265,16 @@ def _placed(physical: Plan, chosen: Plan) -> frozenset[Node]:
     seen: set[tuple[Node, Node]] = set()
     stack = [(physical.outputs[name], root) for name, root in chosen.outputs.items()]
     while stack:
-        node, meant = stack.pop()
-        if (node, meant) in seen:
+        node, wanted = stack.pop()
+        if (node, wanted) in seen:
             continue
-        seen.add((node, meant))
-        if logical(node) == logical(meant):
-            stack.extend(zip(node.inputs, meant.inputs, strict=True))
+        seen.add((node, wanted))
+        if logical(node) == logical(wanted):
+            stack.extend(zip(node.inputs, wanted.inputs, strict=True))
         else:
             assert isinstance(logical(node), Arrangement)
             found.add(node)
-            stack.append((node.inputs[0], meant))
+            stack.append((node.inputs[0], wanted))
     return frozenset(found)
 
 

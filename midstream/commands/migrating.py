@@ -41,7 +41,7 @@ from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
 from midstream.optimizer import Statistics, optimize
-from midstream.optimizer.search.enumeration import AT_ONCE
+from midstream.optimizer.search.enumeration import QUICK_LIMIT
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
@@ -458,7 +458,7 @@ class _Run:
         self._new = self._wish.to
         if self._new is None:
             seen = Statistics.from_observations(engine.observe())
-            choice = optimize(running, seen, limit=AT_ONCE)
+            choice = optimize(running, seen, limit=QUICK_LIMIT)
             self._new, self._proof = choice.plan, choice.proof
         self._results_before = engine.counters()["results"]
         self.migration = engine.migrate(

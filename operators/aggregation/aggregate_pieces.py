@@ -17,7 +17,7 @@ from typing import Any
 from midstream.operators.functions.accumulators import Maximum, Minimum, accumulator
 from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import AggregateCall
-from midstream.plans.expressions.expressions import Expression, Scope
+from midstream.plans.expressions.expressions import Bindings, Expression
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import Time
 
@@ -196,7 +196,7 @@ class GroupState:
             found.append(lines)
         return "\n".join(filter(None, found)) or "pass"
 
-    def compute(self, scope: Scope) -> str:
+    def compute(self, scope: Bindings) -> str:
         """Lines that compute the arguments."""
         lines = (f"a{a} = {argument.source(scope)}" for a, argument in enumerate(self.arguments))
         return "\n".join(lines) or "pass"

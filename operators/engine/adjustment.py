@@ -12,7 +12,7 @@ from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_plan, meant
+from midstream.plans.algebra.properties import logical, logical_node, logical_plan
 from midstream.plans.values.errors import PlanError
 
 
@@ -44,7 +44,7 @@ def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -
 def _adjust(
     graph: QueryGraph, old: Node, new: TimeWindow | Granularity, change: Callable[[Any], None]
 ) -> list[str]:
-    old = meant(old)
+    old = logical_node(old)
     affected = [q for q in graph.queries.values() if old in logical_plan(q.plan).nodes]
     if not affected:
         raise PlanError(f"no query has {label(old)}")
@@ -53,7 +53,7 @@ def _adjust(
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
     _refuse_clash(moved, graph.base.running)
     for node, operator in graph.base.running.items():
-        if meant(node) == old:
+        if logical_node(node) == old:
             change(operator)
     graph.rewire(moved, plans)
     return [query.name for query in affected]
@@ -64,7 +64,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
     each node."""
     for node in plan.nodes:
         inputs = tuple(moved[child] for child in node.inputs)
-        if meant(node) != old or logical(node) != logical(old):
+        if logical_node(node) != old or logical(node) != logical(old):
             moved[node] = node.with_inputs(inputs)
         elif isinstance(node.operator, Physical):
             moved[node] = Node(replace(node.operator, logical=new), inputs)

@@ -10,7 +10,7 @@ from midstream.operators.engine.log import Log
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, logical, meant
+from midstream.plans.algebra.properties import input_nodes, logical, logical_node
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
@@ -82,7 +82,7 @@ def lowest(physical: Plan, shared: Set[Node] = frozenset()) -> tuple[Node, ...]:
 
 def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
     """The same by the logical node that each carries out; of several that carry out one, the last."""
-    return {meant(node): node for node in lowest(physical, shared)}
+    return {logical_node(node): node for node in lowest(physical, shared)}
 
 
 def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:

@@ -10,7 +10,7 @@ from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, Side, generate
 from midstream.operators.joins.sweep_join import SweepJoin, join_of
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, Kind, Scope, compile_row
+from midstream.plans.expressions.expressions import Bindings, Expression, Kind, compile_row
 from midstream.plans.expressions.ranges import (
     Comparison,
     at_least,
@@ -73,11 +73,11 @@ def _range_probe(
     An entry of the area is `(key, number, element)`, so the bound `(v,)` is below all entries of key v, and
     `(v, FOREVER)` above.
     """
-    scope = Scope(kept.concat(mine), {}, dict(pairing.names))
+    scope = Bindings(kept.concat(mine), {}, dict(pairing.names))
     guards: list[str] = []
     ends: dict[bool, list[str]] = {True: [], False: []}
     for number, comparison in enumerate(comparisons):
-        bound, name = comparison.right.whole, f"bound{number}"
+        bound, name = comparison.right.expression, f"bound{number}"
         of_row = scope.bind(compile_row(bound, mine))
         guards.append(f"for {name} in ({of_row}({side.mine}),){_is_known(name, bound.kind(mine))}")
         is_closed = comparison.operator in (">=", "<=")

@@ -20,20 +20,20 @@ from midstream.plans.values.schema import Schema
 class ColumnFacts:
     """What is known of one column: its name in a sample, how its values are distributed, or both.
 
-    given     how the values are distributed, where this is not as in the sample
+    override  how the values are distributed, where this is not as in the sample
     equals    the columns known to have the same value in every row, itself among them
     """
 
     name: str
     sample: Sample | None
-    given: Distribution | None
+    override: Distribution | None
     equals: frozenset[str]
 
     @property
     def distribution(self) -> Distribution:
         """How the values are distributed."""
-        if self.given is not None:
-            return self.given
+        if self.override is not None:
+            return self.override
         assert self.sample is not None
         return self.sample.distribution(self.name)
 
@@ -53,7 +53,7 @@ def input_facts(schema: Schema, sample: Sample | None, known: Mapping[str, Distr
     }
 
 
-def kept(names: Iterable[str], facts: Facts) -> Facts:
+def selected_facts(names: Iterable[str], facts: Facts) -> Facts:
     """Facts about some of the columns."""
     left = {name: facts[name] for name in names if name in facts}
     return {name: replace(known, equals=known.equals & left.keys()) for name, known in left.items()}
@@ -87,10 +87,10 @@ def equated(left: str, right: str, facts: Facts) -> Facts:
     return _redistributed(facts[left].equals | facts[right].equals, joint, facts)
 
 
-def merged(left: str, right: str, facts: Facts) -> Facts:
+def equated_in_sample(left: str, right: str, facts: Facts) -> Facts:
     """Facts about the rows of a sample in which two of its columns are equal, which are all that it has
     left."""
-    if facts[left].given is not None or facts[right].given is not None:
+    if facts[left].override is not None or facts[right].override is not None:
         return equated(left, right, facts)
     names = facts[left].equals | facts[right].equals
     return _redistributed(names, facts[left].distribution, facts)
@@ -112,7 +112,7 @@ def restricted(column: str, shares: Distribution, facts: Facts) -> Facts:
 
 def _redistributed(names: frozenset[str], distribution: Distribution, facts: Facts) -> Facts:
     return {
-        name: replace(known, given=distribution, equals=names) if name in names else known
+        name: replace(known, override=distribution, equals=names) if name in names else known
         for name, known in facts.items()
     }
 
@@ -154,6 +154,6 @@ def _different(group: Sequence[str], facts: Facts) -> float:
     if not group:
         return 1.0
     sample = facts[group[0]].sample
-    if sample is None or (len(group) == 1 and facts[group[0]].given is not None):
+    if sample is None or (len(group) == 1 and facts[group[0]].override is not None):
         return max(1.0, len(facts[group[0]].distribution))
     return sample.distinct([facts[name].name for name in group])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
 
-ENOUGH = 200.0
+MANY_ROWS = 200.0
 """From so many equal rows on, the smaller of two numbers is taken for the average minimum."""
 
 
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     begun: float
 
 
-Comparison = Callable[[Overlap], Rows]
+OverlapFormula = Callable[[Overlap], Rows]
 
 
 def difference(of: Overlap) -> Rows:
@@ -65,7 +65,7 @@ def max_union(of: Overlap) -> Rows:
     return Rows(more + (less - of.both if math.isfinite(of.both) else 0.0), of.s.rate + of.t.rate)
 
 
-def compared(formula: Comparison, kinds: float, s: Estimate, t: Estimate) -> Estimate:
+def compared(formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate) -> Estimate:
     """The output of difference and its kin over so many different rows.
 
     Starts and ends of elements begin results where the rows that are there let them.
@@ -91,7 +91,7 @@ def in_common(a: float, b: float) -> float:
     >>> round(in_common(1.0, 1.0), 3), in_common(0.0, 5.0), in_common(1000.0, 300.0)
     (0.476, 0.0, 300.0)
     """
-    if not a or not b or max(a, b) > ENOUGH:
+    if not a or not b or max(a, b) > MANY_ROWS:
         return min(a, b)
     total, term, k = 0.0, 1.0, 0
     more_a, more_b, p, q = 1.0, 1.0, math.exp(-a), math.exp(-b)

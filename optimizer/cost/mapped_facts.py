@@ -61,9 +61,15 @@ def _mixture(name: str, shares: Sequence[tuple[float, Facts]]) -> Distribution:
 def _mapped(expressions: Sequence[Expression], schema: Schema, facts: Facts) -> Sample | None:
     """The rows that expressions make of a sample, where one sample has all that they read, as it is."""
     read = [facts.get(name) for e in expressions for name in e.columns()]
-    samples = {id(known.sample): known.sample for known in read if known is not None and known.given is None}
+    samples = {
+        id(known.sample): known.sample for known in read if known is not None and known.override is None
+    }
     sample = next(iter(samples.values()), None)
-    if sample is None or len(samples) > 1 or any(known is None or known.given is not None for known in read):
+    if (
+        sample is None
+        or len(samples) > 1
+        or any(known is None or known.override is not None for known in read)
+    ):
         return None
     compute = compile_rows([in_sample(e, facts) for e in expressions], sample.schema)
     try:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from midstream.optimizer.cost.case import Case
 from midstream.optimizer.cost.column_facts import input_facts
+from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
@@ -71,19 +71,19 @@ class CostModel:
         elif node not in operators:
             inputs = [self._estimate(child, operators) for child in node.inputs]
             if node not in self._known:
-                self._known[node] = self.operator(Case(node, inputs, self._units, self._selectivity))
+                self._known[node] = self.operator(Costing(node, inputs, self._units, self._selectivity))
             operators[node] = self._known[node]
         return self._known[node]
 
-    def operator(self, case: Case) -> Estimate:
+    def operator(self, costing: Costing) -> Estimate:
         """By the formulas that the operator names, and those of the implementation that is to run it."""
-        operator = case.operator
+        operator = costing.operator
         if not isinstance(operator, SnapshotReducible):
             raise TypeError(f"no cost formula for {operator}")
-        formula = expected_implementation(case.node).formula
+        formula = expected_implementation(costing.node).formula
         assert formula is not None, f"{operator} is compared with nothing"
-        output = OUTPUTS[operator.formulas](case)
-        work = WORK[formula](case, output)
+        output = OUTPUTS[operator.formulas](costing)
+        work = WORK[formula](costing, output)
         return replace(output, cost=work.cost, state=work.state)
 
     def _input(self, node: Node) -> Estimate:

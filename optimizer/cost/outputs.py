@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from midstream.optimizer.cost.case import Case
-from midstream.optimizer.cost.column_facts import Facts, kept
+from midstream.optimizer.cost.column_facts import Facts, selected_facts
 from midstream.optimizer.cost.comparisons import (
-    Comparison,
+    OverlapFormula,
     compared,
     difference,
     intersection,
@@ -23,109 +22,110 @@ from midstream.optimizer.cost.comparisons import (
     max_union,
     strict_difference,
 )
+from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
 from midstream.optimizer.cost.mapped_facts import projected, united
 from midstream.plans.algebra.operators import Aggregate, Join, Project, Split
 
-Output = Callable[[Case], Estimate]
+Output = Callable[[Costing], Estimate]
 """Gives what is expected of an operator's output; its cost and state are 0, as they are not the output's."""
 
 
-def filtered(case: Case) -> Estimate:
+def filter_output(costing: Costing) -> Estimate:
     """(22.1)."""
-    (s,) = case.inputs
-    selectivity, facts = case.satisfying(case.conditions)
+    (s,) = costing.inputs
+    selectivity, facts = costing.satisfying(costing.conditions)
     return _output(times(selectivity, s.rate), s.l, s.g, facts, times(selectivity, s.always))
 
 
-def mapped(case: Case) -> Estimate:
+def project_output(costing: Costing) -> Estimate:
     """(22.2)."""
-    (s,), operator = case.inputs, case.operator
+    (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Project)
-    return replace(s, cost=0.0, state=0.0, facts=projected(operator.columns, case.node.schema, s.facts))
+    return replace(s, cost=0.0, state=0.0, facts=projected(operator.columns, costing.node.schema, s.facts))
 
 
-def merged(case: Case) -> Estimate:
+def union_output(costing: Costing) -> Estimate:
     """(22.3)."""
-    rate = math.fsum(s.rate for s in case.inputs)
-    valid = math.fsum(s.valid for s in case.inputs)
-    longest = max(s.l for s in case.inputs)
+    rate = math.fsum(s.rate for s in costing.inputs)
+    valid = math.fsum(s.valid for s in costing.inputs)
+    longest = max(s.l for s in costing.inputs)
     length = valid / rate if 0 < rate < math.inf else longest
-    facts = united(case.node.schema, [(s.rate, s.facts) for s in case.inputs])
-    return _output(rate, length, math.gcd(*(s.g for s in case.inputs)), facts)
+    facts = united(costing.node.schema, [(s.rate, s.facts) for s in costing.inputs])
+    return _output(rate, length, math.gcd(*(s.g for s in costing.inputs)), facts)
 
 
-def joined(case: Case) -> Estimate:
+def join_output(costing: Costing) -> Estimate:
     """(22.4) with a selectivity."""
-    (s, t), operator = case.inputs, case.operator
+    (s, t), operator = costing.inputs, costing.operator
     assert isinstance(operator, Join)
-    selectivity, known = case.satisfying(case.conditions)
+    selectivity, known = costing.satisfying(costing.conditions)
     rate = times(selectivity, overlapping(s, t))
-    facts, always = kept(operator.columns, known), times(selectivity, s.always, t.always)
+    facts, always = selected_facts(operator.columns, known), times(selectivity, s.always, t.always)
     return _output(rate, _overlap(s.l, t.l), math.gcd(s.g, t.g), facts, always)
 
 
-def distinct(case: Case) -> Estimate:
+def distinct_output(costing: Costing) -> Estimate:
     """(22.5). That d' = d presumes that an element outlives the equal ones before it, which is so unless a
     join has cut its end."""
-    (s,) = case.inputs
-    n = case.kinds(case.node.schema.names)
+    (s,) = costing.inputs
+    n = costing.kinds(costing.node.schema.names)
     return replace(s, cost=0.0, state=0.0, l=n * s.d if n <= s.valid and n < math.inf else s.l)
 
 
-def aggregated(case: Case) -> Estimate:
+def aggregate_output(costing: Costing) -> Estimate:
     """(22.6), (22.7)."""
-    (s,), operator = case.inputs, case.operator
+    (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Aggregate)
-    n, facts = case.kinds(operator.keys), kept(operator.keys, s.facts)
+    n, facts = costing.kinds(operator.keys), selected_facts(operator.keys, s.facts)
     if n < s.valid:
         length = _segment(s.g, s.l, n * s.d)
         return Estimate(length / n, length, s.g, 0.0, 0.0, facts)
     return Estimate(s.d, s.l, s.g, 0.0, 0.0, facts)
 
 
-def pieces(case: Case) -> Estimate:
+def split_output(costing: Costing) -> Estimate:
     """Every element of a split in as many pieces as it takes."""
-    (s,), operator = case.inputs, case.operator
+    (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Split)
     number = max(1.0, s.l / operator.length)
     return replace(s, d=inverse(times(s.rate, number)), l=s.l / number, cost=0.0, state=0.0)
 
 
-def unchanged(case: Case) -> Estimate:
+def rearranged_output(costing: Costing) -> Estimate:
     """Coalescing, as if nothing met, and conversion."""
-    return replace(case.inputs[0], cost=0.0, state=0.0)
+    return replace(costing.inputs[0], cost=0.0, state=0.0)
 
 
-def semi_join(case: Case) -> Estimate:
+def semi_join(costing: Costing) -> Estimate:
     """The left rows that have a match."""
-    return matched(True, case.satisfying(case.conditions)[0], *case.inputs)
+    return matched(True, costing.satisfying(costing.conditions)[0], *costing.inputs)
 
 
-def anti_join(case: Case) -> Estimate:
+def anti_join(costing: Costing) -> Estimate:
     """The left rows that have none."""
-    return matched(False, case.satisfying(case.conditions)[0], *case.inputs)
+    return matched(False, costing.satisfying(costing.conditions)[0], *costing.inputs)
 
 
-def _comparing(formula: Comparison) -> Output:
-    return lambda case: compared(formula, case.kinds(case.node.schema.names), *case.inputs)
+def _comparing(formula: OverlapFormula) -> Output:
+    return lambda costing: compared(formula, costing.kinds(costing.node.schema.names), *costing.inputs)
 
 
 OUTPUTS: dict[str, Output] = {
-    "filter": filtered,
-    "project": mapped,
-    "union": merged,
-    "join": joined,
-    "distinct": distinct,
-    "aggregate": aggregated,
+    "filter": filter_output,
+    "project": project_output,
+    "union": union_output,
+    "join": join_output,
+    "distinct": distinct_output,
+    "aggregate": aggregate_output,
     "difference": _comparing(difference),
     "strict_difference": _comparing(strict_difference),
     "intersection": _comparing(intersection),
     "max_union": _comparing(max_union),
     "semi_join": semi_join,
     "anti_join": anti_join,
-    "split": pieces,
-    "rearranged": unchanged,
+    "split": split_output,
+    "rearranged": rearranged_output,
 }
 
 

@@ -10,8 +10,8 @@ from midstream.optimizer.cost.column_facts import (
     Facts,
     agreement,
     equated,
+    equated_in_sample,
     in_sample,
-    merged,
     restricted,
     thinned,
 )
@@ -95,7 +95,7 @@ class Selectivity:
             return (1.0 if compile_row(part, Schema(()))(()) else 0.0), facts
         if not all(column in facts for column in columns):
             return None, facts
-        if len(columns) == 1 and facts[columns[0]].given is not None:
+        if len(columns) == 1 and facts[columns[0]].override is not None:
             return _by_values(part, columns[0], schema, facts)
         origins = _origins(part, facts)
         if len(origins) == 1:
@@ -138,7 +138,7 @@ def _by_rows(part: Expression, column: str, facts: Facts) -> tuple[float, Facts]
     rows = sample.where(in_sample(part, facts))
     left = thinned(sample, rows, facts)
     if rows.rows and (names := column_equality(part)):
-        left = merged(*names, left)
+        left = equated_in_sample(*names, left)
     return len(rows.rows) / len(sample.rows), left
 
 

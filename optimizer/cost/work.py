@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from midstream.optimizer.cost.case import Case, Work
+from midstream.optimizer.cost.costing import Costing, Work
 from midstream.optimizer.cost.estimate import Estimate, times
 from midstream.optimizer.cost.outputs import overlapping
 from midstream.optimizer.cost.units import UnitCosts
@@ -21,179 +21,179 @@ from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.expressions.expressions import Expression, conjuncts, join_keys
 from midstream.plans.expressions.ranges import find_range
 
-Formula = Callable[[Case, Estimate], Work]
+Formula = Callable[[Costing, Estimate], Work]
 """Gives what an implementation takes, for a case and its output."""
 
 
-def filtering(case: Case, output: Estimate) -> Work:
+def filter_work(costing: Costing, output: Estimate) -> Work:
     """(22.13), (22.14)."""
-    u = case.units
-    return Work(case.inputs[0].rate * u.predicate + output.rate * u.output, 0.0)
+    u = costing.units
+    return Work(costing.inputs[0].rate * u.predicate + output.rate * u.output, 0.0)
 
 
-def mapping(case: Case, output: Estimate) -> Work:
+def map_work(costing: Costing, output: Estimate) -> Work:
     """(22.13), (22.15)."""
-    u = case.units
+    u = costing.units
     return Work(output.rate * (u.function + u.create + u.output), 0.0)
 
 
-def merging(case: Case, output: Estimate) -> Work:
+def union_work(costing: Costing, output: Estimate) -> Work:
     """(22.16), (22.17)."""
-    return Work(output.rate * (case.units.queue + case.units.output), 0.0)
+    return Work(output.rate * (costing.units.queue + costing.units.output), 0.0)
 
 
-def hash_join(case: Case, output: Estimate) -> Work:
+def hash_join(costing: Costing, output: Estimate) -> Work:
     """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are looked at."""
-    return _sweep_join(case, output, 2 * _hashed(case.units), _pairs(case, _equalities(case)))
+    return _sweep_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, _equalities(costing)))
 
 
-def nested_loops_join(case: Case, output: Estimate) -> Work:
+def nested_loops_join(costing: Costing, output: Estimate) -> Work:
     """The same with lists: all that overlaps is looked at."""
-    return _sweep_join(case, output, 2 * _listed(case.units), _pairs(case))
+    return _sweep_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
 
 
-def band_join(case: Case, output: Estimate) -> Work:
+def band_join(costing: Costing, output: Estimate) -> Work:
     """The same in order of a key: a place is found to insert, to probe and to purge, in as many steps as the
     elements kept can be halved; only rows in the range are looked at."""
-    s, t = case.inputs
-    found = find_range(case.operator.expressions[0], *case.schemas)
-    assert found is not None
+    s, t = costing.inputs
+    band = find_range(costing.operator.expressions[0], *costing.schemas)
+    assert band is not None
     size = max(2.0, min(s.valid + t.valid, 2.0**64) / 2)
-    step = 3 * case.units.place * math.log2(size) + 2 * case.units.link + 2 * case.units.remove
-    return _sweep_join(case, output, step, _pairs(case, found.parts))
+    step = 3 * costing.units.place * math.log2(size) + 2 * costing.units.link + 2 * costing.units.remove
+    return _sweep_join(costing, output, step, _pairs(costing, band.parts))
 
 
-def hash_list_join(case: Case, output: Estimate) -> Work:
+def hash_list_join(costing: Costing, output: Estimate) -> Work:
     """The left side in a hash table, the right side in a list: what comes from the left looks at all that is
     on the right."""
-    return _mixed_join(case, output, *case.inputs)
+    return _mixed_join(costing, output, *costing.inputs)
 
 
-def list_hash_join(case: Case, output: Estimate) -> Work:
+def list_hash_join(costing: Costing, output: Estimate) -> Work:
     """The mixture the other way round."""
-    s, t = case.inputs
-    return _mixed_join(case, output, t, s)
+    s, t = costing.inputs
+    return _mixed_join(costing, output, t, s)
 
 
-def hash_join_queued(case: Case, output: Estimate) -> Work:
+def hash_join_queued(costing: Costing, output: Estimate) -> Work:
     """As by hashing, over inputs that wait."""
-    return _queued_join(case, output, 2 * _hashed(case.units), _pairs(case, _equalities(case)))
+    return _queued_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, _equalities(costing)))
 
 
-def nested_loops_join_queued(case: Case, output: Estimate) -> Work:
+def nested_loops_join_queued(costing: Costing, output: Estimate) -> Work:
     """The same by nested loops."""
-    return _queued_join(case, output, 2 * _listed(case.units), _pairs(case))
+    return _queued_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
 
 
-def hash_matching(case: Case, output: Estimate) -> Work:
+def hash_matching(costing: Costing, output: Estimate) -> Work:
     """Semi-join and anti-join by hashing."""
-    share = case.satisfying(case.conditions)[0]
-    return _matching(case, output, 2 * _hashed(case.units), share)
+    share = costing.satisfying(costing.conditions)[0]
+    return _matching(costing, output, 2 * _hashed(costing.units), share)
 
 
-def nested_loops_matching(case: Case, output: Estimate) -> Work:
+def nested_loops_matching(costing: Costing, output: Estimate) -> Work:
     """The same by nested loops."""
-    return _matching(case, output, 2 * _listed(case.units), 1.0)
+    return _matching(costing, output, 2 * _listed(costing.units), 1.0)
 
 
-def multisets(case: Case, output: Estimate) -> Work:
+def multisets_work(costing: Costing, output: Estimate) -> Work:
     """Difference and its kin: a count is found for each element, and changes at both of its ends."""
-    (s, t), u = case.inputs, case.units
+    (s, t), u = costing.inputs, costing.units
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
     return Work((s.rate + t.rate) * step + output.rate * _ordered_result(u), s.valid + t.valid)
 
 
-def distinct(case: Case, output: Estimate) -> Work:
+def distinct_work(costing: Costing, output: Estimate) -> Work:
     """(22.24) to (22.29)."""
-    (s,), u = case.inputs, case.units
-    n = case.kinds(case.node.schema.names)
+    (s,), u = costing.inputs, costing.units
+    n = costing.kinds(costing.node.schema.names)
     step = 2 * u.hash + u.predicate + u.bucket + 2 * u.link + 2 * u.remove + u.output
     step += u.create + 2 * u.queue if n <= s.valid and n < math.inf else u.bucket
     return Work(s.rate * step, s.valid)
 
 
-def aggregation(case: Case, output: Estimate) -> Work:
+def aggregate_work(costing: Costing, output: Estimate) -> Work:
     """That of our algorithm: two ends an element, each closing a segment."""
-    (s,), u = case.inputs, case.units
-    functions, n = _functions_and_groups(case)
+    (s,), u = costing.inputs, costing.units
+    functions, n = _functions_and_groups(costing)
     step = u.hash + 2 * u.group + 2 * u.link + 2 * u.remove + 2 * functions * u.merge
     result = functions * u.evaluate + _ordered_result(u)
     return Work(s.rate * step + output.rate * result, s.valid + _segments(n, s))
 
 
-def splitting(case: Case, output: Estimate) -> Work:
+def split_work(costing: Costing, output: Estimate) -> Work:
     """A piece is a result."""
-    return Work(output.rate * _ordered_result(case.units), case.inputs[0].valid)
+    return Work(output.rate * _ordered_result(costing.units), costing.inputs[0].valid)
 
 
-def rearranging(case: Case, output: Estimate) -> Work:
+def rearranged_work(costing: Costing, output: Estimate) -> Work:
     """Coalescing and conversion: what is open is found by its row, and leaves in order."""
-    (s,), u = case.inputs, case.units
+    (s,), u = costing.inputs, costing.units
     return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), s.valid)
 
 
-def signed_filtering(case: Case, output: Estimate) -> Work:
+def signed_filter_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals, of both signs."""
-    return Work(2 * filtering(case, output).cost, 0.0)
+    return Work(2 * filter_work(costing, output).cost, 0.0)
 
 
-def signed_mapping(case: Case, output: Estimate) -> Work:
+def signed_map_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals, of both signs."""
-    return Work(2 * mapping(case, output).cost, 0.0)
+    return Work(2 * map_work(costing, output).cost, 0.0)
 
 
-def signed_merging(case: Case, output: Estimate) -> Work:
+def signed_union_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals, of both signs."""
-    return Work(2 * merging(case, output).cost, 0.0)
+    return Work(2 * union_work(costing, output).cost, 0.0)
 
 
-def signed_hash_join(case: Case, output: Estimate) -> Work:
+def signed_hash_join(costing: Costing, output: Estimate) -> Work:
     """Either sign is brought into the order of both inputs, hashed, and changes a bucket; it meets the rows
     of equal key."""
-    return _signed_join(case, output, _pairs(case, _equalities(case)))
+    return _signed_join(costing, output, _pairs(costing, _equalities(costing)))
 
 
-def signed_nested_loops_join(case: Case, output: Estimate) -> Work:
+def signed_nested_loops_join(costing: Costing, output: Estimate) -> Work:
     """The same in one bucket: it meets all that is valid."""
-    return _signed_join(case, output, _pairs(case))
+    return _signed_join(costing, output, _pairs(costing))
 
 
-def signed_matching(case: Case, output: Estimate) -> Work:
+def signed_matching(costing: Costing, output: Estimate) -> Work:
     """Semi-join and anti-join: either sign changes how many matches the rows of its key have."""
-    (s, t), u = case.inputs, case.units
-    share = case.satisfying(_equalities(case))[0]
+    (s, t), u = costing.inputs, costing.units
+    share = costing.satisfying(_equalities(costing))[0]
     step = u.align + u.hash + u.group + u.bucket
     candidates = times(share, times(s.rate, t.valid) + times(t.rate, s.valid))
     cost = 2 * ((s.rate + t.rate) * step + candidates * u.predicate + output.rate * _result(u))
     return Work(cost, s.valid + t.valid)
 
 
-def signed_multisets(case: Case, output: Estimate) -> Work:
+def signed_multisets_work(costing: Costing, output: Estimate) -> Work:
     """Either sign is brought into the order of both inputs, and changes a count."""
-    (s, t), u = case.inputs, case.units
+    (s, t), u = costing.inputs, costing.units
     step = u.align + u.hash + u.group
     return Work(2 * ((s.rate + t.rate) * step + output.rate * _result(u)), s.valid + t.valid)
 
 
-def signed_distinct(case: Case, output: Estimate) -> Work:
+def signed_distinct_work(costing: Costing, output: Estimate) -> Work:
     """Either sign changes a count; the first row and the last one are results."""
-    (s,), u = case.inputs, case.units
+    (s,), u = costing.inputs, costing.units
     return Work(2 * (s.rate * (u.hash + u.bucket + u.predicate) + output.rate * u.output), s.valid)
 
 
-def signed_aggregation(case: Case, output: Estimate) -> Work:
+def signed_aggregate_work(costing: Costing, output: Estimate) -> Work:
     """Either sign changes a group; a new value takes back the old one."""
-    (s,), u = case.inputs, case.units
-    functions, n = _functions_and_groups(case)
+    (s,), u = costing.inputs, costing.units
+    functions, n = _functions_and_groups(costing)
     step = u.hash + 2 * u.group + functions * u.merge
     result = functions * u.evaluate + _ordered_result(u)
     return Work(2 * (s.rate * step + output.rate * result), s.valid + min(n, s.valid))
 
 
 WORK: dict[str, Formula] = {
-    "filter": filtering,
-    "map": mapping,
-    "union": merging,
+    "filter": filter_work,
+    "map": map_work,
+    "union": union_work,
     "hash_join": hash_join,
     "band_join": band_join,
     "nested_loops_join": nested_loops_join,
@@ -203,34 +203,34 @@ WORK: dict[str, Formula] = {
     "nested_loops_join_queued": nested_loops_join_queued,
     "hash_matching": hash_matching,
     "nested_loops_matching": nested_loops_matching,
-    "multisets": multisets,
-    "distinct": distinct,
-    "aggregate": aggregation,
-    "split": splitting,
-    "rearranged": rearranging,
-    "signed_filter": signed_filtering,
-    "signed_map": signed_mapping,
-    "signed_union": signed_merging,
+    "multisets": multisets_work,
+    "distinct": distinct_work,
+    "aggregate": aggregate_work,
+    "split": split_work,
+    "rearranged": rearranged_work,
+    "signed_filter": signed_filter_work,
+    "signed_map": signed_map_work,
+    "signed_union": signed_union_work,
     "signed_hash_join": signed_hash_join,
     "signed_nested_loops_join": signed_nested_loops_join,
     "signed_matching": signed_matching,
-    "signed_multisets": signed_multisets,
-    "signed_distinct": signed_distinct,
-    "signed_aggregate": signed_aggregation,
+    "signed_multisets": signed_multisets_work,
+    "signed_distinct": signed_distinct_work,
+    "signed_aggregate": signed_aggregate_work,
 }
 
 
-def _equalities(case: Case) -> list[Expression]:
+def _equalities(costing: Costing) -> list[Expression]:
     """The parts of a condition that equate columns of both sides."""
-    (condition,) = case.operator.expressions
-    _, rest = join_keys(condition, *case.schemas)
-    return [part for part in case.conditions if part not in conjuncts(rest)]
+    (condition,) = costing.operator.expressions
+    _, rest = join_keys(condition, *costing.schemas)
+    return [part for part in costing.conditions if part not in conjuncts(rest)]
 
 
-def _pairs(case: Case, conditions: list[Expression] | tuple[Expression, ...] = ()) -> float:
+def _pairs(costing: Costing, conditions: list[Expression] | tuple[Expression, ...] = ()) -> float:
     """How many pairs of a join are looked at in a chronon, where those that satisfy conditions are found."""
-    s, t = case.inputs
-    return times(case.satisfying(conditions)[0], overlapping(s, t)) if conditions else overlapping(s, t)
+    s, t = costing.inputs
+    return times(costing.satisfying(conditions)[0], overlapping(s, t)) if conditions else overlapping(s, t)
 
 
 def _hashed(u: UnitCosts) -> float:
@@ -253,41 +253,41 @@ def _ordered_result(u: UnitCosts) -> float:
     return u.create + u.queue + u.output
 
 
-def _sweep_join(case: Case, output: Estimate, step: float, candidates: float) -> Work:
+def _sweep_join(costing: Costing, output: Estimate, step: float, candidates: float) -> Work:
     """A join by SweepAreas: so much for each element, each pair that is looked at, and each result."""
-    (s, t), u = case.inputs, case.units
+    (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * step + candidates * u.predicate
     return Work(cost + output.rate * (u.function + _ordered_result(u)), _swept(s, t) + _swept(t, s))
 
 
-def _queued_join(case: Case, output: Estimate, step: float, candidates: float) -> Work:
+def _queued_join(costing: Costing, output: Estimate, step: float, candidates: float) -> Work:
     """The same where elements wait and are brought into the order of both inputs. A result need not be; that
     saves a third of the step, as measured."""
-    (s, t), u = case.inputs, case.units
+    (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * (step + 2 * u.queue + u.align) + candidates * u.predicate
     result = u.function + _result(u) + 2 / 3 * u.queue
     return Work(cost + output.rate * result, _swept(s, t) + _swept(t, s))
 
 
-def _mixed_join(case: Case, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
+def _mixed_join(costing: Costing, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
     """A join of which one side is in a hash table and the other one in a list."""
-    u = case.units
-    share = case.satisfying(_equalities(case))[0]
+    u = costing.units
+    share = costing.satisfying(_equalities(costing))[0]
     candidates = times(hashed.rate, listed.valid) + times(share, listed.rate, hashed.valid)
     # The hashed side hashes to insert, the other one to probe.
-    return _sweep_join(case, output, u.hash + 2 * _listed(u), candidates)
+    return _sweep_join(costing, output, u.hash + 2 * _listed(u), candidates)
 
 
-def _matching(case: Case, output: Estimate, step: float, share: float) -> Work:
+def _matching(costing: Costing, output: Estimate, step: float, share: float) -> Work:
     """Of the rows of the other side, a share is looked at."""
-    (s, t), u = case.inputs, case.units
+    (s, t), u = costing.inputs, costing.units
     candidates = times(s.rate, times(share, t.valid)) + times(t.rate, share, s.valid)
     cost = (s.rate + t.rate) * step + candidates * u.predicate + output.rate * _ordered_result(u)
     return Work(cost, s.valid + t.valid)
 
 
-def _signed_join(case: Case, output: Estimate, pairs: float) -> Work:
-    (s, t), u = case.inputs, case.units
+def _signed_join(costing: Costing, output: Estimate, pairs: float) -> Work:
+    (s, t), u = costing.inputs, costing.units
     step = u.align + u.hash + u.bucket
     cost = 2 * ((s.rate + t.rate) * step + pairs * u.predicate + output.rate * (u.function + _result(u)))
     return Work(cost, s.valid + t.valid)
@@ -299,10 +299,10 @@ def _swept(s: Estimate, other: Estimate) -> float:
     return s.valid + (times(s.rate, other.d) / 2 if other.rate else 0.0)
 
 
-def _functions_and_groups(case: Case) -> tuple[int, float]:
-    operator = case.operator
+def _functions_and_groups(costing: Costing) -> tuple[int, float]:
+    operator = costing.operator
     assert isinstance(operator, Aggregate)
-    return len(operator.calls), case.kinds(operator.keys)
+    return len(operator.calls), costing.kinds(operator.keys)
 
 
 def _segments(n: float, s: Estimate) -> float:

@@ -26,9 +26,9 @@ def match_below(node: Node) -> Iterable[Node]:
     return []
 
 
-def rewrite_below(node: Node, found: Node) -> Node:
+def rewrite_below(node: Node, matched: Node) -> Node:
     """The join of the inputs without duplicates."""
-    return Node(found.operator, tuple(Node(Distinct(), (child,)) for child in found.inputs))
+    return Node(matched.operator, tuple(Node(Distinct(), (child,)) for child in matched.inputs))
 
 
 def match_above(node: Node) -> Iterable[Node]:
@@ -38,16 +38,16 @@ def match_above(node: Node) -> Iterable[Node]:
     return []
 
 
-def rewrite_above(node: Node, found: Node) -> Node:
+def rewrite_above(node: Node, matched: Node) -> Node:
     """The join without its duplicates."""
     left, right = (child.inputs[0] for child in node.inputs)
-    return Node(Distinct(), (Node(found.operator, (left, right)),))
+    return Node(Distinct(), (Node(matched.operator, (left, right)),))
 
 
-def keeps_all_columns(node: Node, found: Node) -> bool:
+def keeps_all_columns(node: Node, matched: Node) -> bool:
     """Whether the join's output has every column of both sides."""
-    available = {name for child in found.inputs for name in child.schema.names}
-    return available == set(found.schema.names)
+    available = {name for child in matched.inputs for name in child.schema.names}
+    return available == set(matched.schema.names)
 
 
 DISTINCT_BELOW_JOIN = Rule(

@@ -27,16 +27,16 @@ def match(node: Node) -> Iterable[Parts]:
         return
     parts = [part for part in conjuncts(node.operator.condition) if part.columns()]
     for side in node.inputs[0].inputs:
-        if found := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
-            yield found
+        if matched := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
+            yield matched
 
 
 def reads_only(side: int) -> Callable[[Node, Parts], bool]:
     """Whether parts of a filter read only one side of the join below it."""
 
-    def guard(node: Node, found: Parts) -> bool:
+    def guard(node: Node, matched: Parts) -> bool:
         names = set(node.inputs[0].inputs[side].schema.names)
-        return all(part.columns() <= names for part in found)
+        return all(part.columns() <= names for part in matched)
 
     return guard
 
@@ -44,12 +44,12 @@ def reads_only(side: int) -> Callable[[Node, Parts], bool]:
 def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
     """Move parts of a filter to one side of the join."""
 
-    def rewrite(node: Node, found: Parts) -> Node:
+    def rewrite(node: Node, matched: Parts) -> Node:
         assert isinstance(node.operator, Filter)
         join = node.inputs[0]
         sides = list(join.inputs)
-        sides[side] = filtered(found, sides[side])
-        rest = set(conjuncts(node.operator.condition)) - found
+        sides[side] = filtered(matched, sides[side])
+        rest = set(conjuncts(node.operator.condition)) - matched
         return filtered(rest, Node(join.operator, tuple(sides)))
 
     return rewrite

@@ -25,10 +25,12 @@ def match(node: Node) -> Iterable[Filter]:
     return []
 
 
-def rewrite(node: Node, found: Filter) -> Node:
+def rewrite(node: Node, matched: Filter) -> Node:
     """The union of the filtered inputs."""
     union = node.inputs[0]
-    return Node(union.operator, tuple(filtered(conjuncts(found.condition), child) for child in union.inputs))
+    return Node(
+        union.operator, tuple(filtered(conjuncts(matched.condition), child) for child in union.inputs)
+    )
 
 
 FILTER_BELOW_UNION = Rule(

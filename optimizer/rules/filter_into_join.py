@@ -24,17 +24,17 @@ def match(node: Node) -> Iterable[Parts]:
     if isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Join):
         sides = [set(side.schema.names) for side in node.inputs[0].inputs]
         parts = conjuncts(node.operator.condition)
-        if found := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
-            yield found
+        if matched := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
+            yield matched
 
 
-def rewrite(node: Node, found: Parts) -> Node:
+def rewrite(node: Node, matched: Parts) -> Node:
     """The join under both conditions."""
     join = node.inputs[0]
     assert isinstance(node.operator, Filter)
     assert isinstance(join.operator, Join)
-    condition = conjunction([*found, *conjuncts(join.operator.condition)])
-    rest = set(conjuncts(node.operator.condition)) - found
+    condition = conjunction([*matched, *conjuncts(join.operator.condition)])
+    rest = set(conjuncts(node.operator.condition)) - matched
     return filtered(rest, Node(Join(condition, join.operator.columns), join.inputs))
 
 

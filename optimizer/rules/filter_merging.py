@@ -26,9 +26,9 @@ def match(node: Node) -> Iterable[Filter]:
     return []
 
 
-def rewrite(node: Node, found: Filter) -> Node:
+def rewrite(node: Node, matched: Filter) -> Node:
     """The lower filter with both conditions."""
-    return filtered(conjuncts(found.condition), node.inputs[0])
+    return filtered(conjuncts(matched.condition), node.inputs[0])
 
 
 FILTER_MERGING = Rule(

@@ -32,15 +32,15 @@ def match(node: Node) -> Iterable[Joins]:
     return []
 
 
-def names_are_distinct(node: Node, found: Joins) -> bool:
+def names_are_distinct(node: Node, matched: Joins) -> bool:
     """Whether no column name occurs in two of the three inputs."""
     lower, c = node.inputs
     return not hides_columns_of(lower, c)
 
 
-def rewrite(node: Node, found: Joins) -> Node:
+def rewrite(node: Node, matched: Joins) -> Node:
     """The join of A with the join of B and C."""
-    upper, lower = found
+    upper, lower = matched
     (a, b), c = node.inputs[0].inputs, node.inputs[1]
     parts = [*conjuncts(upper.condition), *conjuncts(lower.condition)]
     conditions = Conditions(parts, (a, b, c), upper.columns)

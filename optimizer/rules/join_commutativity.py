@@ -22,10 +22,10 @@ def match(node: Node) -> Iterable[Join]:
     return [node.operator] if isinstance(node.operator, Join) else []
 
 
-def rewrite(node: Node, found: Join) -> Node:
+def rewrite(node: Node, matched: Join) -> Node:
     """The same join with its sides swapped."""
     left, right = node.inputs
-    return Node(found, (right, left))
+    return Node(matched, (right, left))
 
 
 JOIN_COMMUTATIVITY = Rule(

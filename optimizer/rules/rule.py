@@ -37,11 +37,11 @@ def apply(rule: Rule, node: Node) -> Iterator[Node]:
     the result is well-formed, a plan node checks itself. Raises PlanError, naming the rule, where the rule is
     wrong.
     """
-    for found in rule.match(node):
-        if rule.guard is not None and not rule.guard(node, found):
+    for matched in rule.match(node):
+        if rule.guard is not None and not rule.guard(node, matched):
             continue
         try:
-            result = rule.rewrite(node, found)
+            result = rule.rewrite(node, matched)
         except MidstreamError as error:
             raise PlanError(f"rule {rule.name} on {node!r}: {error}", rule=rule.name) from error
         if result.schema != node.schema:

@@ -16,7 +16,7 @@ from midstream.plans.values.errors import EnumerationLimit
 LIMIT = 20_000
 """How many plans are enumerated at most unless the caller says otherwise; a join of six streams has
 30,240."""
-AT_ONCE = 1_000
+QUICK_LIMIT = 1_000
 """How many are priced at most where somebody waits: by commands, and between two elements."""
 
 
@@ -35,10 +35,10 @@ def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: i
     12
     """
     plans: list[Plan] = []
-    for found in explore(plan_of("enumerate_plans", plan), rules):
+    for equivalent in explore(plan_of("enumerate_plans", plan), rules):
         if len(plans) == limit:
             raise EnumerationLimit(f"the plan has more than {limit} equivalent plans", limit=limit)
-        plans.append(found.plan)
+        plans.append(equivalent.plan)
     return plans
 
 
@@ -69,23 +69,23 @@ def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Derived]:
     while queue:
         current = queue.popleft()
         yield current
-        for rule, found in _steps(current.plan, rules):
-            if found not in seen:
-                seen.add(found)
-                queue.append(Derived(found, rule, current))
+        for rule, equivalent in _steps(current.plan, rules):
+            if equivalent not in seen:
+                seen.add(equivalent)
+                queue.append(Derived(equivalent, rule, current))
 
 
 def neighbours(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
     """The plans that one application of one rule leads to, from one with linked joins."""
-    return (found for _, found in _steps(plan, rules))
+    return (equivalent for _, equivalent in _steps(plan, rules))
 
 
 def _steps(plan: Plan, rules: Sequence[Rule]) -> Iterator[tuple[Rule, Plan]]:
     for node in above(plan, input_nodes(plan)):
         for rule in rules:
             for result in apply(rule, node):
-                found = plan.replace(node, result)
-                yield rule, found if rule.keeps_links else with_linked_joins(found)
+                equivalent = plan.replace(node, result)
+                yield rule, equivalent if rule.keeps_links else with_linked_joins(equivalent)
 
 
 def with_linked_joins(plan: Plan) -> Plan:

@@ -38,9 +38,9 @@ class Node:
     def __init__(self, operator: Operator, inputs: tuple[Node, ...] = ()) -> None:
         if not isinstance(operator, Operator):
             raise wrong("node", operator, "an operator")
-        given: Any = inputs
-        if not isinstance(given, tuple) or not all(isinstance(node, Node) for node in given):
-            raise wrong(f"{operator}", given, "a tuple of nodes as inputs")
+        untyped: Any = inputs
+        if not isinstance(untyped, tuple) or not all(isinstance(node, Node) for node in untyped):
+            raise wrong(f"{operator}", untyped, "a tuple of nodes as inputs")
         arity = operator.arity
         if len(inputs) < 2 if arity is None else len(inputs) != arity:
             expected = "two or more" if arity is None else arity
@@ -143,10 +143,10 @@ class Plan:
     outputs: Mapping[str, Node]
 
     def __init__(self, outputs: Node | Mapping[str, Node]) -> None:
-        given: Any = {"out": outputs} if isinstance(outputs, Node) else outputs
-        if not isinstance(given, Mapping) or not all(isinstance(node, Node) for node in given.values()):
+        untyped: Any = {"out": outputs} if isinstance(outputs, Node) else outputs
+        if not isinstance(untyped, Mapping) or not all(isinstance(node, Node) for node in untyped.values()):
             raise wrong("plan", outputs, "a node, or nodes by the names of outputs")
-        named = dict(given)
+        named = dict(untyped)
         if not named:
             raise PlanError("a plan needs at least one output")
         object.__setattr__(self, "outputs", MappingProxyType(_shared(named)))
@@ -208,11 +208,11 @@ class Plan:
 
     @cached_property
     def _consumers(self) -> dict[Node, list[Node]]:
-        found: dict[Node, list[Node]] = {node: [] for node in self.nodes}
+        consumers: dict[Node, list[Node]] = {node: [] for node in self.nodes}
         for node in self.nodes:
             for child in node.inputs:
-                found[child].append(node)
-        return found
+                consumers[child].append(node)
+        return consumers
 
     def replace(self, old: Node, new: Node) -> Plan:
         """The plan with one subplan exchanged everywhere it is used. Nodes that do not depend on it are kept

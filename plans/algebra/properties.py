@@ -25,17 +25,17 @@ def logical_plan(plan: Plan) -> Plan:
     """The plan without choices of implementations, arrangements and Boxes: what it computes, not how it
     runs."""
 
-    def meant(node: Node) -> Node:
+    def without_choices(node: Node) -> Node:
         operator = logical(node)
         if isinstance(operator, Boxed):
             return logical_plan(Plan(operator.means)).root
         return node.inputs[0] if isinstance(operator, Arrangement) else Node(operator, node.inputs)
 
-    return plan.map(meant)
+    return plan.map(without_choices)
 
 
 @lru_cache(maxsize=4096)
-def meant(node: Node) -> Node:
+def logical_node(node: Node) -> Node:
     """The logical node that a physical one carries out."""
     return logical_plan(Plan(node)).root
 
@@ -79,16 +79,18 @@ def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
     >>> [str(node.operator) for node in input_nodes(rows.union(rows.istream()).plan())]
     ['distinct', 'istream']
     """
-    found = _first_met(plan, also)
-    below = {node for start in found for child in start.inputs for node in child.walk() if reads_stream(node)}
+    reached = _first_met(plan, also)
+    below = {
+        node for start in reached for child in start.inputs for node in child.walk() if reads_stream(node)
+    }
     if below <= also:
-        return tuple(node for node in plan.nodes if node in found)
+        return tuple(node for node in plan.nodes if node in reached)
     return input_nodes(plan, also | below)
 
 
 def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
     """The first nodes, seen from the outputs, that are not snapshot-reducible or are named."""
-    found: set[Node] = set()
+    reached: set[Node] = set()
     stack = list(plan.outputs.values())
     seen: set[Node] = set()
     while stack:
@@ -99,8 +101,8 @@ def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
         if logical(node).is_snapshot_reducible and node not in also:
             stack.extend(node.inputs)
         else:
-            found.add(node)
-    return found
+            reached.add(node)
+    return reached
 
 
 def reads_stream(node: Node) -> bool:
@@ -151,13 +153,13 @@ def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
     """The nodes of a plan that are above its inputs, inputs before consumers."""
     stack = list(plan.outputs.values())
-    found = set(inputs)
+    reached = set(inputs)
     while stack:
         node = stack.pop()
-        if node not in found:
-            found.add(node)
+        if node not in reached:
+            reached.add(node)
             stack.extend(node.inputs)
-    return tuple(node for node in plan.nodes if node in found and node not in inputs)
+    return tuple(node for node in plan.nodes if node in reached and node not in inputs)
 
 
 @lru_cache(maxsize=4096)

@@ -24,7 +24,7 @@ from midstream.plans.values.errors import MidstreamError, PlanFormatError
 FORMAT = "midstream-plan"
 VERSION = 1
 
-DEEPEST = 250
+MOST_LEVELS = 250
 """How many levels of objects and lists a serialised plan may have; the compiler takes about half as many."""
 
 LONGEST_ROW = 300
@@ -112,7 +112,9 @@ def loads(text: str) -> Plan:
     except ValueError as error:  # numbers may be too long, too
         raise PlanFormatError(f"this is no JSON: {error}") from error
     except RecursionError as error:
-        raise PlanFormatError(f"found values nested too deeply, expected at most {DEEPEST} levels") from error
+        raise PlanFormatError(
+            f"found values nested too deeply, expected at most {MOST_LEVELS} levels"
+        ) from error
     return plan_from_json(data)
 
 
@@ -125,8 +127,8 @@ def _require_shallow(data: Any) -> None:
         for part in (one.values() if isinstance(one, dict) else one)
     ]:
         depth += 1
-        if depth > DEEPEST:
-            raise PlanFormatError(f"found values nested {depth} levels deep, expected at most {DEEPEST}")
+        if depth > MOST_LEVELS:
+            raise PlanFormatError(f"found values nested {depth} levels deep, expected at most {MOST_LEVELS}")
 
 
 def _number(value: Any, below: int) -> int:

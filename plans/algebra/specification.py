@@ -26,10 +26,8 @@ from midstream.plans.values.arguments import listed_by_name
 from midstream.plans.values.snapshots import NormalForm, from_snapshots
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 
-Streams = Mapping[str, Iterable[Element]]
 
-
-def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
+def snapshots(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> dict[int, Snapshot]:
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
     `streams` holds the elements of every source and every relation. The last instant of the result stands for
@@ -72,7 +70,7 @@ def snapshots(plan: Plan | Stream, streams: Streams) -> dict[int, Snapshot]:
     return {instant: at(plan.root, instant) for instant in instants}
 
 
-def specified(plan: Plan | Stream, streams: Streams) -> NormalForm:
+def specified(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> NormalForm:
     """The normal form of what a plan's only output means."""
     inputs = listed_by_name("streams", streams)
     return from_snapshots(snapshots(plan, inputs), since_ever=_are_always(inputs))

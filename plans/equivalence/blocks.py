@@ -17,7 +17,7 @@ from typing import Any
 
 import networkx as nx
 
-from midstream.plans.equivalence.terms import Column, Terms
+from midstream.plans.equivalence.terms import InputColumn, Terms
 
 MOST_NUMBERED = 256
 """How many atoms of a plan are numbered with conditions moved into them; from then on they stay outside."""
@@ -68,7 +68,7 @@ class Block:
         return chain(self.holds, *self.equal, self.out)
 
 
-Form = tuple[Block, ...]
+BlockSum = tuple[Block, ...]
 
 
 class Blocks:
@@ -95,7 +95,7 @@ class Blocks:
         return replace(
             block,
             holds=block.holds.union(holds),
-            equal=merged([*block.equal, *equal, *filter(None, classes)]),
+            equal=merged_classes([*block.equal, *equal, *filter(None, classes)]),
         )
 
     def inlined(self, block: Block, place: int, inner: Block) -> Block:
@@ -103,7 +103,7 @@ class Blocks:
         others = block.atoms[:place] + block.atoms[place + 1 :]
         inner = self.shifted(inner, len(others))
 
-        def instead(column: Column) -> int:
+        def instead(column: InputColumn) -> int:
             at, i, is_exact = column
             return inner.out[i] if at == place else self._terms.column((at - (at > place), i, is_exact))
 
@@ -115,19 +115,19 @@ class Blocks:
         """A block that stands behind so many other atoms."""
         return self._replaced(block, lambda column: self._terms.column((column[0] + by, *column[1:])))
 
-    def number(self, form: Form) -> int:
+    def number(self, form: BlockSum) -> int:
         """Equal for forms that mean the same; the converse does not hold."""
         return self._terms.number(("form", *sorted(map(self._block_number, form))))
 
-    def _replaced(self, block: Block, by: Callable[[Column], int]) -> Block:
+    def _replaced(self, block: Block, by: Callable[[InputColumn], int]) -> Block:
         """A block with other terms for the columns of its atoms."""
         empty = Block(block.atoms, frozenset(), frozenset(), self._all(block.out, by))
         return self.where(empty, self._all(block.holds, by), self._classes(block.equal, by))
 
-    def _all(self, terms: Iterable[int], by: Callable[[Column], int]) -> tuple[int, ...]:
+    def _all(self, terms: Iterable[int], by: Callable[[InputColumn], int]) -> tuple[int, ...]:
         return tuple(self._terms.replaced(term, by) for term in terms)
 
-    def _classes(self, equal: Equal, by: Callable[[Column], int]) -> Equal:
+    def _classes(self, equal: Equal, by: Callable[[InputColumn], int]) -> Equal:
         return frozenset(frozenset(self._all(terms, by)) for terms in equal)
 
     def _block_number(self, block: Block) -> int:
@@ -135,7 +135,7 @@ class Blocks:
         numbers, shape = self._canonical(block)
         return self._terms.number(("block", *numbers, shape))
 
-    def ranks(self, form: Form) -> list[tuple[int, ...]]:
+    def ranks(self, form: BlockSum) -> list[tuple[int, ...]]:
         """By what the columns of a form can be ordered, however its blocks and their atoms stand."""
         if len(form[0].out) < 2:
             return [()] * len(form[0].out)
@@ -176,12 +176,12 @@ class Blocks:
     def _sign(self, block: Block, same: Same, place: int, signs: Sequence[int]) -> int:
         """What can be told of the atom in a place from what can be told of all."""
 
-        def seen(column: Column) -> int:
+        def seen(column: InputColumn) -> int:
             return self._terms.column((-1 if column[0] == place else signs[column[0]], *column[1:]))
 
         return self._terms.number(("sign", signs[place], self._shape(block, same, seen)))
 
-    def _shape(self, block: Block, same: Same, by: Callable[[Column], int]) -> Shape:
+    def _shape(self, block: Block, same: Same, by: Callable[[InputColumn], int]) -> Shape:
         """The terms of a block over other columns. Of columns that are the same it does not matter which are
         chosen."""
         return (
@@ -208,7 +208,7 @@ class Blocks:
     def _under(self, inner: Block, holds: frozenset[int], equal: Equal) -> Block:
         """A block under conditions on its columns."""
 
-        def within(column: Column) -> int:
+        def within(column: InputColumn) -> int:
             return inner.out[column[1]]
 
         return self.where(inner, self._all(holds, within), self._classes(equal, within))
@@ -220,7 +220,7 @@ class Blocks:
         What is equal in two atoms stays outside once, by a column of each.
         """
 
-        def alone(column: Column) -> int:
+        def alone(column: InputColumn) -> int:
             return self._terms.column((0, *column[1:]))
 
         places = range(len(block.atoms))
@@ -259,9 +259,9 @@ class Blocks:
         )
 
 
-def merged(classes: Iterable[frozenset[int]]) -> Equal:
+def merged_classes(classes: Iterable[frozenset[int]]) -> Equal:
     """Classes of equal terms, in which those that share a term are one."""
-    found: nx.utils.UnionFind[int] = nx.utils.UnionFind()
+    union: nx.utils.UnionFind[int] = nx.utils.UnionFind()
     for terms in classes:
-        found.union(*terms)
-    return frozenset(map(frozenset, found.to_sets()))
+        union.union(*terms)
+    return frozenset(map(frozenset, union.to_sets()))

@@ -31,8 +31,17 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import equal_columns, has_arrival_order, keys, logical, meant
-from midstream.plans.equivalence.blocks import DISTINCT, EITHER_WAY, UNION, Atom, Block, Blocks, Form, merged
+from midstream.plans.algebra.properties import equal_columns, has_arrival_order, keys, logical, logical_node
+from midstream.plans.equivalence.blocks import (
+    DISTINCT,
+    EITHER_WAY,
+    UNION,
+    Atom,
+    Block,
+    Blocks,
+    BlockSum,
+    merged_classes,
+)
 from midstream.plans.equivalence.terms import Terms
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import TRUE, Col, Expression
@@ -87,7 +96,9 @@ class Meanings:
             return True
         if [(c.name, c.type) for c in one.schema] != [(c.name, c.type) for c in other.schema]:
             return False
-        first, second = (side.of(meant(node)) for side, node in zip(self._sides, (one, other), strict=True))
+        first, second = (
+            side.of(logical_node(node)) for side, node in zip(self._sides, (one, other), strict=True)
+        )
         return first == second
 
 
@@ -98,19 +109,19 @@ class _Side:
         self._terms = terms
         self._blocks = Blocks(terms)
         self._is_above_windows = is_above_windows
-        self._forms: dict[Node, Form] = {}
+        self._forms: dict[Node, BlockSum] = {}
 
     def of(self, node: Node) -> int:
         """The number of what a subplan means."""
         return self._blocks.number(self._of(node))
 
-    def _of(self, node: Node) -> Form:
+    def _of(self, node: Node) -> BlockSum:
         for below in node.walk():
             if below not in self._forms:
                 self._forms[below] = self._form(below)
         return self._forms[node]
 
-    def _form(self, node: Node) -> Form:
+    def _form(self, node: Node) -> BlockSum:
         operator, inputs = logical(node), [self._forms[child] for child in node.inputs]
         if not inputs:
             return self._one(node, (node,))
@@ -137,7 +148,7 @@ class _Side:
                 return self._groups(node, operator, inputs[0])
         return self._structure(node)
 
-    def _over_time(self, node: Node, form: Form) -> Form:
+    def _over_time(self, node: Node, form: BlockSum) -> BlockSum:
         """An operator that sees more of its input than what is valid at one instant. It gives the same over
         inputs that mean the same, unless it counts rows in the order in which they arrive.
 
@@ -170,7 +181,7 @@ class _Side:
         (atom,) = block.atoms
         return replace(block, atoms=(Atom(tag, atom.exact, (self._blocks.over(atom),)),))
 
-    def _groups(self, node: Node, operator: Aggregate, form: Form) -> Form:
+    def _groups(self, node: Node, operator: Aggregate, form: BlockSum) -> BlockSum:
         """An aggregation. In which order its keys are written does not matter, nor in which its functions."""
         schema, count = node.inputs[0].schema, len(operator.keys)
         calls = [self._counting_rows(call, schema) for _, call in operator.calls]
@@ -194,7 +205,7 @@ class _Side:
                 return AggregateCall("count")
         return call
 
-    def _structure(self, node: Node) -> Form:
+    def _structure(self, node: Node) -> BlockSum:
         """An operator on more than one input. A condition on its rows holds of those of a multiset operator's
         inputs, and of the left ones of a semi-join or an anti-join."""
         operator, schemas = logical(node), tuple(child.schema for child in node.inputs)
@@ -222,11 +233,11 @@ class _Side:
         self,
         node: Node,
         tag: tuple[Hashable, ...],
-        inner: Form = (),
+        inner: BlockSum = (),
         free: int = 0,
         order: Sequence[int] | None = None,
-        beside: Form = (),
-    ) -> Form:
+        beside: BlockSum = (),
+    ) -> BlockSum:
         """The form that is one atom, with the equalities that are known of it. Its columns stand in some
         order."""
         exact = _exact(node.schema)
@@ -245,13 +256,13 @@ class _Side:
         equal = (
             frozenset(block.out[node.schema.index(name)] for name in names) for names in equal_columns(node)
         )
-        return replace(block, equal=merged([*block.equal, *equal]))
+        return replace(block, equal=merged_classes([*block.equal, *equal]))
 
     def _read(self, expressions: Iterable[Expression], schema: Schema, row: Sequence[int]) -> tuple[int, ...]:
         names = dict(zip(schema.names, row, strict=True))
         return tuple(self._terms.read(expression, schema, names) for expression in expressions)
 
-    def _join(self, node: Node, join: Join) -> Form:
+    def _join(self, node: Node, join: Join) -> BlockSum:
         left, right = (self._block(child) for child in node.inputs)
         if len(left.atoms) + len(right.atoms) > MOST_ATOMS:
             left, right = (
@@ -274,11 +285,11 @@ class _Side:
         form = self._forms[node]
         return form[0] if len(form) == 1 else self._bag(node, form)
 
-    def _bag(self, node: Node, form: Form) -> Block:
+    def _bag(self, node: Node, form: BlockSum) -> Block:
         exact = _exact(node.schema)
         return self._blocks.over(Atom(UNION, exact, form, len(exact)))
 
-    def _distinct(self, node: Node, form: Form) -> Form:
+    def _distinct(self, node: Node, form: BlockSum) -> BlockSum:
         """Each row once. A block that keeps all columns of its atoms has each row once if they have; of
         another, it does not matter how often they have theirs."""
         form = tuple(map(self._without_distinct, form))
@@ -315,7 +326,7 @@ def _ordered(ranks: Sequence[tuple[Any, ...]]) -> list[int]:
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
-def _with_columns(form: Form, order: Sequence[int]) -> Form:
+def _with_columns(form: BlockSum, order: Sequence[int]) -> BlockSum:
     """A form with its columns in another order."""
     return tuple(replace(block, out=tuple(block.out[i] for i in order)) for block in form)
 

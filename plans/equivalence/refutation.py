@@ -14,7 +14,7 @@ from random import Random
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import expressions, logical
-from midstream.plans.equivalence.small_inputs import SmallInputs, Streams
+from midstream.plans.equivalence.small_inputs import SmallInputs, Trial
 from midstream.plans.equivalence.step_functions import StepFunctions
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import Apply, walk
@@ -53,7 +53,7 @@ def search(left: Plan, right: Plan, steps: int = STEPS) -> Search:
     return None
 
 
-def _smallest(streams: Streams, inputs: SmallInputs, comparison: _Comparison, steps: int) -> Search:
+def _smallest(streams: Trial, inputs: SmallInputs, comparison: _Comparison, steps: int) -> Search:
     """The same difference on a smaller input, as long as one is found."""
     left = steps
     is_smaller = True
@@ -76,7 +76,7 @@ class _Comparison:
     def __init__(self, left: Plan, right: Plan) -> None:
         self._sides = StepFunctions(left), StepFunctions(right)
 
-    def differing(self, streams: Streams) -> str | None:
+    def differing(self, streams: Trial) -> str | None:
         """An output that differs on an input; none where a plan has no meaning there."""
         try:
             one, other = (side.of(streams) for side in self._sides)
@@ -84,7 +84,7 @@ class _Comparison:
             return None
         return next((output for output in one if not _are_close(one[output], other[output])), None)
 
-    def example(self, streams: Streams) -> CounterExample:
+    def example(self, streams: Trial) -> CounterExample:
         """The input as a counter-example."""
         output = self.differing(streams)
         assert output is not None

@@ -27,7 +27,7 @@ from midstream.plans.expressions.expressions import COMPARISONS, Binary, Col, Co
 from midstream.plans.values.schema import Column, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
 
-Streams = dict[str, list[Element]]
+Trial = dict[str, list[Element]]
 
 PLAIN: Mapping[Type, tuple[Any, ...]] = {
     Type.INTEGER: (0, 1, 2),
@@ -44,7 +44,7 @@ MOST_ELEMENTS = 8
 MOST_COUNTED = 20
 """Windows over more rows than this are not filled."""
 
-Origin = tuple[str, int]
+LeafColumn = tuple[str, int]
 """A stream or relation, and a column of it by its place."""
 
 
@@ -53,13 +53,13 @@ class SmallInputs:
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._leaves: dict[str, Source | Relation] = {}
-        self._constants: dict[Origin, list[Any]] = {}
+        self._constants: dict[LeafColumn, list[Any]] = {}
         named: list[Any] = []
         lengths = {1, 2}
         counted = 0
         is_computed = False
         for plan in plans:
-            origins: dict[Node, tuple[frozenset[Origin], ...]] = {}
+            origins: dict[Node, tuple[frozenset[LeafColumn], ...]] = {}
             for node in plan.nodes:
                 operator = logical(node)
                 match operator:
@@ -89,11 +89,11 @@ class SmallInputs:
         self._lengths = sorted(lengths)
         self._most = MOST_ELEMENTS + min(counted, MOST_COUNTED)
 
-    def draw(self, random: Random) -> Streams:
+    def draw(self, random: Random) -> Trial:
         """One more input."""
         pools = {type_: self._pool(type_, random) for type_ in Type}
         names = sorted(self._leaves)
-        streams: Streams = {name: [] for name in names}
+        streams: Trial = {name: [] for name in names}
         time = random.choice((0, random.choice(self._gaps)))
         for _ in range(random.randint(1, random.choice((2, 4, self._most)))):
             time += random.choice(self._gaps)
@@ -101,7 +101,7 @@ class SmallInputs:
             streams[name].append(self._element(name, time, streams[name], pools, random))
         return streams
 
-    def plainer(self, streams: Streams) -> Iterator[Streams]:
+    def plainer(self, streams: Trial) -> Iterator[Trial]:
         """Inputs that are simpler than one: without an element, at plainer times, with plainer values."""
         for name, elements in streams.items():
             for i in range(len(elements)):
@@ -125,7 +125,7 @@ class SmallInputs:
                 for name, elements in streams.items()
             }
 
-    def _plainer_values(self, streams: Streams) -> Iterator[tuple[Any, Any]]:
+    def _plainer_values(self, streams: Trial) -> Iterator[tuple[Any, Any]]:
         """Values, each with one that is plainer."""
         seen: dict[tuple[Type, Any], None] = {}
         for name, elements in streams.items():
@@ -167,7 +167,7 @@ class SmallInputs:
             return (time, time + 1, row)
         return (time, time + random.choice(self._lengths), row)
 
-    def _value(self, origin: Origin, column: Column, pool: Sequence[Any], random: Random) -> Any:
+    def _value(self, origin: LeafColumn, column: Column, pool: Sequence[Any], random: Random) -> Any:
         if column.nullable and random.random() < 0.2:
             return None
         if random.random() < 0.5 and (own := self._values(self._constants.get(origin, ()), column.type)):
@@ -204,13 +204,13 @@ class SmallInputs:
 
 
 def _origins(
-    node: Node, below: Mapping[Node, tuple[frozenset[Origin], ...]]
-) -> tuple[frozenset[Origin], ...]:
+    node: Node, below: Mapping[Node, tuple[frozenset[LeafColumn], ...]]
+) -> tuple[frozenset[LeafColumn], ...]:
     """By output column, the columns of streams and relations that it comes from."""
     operator = logical(node)
     if isinstance(operator, Leaf):
         return tuple(frozenset({(operator.label, place)}) for place in range(len(node.schema)))
-    known: dict[str, frozenset[Origin]] = {}
+    known: dict[str, frozenset[LeafColumn]] = {}
     for child in node.inputs:
         for name, origins in zip(child.schema.names, below[child], strict=True):
             known[name] = known.get(name, frozenset()) | origins

@@ -38,7 +38,7 @@ from midstream.plans.expressions.folding import LARGEST, folded
 from midstream.plans.functions.function import wider
 from midstream.plans.values.schema import Schema, Type
 
-Column = tuple[int, int, bool]
+InputColumn = tuple[int, int, bool]
 """The number of an input, that of its column, and whether equal values of it are the same: 1 and 1.0 are
 equal, but as texts they differ."""
 
@@ -72,7 +72,7 @@ _NEGATED = {"==": "!=", "!=": "==", "<": "<=", "<=": "<"}
 Clauses = frozenset[frozenset[int]]
 """Sets of terms; of each set, one holds."""
 
-Sum = tuple[int, dict[int, int]]
+LinearSum = tuple[int, dict[int, int]]
 """A constant, and terms with how often each is added."""
 
 
@@ -94,7 +94,7 @@ class Terms:
         self._forms: list[tuple[Head, tuple[int, ...]]] = []
         self._values: dict[int, Any] = {}
         """Of the terms that are constants."""
-        self._columns: dict[int, frozenset[Column]] = {}
+        self._columns: dict[int, frozenset[InputColumn]] = {}
         self._faithful: dict[int, bool] = {}
         self._total: dict[int, bool] = {}
         self.true, self.false = self._constant(True), self._constant(False)
@@ -107,7 +107,7 @@ class Terms:
             self._forms.append(form)
         return self._numbers[form]
 
-    def column(self, column: Column) -> int:
+    def column(self, column: InputColumn) -> int:
         """The term that is the value of a column."""
         return self.number(("column", column))
 
@@ -150,7 +150,7 @@ class Terms:
         clauses = chain.from_iterable(map(self._clauses, conditions))
         return frozenset(self.conjuncts(self._conjunction(frozenset(c for c in clauses if not follows(c)))))
 
-    def columns(self, term: int) -> frozenset[Column]:
+    def columns(self, term: int) -> frozenset[InputColumn]:
         """What it reads."""
         for part in self._below(term, self._columns):
             head, arguments = self._forms[part]
@@ -183,7 +183,7 @@ class Terms:
             self._total[part] = is_sure and all(map(self._total.__getitem__, arguments))
         return self._total[term]
 
-    def replaced(self, term: int, by: Callable[[Column], int]) -> int:
+    def replaced(self, term: int, by: Callable[[InputColumn], int]) -> int:
         """The term over other columns, or over terms in their place."""
         made: dict[int, int] = {}
         for part in self._below(term, made):
@@ -194,14 +194,14 @@ class Terms:
 
     def _below(self, term: int, known: Mapping[int, object]) -> list[int]:
         """The term and all in it that are not known yet, arguments first."""
-        found: set[int] = set()
+        met: set[int] = set()
         stack = [term]
         while stack:
             part = stack.pop()
-            if part not in known and part not in found:
-                found.add(part)
+            if part not in known and part not in met:
+                met.add(part)
                 stack.extend(self._forms[part][1])
-        return sorted(found)
+        return sorted(met)
 
     def _constant(self, value: Any) -> int:
         # 0.0 and -0.0 are equal.
@@ -334,17 +334,17 @@ class Terms:
         """Arithmetic of integers, which have no limit and are not rounded."""
         if head[0] == "sum":
             constant, *times = head[1:]
-            found = self._added(constant, zip(times, arguments, strict=True))
+            linear = self._added(constant, zip(times, arguments, strict=True))
         elif head == PRODUCT:
-            found = self._multiplied(arguments)
+            linear = self._multiplied(arguments)
         else:
-            found = self._added(0, zip((1, -1 if head == DIFFERENCE else 1), arguments, strict=True))
-        constant, summands = found
+            linear = self._added(0, zip((1, -1 if head == DIFFERENCE else 1), arguments, strict=True))
+        constant, summands = linear
         if len(summands) <= MOST_OPERANDS and all(abs(n) < LARGEST for n in (constant, *summands.values())):
             return self._summed(constant, summands)
         return self.number(head, sorted(arguments) if head in (SUM, PRODUCT) else arguments)
 
-    def _added(self, constant: int, parts: Iterable[tuple[int, int]]) -> Sum:
+    def _added(self, constant: int, parts: Iterable[tuple[int, int]]) -> LinearSum:
         summands: dict[int, int] = {}
         for times, part in parts:
             more, below = self._sum(part)
@@ -354,7 +354,7 @@ class Terms:
                 summands[term] = summands.get(term, 0) + times * n
         return constant, summands
 
-    def _multiplied(self, arguments: Sequence[int]) -> Sum:
+    def _multiplied(self, arguments: Sequence[int]) -> LinearSum:
         times, factors = 1, list[int]()
         for argument in arguments:
             constant, summands = self._sum(argument)
@@ -375,7 +375,7 @@ class Terms:
             return 0, {self.number(PRODUCT, sorted(arguments)): 1}
         return 0, {self.number(PRODUCT, sorted(factors)): times}
 
-    def _sum(self, term: int) -> Sum:
+    def _sum(self, term: int) -> LinearSum:
         """A term of integers as a sum."""
         if term in self._values:
             return self._values[term], {}

@@ -66,7 +66,7 @@ class Expression:
         """Type and nullability over a schema. Raises ExpressionError where it does not fit."""
         raise NotImplementedError
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """Python source that computes the value in a scope."""
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Expression:
 
 
 @dataclass(slots=True)
-class Scope:
+class Bindings:
     """Where an expression is compiled: the source text of each column, and the objects that the text
     names."""
 
@@ -124,7 +124,7 @@ class Col(Expression):
         column = schema[self.name]
         return Kind(column.type, column.nullable)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """The column's text."""
         return scope.resolve[self.name]
 
@@ -164,7 +164,7 @@ class Const(Expression):
         """The constant's own type."""
         return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """Its literal."""
         # Python spells and reads only so many digits.
         is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
@@ -239,14 +239,14 @@ class Binary(Expression):
         type_ = Type.FLOAT if self.operator == "/" else wider(left.type, right.type)
         return Kind(type_, nullable or not self._is_defined(left, right))
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """The operator in Python, guarded where an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
         nullable = [part.kind(scope.schema).nullable for part in self.parts()]
         left, right = (part.kind(scope.schema) for part in self.parts())
         return guarded(texts, nullable, scope, lambda known: self._of_known(left, right, known, scope))
 
-    def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Scope) -> str:
+    def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Bindings) -> str:
         """Source of the value of known operands."""
         value = f"({f' {self.operator} '.join(known)})"
         if self.operator in COMPARISONS and not self._is_untyped(left, right):
@@ -314,7 +314,7 @@ class Logic(Expression):
         kinds = [_boolean(part, schema) for part in self.conditions]
         return Kind(Type.BOOLEAN, any(kind.nullable for kind in kinds))
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """Python's own operator where no condition can be unknown."""
         texts = [part.source(scope) for part in self.conditions]
         if self.kind(scope.schema).nullable:
@@ -348,7 +348,7 @@ class Not(Expression):
         """That of the condition."""
         return _boolean(self.condition, schema)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """Python's `not`, guarded where the condition may be unknown."""
         nullable = self.kind(scope.schema).nullable
         return guarded([self.condition.source(scope)], [nullable], scope, lambda known: f"(not {known[0]})")
@@ -380,7 +380,7 @@ class IsNull(Expression):
         self.value.kind(schema)
         return Kind(Type.BOOLEAN, False)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """`is None`; of what is never unknown the answer, as Python warns of the question about a literal."""
         if not self.value.kind(scope.schema).nullable:
             return "False"
@@ -426,7 +426,7 @@ class Case(Expression):
         is_nullable = any(argument.nullable for argument in arguments) or may_exceed(arguments, common)
         return Kind(common, is_nullable)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """Python's conditional expression."""
         conditions = [condition.source(scope) for condition, _ in self.branches]
         values = (*(value for _, value in self.branches), self.default)
@@ -478,7 +478,7 @@ class Cast(Expression):
         kind = self.value.kind(schema)
         return Kind(self.type, kind.nullable or (kind.type, self.type) not in SURE)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """A call, where the types differ. Unknown stays unknown by itself."""
         kind, text = self.value.kind(scope.schema), self.value.source(scope)
         if (kind.type, self.type) in SAME:
@@ -520,7 +520,7 @@ class Call(Expression):
         """As the function says."""
         return Kind(*self.definition.kind([_argument(part, schema) for part in self.arguments]))
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """As the function says."""
         arguments = [_argument(part, scope.schema) for part in self.arguments]
         return self.definition.source(arguments, [part.source(scope) for part in self.arguments], scope)
@@ -564,7 +564,7 @@ class Apply(Expression):
         is_unknown = self.strict and any(kind.nullable for kind in kinds)
         return Kind(self.type, self.nullable or self.type in INEXACT or is_unknown)
 
-    def source(self, scope: Scope) -> str:
+    def source(self, scope: Bindings) -> str:
         """A call."""
         function = scope.bind(self.function)
         texts = [part.source(scope) for part in self.arguments]
@@ -687,25 +687,25 @@ def compile_pair(expression: Expression, left: Schema, right: Schema) -> Callabl
     return function
 
 
-def row_scope(schema: Schema, row: str, names: dict[str, Any] | None = None) -> Scope:
+def row_scope(schema: Schema, row: str, names: dict[str, Any] | None = None) -> Bindings:
     """A scope in which the source text `row` is the payload; objects are bound in `names`, where given."""
     resolve = {name: f"{row}[{i}]" for i, name in enumerate(schema.names)}
-    return Scope(schema, resolve, {} if names is None else names)
+    return Bindings(schema, resolve, {} if names is None else names)
 
 
-def pair_scope(left: Schema, right: Schema) -> Scope:
+def pair_scope(left: Schema, right: Schema) -> Bindings:
     """A scope in which `left` and `right` are the payloads."""
     resolve = {name: f"left[{i}]" for i, name in enumerate(left.names)}
     resolve |= {name: f"right[{i}]" for i, name in enumerate(right.names)}
-    return Scope(left.concat(right), resolve)
+    return Bindings(left.concat(right), resolve)
 
 
-def tuple_source(expressions: Iterable[Expression], scope: Scope) -> str:
+def tuple_source(expressions: Iterable[Expression], scope: Bindings) -> str:
     """Source of the tuple of several expressions."""
     return f"({''.join(f'{e.source(scope)}, ' for e in expressions)})"
 
 
-def evaluate(source: str, scope: Scope) -> Any:
+def evaluate(source: str, scope: Bindings) -> Any:
     """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
     spelled. Raises ExpressionError where it has more brackets in brackets than Python reads."""
     try:

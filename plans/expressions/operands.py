@@ -249,7 +249,7 @@ class Operand:
     def round(self, digits: Any = None) -> Operand:
         """To so many digits behind the point, away from zero from the middle; to a power of ten where there
         are fewer than none."""
-        return call("round", self, *_given(digits))
+        return call("round", self, *_optional(digits))
 
     def ceil(self) -> Operand:
         """The nearest integer above, as a float."""
@@ -340,19 +340,19 @@ class Text:
 
     def trim(self, characters: Any = None) -> Operand:
         """Without spaces, or some other characters, at both ends."""
-        return call("trim", self.of, *_given(characters))
+        return call("trim", self.of, *_optional(characters))
 
     def ltrim(self, characters: Any = None) -> Operand:
         """Without them at the beginning."""
-        return call("ltrim", self.of, *_given(characters))
+        return call("ltrim", self.of, *_optional(characters))
 
     def rtrim(self, characters: Any = None) -> Operand:
         """Without them at the end."""
-        return call("rtrim", self.of, *_given(characters))
+        return call("rtrim", self.of, *_optional(characters))
 
     def substring(self, start: Any, length: Any = None) -> Operand:
         """So many characters from the start-th on, or all; a negative start counts from the end."""
-        return call("substring", self.of, start, *_given(length))
+        return call("substring", self.of, start, *_optional(length))
 
     def replace(self, old: Any, new: Any) -> Operand:
         """With every occurrence of a string replaced."""
@@ -408,19 +408,19 @@ class Text:
 
     def like(self, pattern: Any, escape: Any = None) -> Operand:
         """Whether it is as a pattern says: `%` is any characters, `_` is one."""
-        return call("like", self.of, pattern, *_given(escape))
+        return call("like", self.of, pattern, *_optional(escape))
 
     def ilike(self, pattern: Any, escape: Any = None) -> Operand:
         """The same, whatever the case of letters."""
-        return call("ilike", self.of, pattern, *_given(escape))
+        return call("ilike", self.of, pattern, *_optional(escape))
 
     def regexp_matches(self, pattern: Any, options: Any = None) -> Operand:
         """Whether a regular expression matches a part of it."""
-        return call("regexp_matches", self.of, pattern, *_given(options))
+        return call("regexp_matches", self.of, pattern, *_optional(options))
 
     def regexp_replace(self, pattern: Any, new: Any, options: Any = None) -> Operand:
         """With what a regular expression matches replaced: the first match, or all with the option `g`."""
-        return call("regexp_replace", self.of, pattern, new, *_given(options))
+        return call("regexp_replace", self.of, pattern, new, *_optional(options))
 
     def concat(self, *others: Any) -> Operand:
         """SQL's `||`: other values behind it, as strings; unknown where one is."""
@@ -608,5 +608,5 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, tuple | list) and len(value) == 2
 
 
-def _given(argument: Any) -> tuple[Any, ...]:
+def _optional(argument: Any) -> tuple[Any, ...]:
     return () if argument is None else (argument,)

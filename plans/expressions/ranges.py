@@ -30,7 +30,7 @@ class Term:
     `l.x + 5` is the key `l.x` shifted by 5, so that both ends of a band are about the same key.
     """
 
-    whole: Expression
+    expression: Expression
     key: Expression
     shift: int | float = 0
 
@@ -84,16 +84,16 @@ def find_range(condition: Expression, left: Schema, right: Schema) -> Range | No
     both = left.concat(right)
     groups: dict[tuple[Expression, Expression], list[tuple[Comparison, Expression]]] = {}
     for part in conjuncts(condition):
-        found = _comparison(part, left, right)
-        if found is not None and _is_ordered(found, both):
-            groups.setdefault((found.left.key, found.right.key), []).append((found, part))
+        comparison = _comparison(part, left, right)
+        if comparison is not None and _is_ordered(comparison, both):
+            groups.setdefault((comparison.left.key, comparison.right.key), []).append((comparison, part))
     if not groups:
         return None
-    chosen = max(groups.values(), key=lambda group: len({found.is_lower for found, _ in group}))
+    chosen = max(groups.values(), key=lambda group: len({comparison.is_lower for comparison, _ in group}))
     # A comparison that the bounds decide need not be made again for each candidate.
-    decided = {part for found, part in chosen if is_exact(found, both)}
+    decided = {part for comparison, part in chosen if is_exact(comparison, both)}
     rest = conjunction(part for part in conjuncts(condition) if part not in decided)
-    return Range(tuple(found for found, _ in chosen), tuple(part for _, part in chosen), rest)
+    return Range(tuple(comparison for comparison, _ in chosen), tuple(part for _, part in chosen), rest)
 
 
 def why_no_range(condition: Expression, left: Schema, right: Schema) -> str | None:
@@ -112,7 +112,7 @@ def is_exact(comparison: Comparison, schema: Schema) -> bool:
     terms = (comparison.left, comparison.right)
     if all(term.shift == 0 for term in terms):
         return True
-    return all(term.whole.kind(schema).type is Type.INTEGER for term in terms)
+    return all(term.expression.kind(schema).type is Type.INTEGER for term in terms)
 
 
 def at_least(bound: Any, shift: int | float) -> float:
@@ -160,7 +160,7 @@ def _reads_only(expression: Expression, schema: Schema) -> bool:
 def _is_ordered(comparison: Comparison, schema: Schema) -> bool:
     """Whether the keys of a side can be compared with each other. Values of type ANY need not be, as long as
     the condition does not compare them; what a Python callable gives is only said to be of its type."""
-    parts = [*walk(comparison.left.whole), *walk(comparison.right.whole)]
+    parts = [*walk(comparison.left.expression), *walk(comparison.right.expression)]
     return not any(isinstance(part, Apply) or part.kind(schema).type is Type.ANY for part in parts)
 
 

@@ -22,7 +22,7 @@ from midstream.plans.values.schema import Type
 
 
 @dataclass(frozen=True, slots=True)
-class Comparing(Function):
+class ComparingFunction(Function):
     """A function of values that can be compared with each other."""
 
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
@@ -48,7 +48,7 @@ class Comparing(Function):
 
 
 @dataclass(frozen=True, slots=True)
-class Coalesce(Comparing):
+class CoalesceFunction(ComparingFunction):
     """`coalesce`: the first value that is known. The values behind it are not computed."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
@@ -67,12 +67,12 @@ class Coalesce(Comparing):
 
 
 @dataclass(frozen=True, slots=True)
-class NullIf(Comparing):
+class NullIf(ComparingFunction):
     """`nullif`: the first value, but unknown where it equals the second."""
 
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
         """The type of the first."""
-        Comparing.kind(self, arguments)
+        ComparingFunction.kind(self, arguments)
         return arguments[0].type, True
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -82,7 +82,7 @@ class NullIf(Comparing):
 
 
 @dataclass(frozen=True, slots=True)
-class IsDistinctFrom(Comparing):
+class IsDistinctFrom(ComparingFunction):
     """`is distinct from`: whether two values differ, where unknown is a value like others."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
@@ -95,7 +95,7 @@ class IsDistinctFrom(Comparing):
 
 
 @dataclass(frozen=True, slots=True)
-class In(Comparing):
+class In(ComparingFunction):
     """`in`: whether the first value equals one of the others; unknown where it equals none, but one of them
     is unknown. Constants are looked up in a set.
 
@@ -140,9 +140,9 @@ def _never(*arguments: Any) -> Any:
 CONDITION_FUNCTIONS: Mapping[str, Function] = {
     function.name: function
     for function in (
-        Comparing("greatest", (VALUE, VALUE), max, Type.ANY, repeats=True),
-        Comparing("least", (VALUE, VALUE), min, Type.ANY, repeats=True),
-        Coalesce("coalesce", (VALUE,), _never, Type.ANY, repeats=True),
+        ComparingFunction("greatest", (VALUE, VALUE), max, Type.ANY, repeats=True),
+        ComparingFunction("least", (VALUE, VALUE), min, Type.ANY, repeats=True),
+        CoalesceFunction("coalesce", (VALUE,), _never, Type.ANY, repeats=True),
         NullIf("nullif", (VALUE, VALUE), _never, Type.ANY),
         IsDistinctFrom(
             "is distinct from",

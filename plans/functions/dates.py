@@ -21,11 +21,8 @@ from midstream.plans.functions.function import (
     Prepared,
     prepared,
 )
+from midstream.plans.values.instants import DAY, EPOCH, SECOND
 from midstream.plans.values.schema import Type, suggest
-
-SECOND = 10**9
-DAY = 24 * 60 * 60 * SECOND
-EPOCH = date(1970, 1, 1).toordinal()
 
 LENGTHS: Mapping[str, int] = {
     "microsecond": SECOND // 10**6,
@@ -103,7 +100,7 @@ def date_trunc(part: str, length: int) -> Body:
         @lru_cache(maxsize=1024)
         def begin(days: int) -> int | None:
             day = _on(days)
-            return None if day is None else (of_day(day).toordinal() - EPOCH) * DAY // length
+            return None if day is None else (of_day(day).toordinal() - EPOCH.toordinal()) * DAY // length
 
         return Body(f"{{begin}}({_quotient(DAY, length)})", {"begin": begin}, may_fail=True)
     size = LENGTHS[part]
@@ -259,7 +256,7 @@ def _seconds(length: int) -> Callable[[int], float | None]:
 def _on(days: int) -> date | None:
     """The day so many days after the beginning of 1970."""
     try:
-        return date.fromordinal(EPOCH + days)
+        return date.fromordinal(EPOCH.toordinal() + days)
     except (OverflowError, ValueError):
         return None
 

@@ -135,7 +135,7 @@ def sign(value: int | float) -> int:
     return int(value > 0) - int(value < 0)
 
 
-def _whole(function: Callable[[float], int]) -> Callable[[Any], float | None]:
+def _to_integer(function: Callable[[float], int]) -> Callable[[Any], float | None]:
     return defined(lambda value: math.copysign(function(value), value))
 
 
@@ -155,8 +155,8 @@ NUMBER_FUNCTIONS: Mapping[str, Function] = {
         Function("abs", (NUMBER,), abs, _either, inline="abs({0})"),
         Function("negate", (NUMBER,), neg, _either, inline="(-{0})", words=("-",)),
         Function("sign", (NUMBER,), sign, Type.INTEGER),
-        Function("ceil", (NUMBER,), _whole(math.ceil), Type.FLOAT, may_fail=True),
-        Function("floor", (NUMBER,), _whole(math.floor), Type.FLOAT, may_fail=True),
+        Function("ceil", (NUMBER,), _to_integer(math.ceil), Type.FLOAT, may_fail=True),
+        Function("floor", (NUMBER,), _to_integer(math.floor), Type.FLOAT, may_fail=True),
         Function(
             "round",
             (NUMBER, INTEGER),

@@ -10,11 +10,11 @@ from sqlglot import exp
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import Expression
-from midstream.plans.sql.scalars import Answer, Reader, UserFunction
+from midstream.plans.sql.scalars import Reader, UserFunction
 from midstream.plans.sql.scope import Scope
 from midstream.plans.values.units import TimeUnit
 
-Special = Callable[[exp.Expr], Answer]
+Special = Callable[[exp.Expr], Expression | None]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Place:
     def reader(self, known: Mapping[int, Expression] | None = None) -> Reader:
         """Reads expressions here; `known` are parts that are columns already, by identity."""
 
-        def special(tree: exp.Expr) -> Answer:
+        def special(tree: exp.Expr) -> Expression | None:
             if known is not None and id(tree) in known:
                 return known[id(tree)]
             return self.special(tree)

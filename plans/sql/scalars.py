@@ -126,8 +126,6 @@ LARGEST_REPEATED = 1000
 MOST_DIGITS = 300
 """Of an integer in a query: as many as there is a float for."""
 
-Answer = Expression | None
-
 
 @dataclass(frozen=True)
 class UserFunction:
@@ -157,7 +155,7 @@ class Reader:
     functions: Mapping[str, UserFunction]
     schema: Schema
     resolve: Callable[[exp.Column], Expression]
-    special: Callable[[exp.Expr], Answer] = field(default=lambda _: None)
+    special: Callable[[exp.Expr], Expression | None] = field(default=lambda _: None)
 
     def value(self, tree: exp.Expr) -> Expression:
         """An expression of any type that fits its columns."""

@@ -29,7 +29,7 @@ from midstream.plans.sql.hints import WINDOW_FUNCTIONS, hint
 from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import suggest
 
-DEEPEST = 100
+MOST_BRACKETS = 100
 """Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
 
 OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
@@ -651,8 +651,8 @@ def _check_depth(tokens: Sequence[Token], script: Script) -> None:
     for token in tokens:
         if token.token_type in OPENING:
             depth += 1
-            if depth > DEEPEST:
+            if depth > MOST_BRACKETS:
                 at = Span(token.start, token.end)
-                raise script.fault(f"found brackets {depth} deep, expected {DEEPEST} at most", at)
+                raise script.fault(f"found brackets {depth} deep, expected {MOST_BRACKETS} at most", at)
         elif token.token_type in CLOSING:
             depth -= 1

@@ -57,7 +57,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Block:
+class FromWhere:
     """FROM and WHERE of a query: where its other clauses stand, and what ties it to the query around."""
 
     place: Place
@@ -141,7 +141,7 @@ class Translator:
             node = Node(Distinct(), (node,))
         return self._changed(node, selected.word)
 
-    def _block(self, tree: exp.Select, around: Scope | None) -> Block:
+    def _block(self, tree: exp.Select, around: Scope | None) -> FromWhere:
         parts = self._parts(tree)
         joined = JoinedParts(self._script, around)
         conditions: list[Expression] = []
@@ -176,7 +176,7 @@ class Translator:
             place = place.over(joined.on(conditions))
         for condition in later:
             place = place.over(self._predicates.keep(place, condition))
-        return Block(place, tuple(ties))
+        return FromWhere(place, tuple(ties))
 
     def _refuse_aggregates(self, place: Place, tree: exp.Expr, clause: str) -> None:
         for found in aggregates_in(tree, place):
@@ -447,7 +447,7 @@ class Translator:
         )
 
     def _tied_groups(
-        self, tree: exp.Select, block: Block, around: Place
+        self, tree: exp.Select, block: FromWhere, around: Place
     ) -> tuple[Selected, tuple[Expression, ...]]:
         """Groups for each row around: what ties the query to it becomes part of the grouping.
 

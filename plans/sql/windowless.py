@@ -27,7 +27,7 @@ ENDING = (TimeWindow, CountWindow, PartitionedWindow, Istream, Dstream)
 """Behind these, rows are valid as long as somebody has said, or are changes."""
 
 
-def windowless(plan: Plan, meant: Collection[Node]) -> tuple[str, ...]:
+def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
     """A sentence for each operator that puts together rows of streams without any window.
 
     It sees those of one instant only, which is seldom meant. What is `meant` so was given NOW as its window.
@@ -42,7 +42,7 @@ def windowless(plan: Plan, meant: Collection[Node]) -> tuple[str, ...]:
         below = frozenset().union(*(bare[child] for child in node.inputs))
         if isinstance(operator, Source) and not operator.intervals:
             below = frozenset([operator.stream])
-        if node in meant or isinstance(operator, ENDING):
+        if node in with_now or isinstance(operator, ENDING):
             below = frozenset()
         elif below and (word := WORDS.get(type(operator))) is not None:
             streams = [child for child in node.inputs if reads_stream(child)]

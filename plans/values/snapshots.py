@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from midstream.plans.values.arguments import reading
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
-from midstream.plans.values.verdicts import Difference, Equivalence
+from midstream.plans.values.verdicts import Equivalence, SnapshotDifference
 
 _ELEMENTS = "elements (start, end, payload) with numbers for times and payloads that can be hashed"
 
@@ -83,7 +83,7 @@ def equivalent(left: Iterable[Element], right: Iterable[Element]) -> Equivalence
 
 def compare(left: NormalForm, right: NormalForm) -> Equivalence:
     """Compare two normal forms. Differences come in order of time."""
-    differences: list[Difference] = []
+    differences: list[SnapshotDifference] = []
     for payload in dict.fromkeys([*left, *right]):
         ours, theirs = left.get(payload, ()), right.get(payload, ())
         if ours != theirs:
@@ -91,7 +91,9 @@ def compare(left: NormalForm, right: NormalForm) -> Equivalence:
     return Equivalence.of(sorted(differences, key=lambda d: (d.start, d.end, repr(d.payload))))
 
 
-def _differences(payload: Payload, ours: tuple[Step, ...], theirs: tuple[Step, ...]) -> Iterable[Difference]:
+def _differences(
+    payload: Payload, ours: tuple[Step, ...], theirs: tuple[Step, ...]
+) -> Iterable[SnapshotDifference]:
     changes: dict[Time, list[int]] = defaultdict(lambda: [0, 0])
     for side, steps in enumerate((ours, theirs)):
         for start, end, height in steps:
@@ -99,12 +101,12 @@ def _differences(payload: Payload, ours: tuple[Step, ...], theirs: tuple[Step, .
             changes[end][side] -= height
     left = right = 0
     since: Time | None = None
-    found: list[Difference] = []
+    found: list[SnapshotDifference] = []
     for time in sorted(changes):
         if since is not None and left != right:
             if found and found[-1].end == since and (found[-1].left, found[-1].right) == (left, right):
                 since = found.pop().start
-            found.append(Difference(payload, since, time, left, right))
+            found.append(SnapshotDifference(payload, since, time, left, right))
         left += changes[time][0]
         right += changes[time][1]
         since = time

@@ -21,7 +21,7 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SnapshotDifference:
     """A payload and an interval in which two streams disagree, with the multiplicities in each."""
 
     payload: Hashable
@@ -82,12 +82,12 @@ class Equivalence:
 
     answer: Answer
     reason: str = ""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[SnapshotDifference, ...] = ()
     counterexample: CounterExample | None = None
     plans: tuple[Hashable, Hashable] | None = None
 
     @classmethod
-    def of(cls, differences: Sequence[Difference]) -> Equivalence:
+    def of(cls, differences: Sequence[SnapshotDifference]) -> Equivalence:
         """Of two streams that have been compared."""
         return cls(Answer.REFUTED if differences else Answer.PROVED, differences=tuple(differences))
 

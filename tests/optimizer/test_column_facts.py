@@ -8,7 +8,14 @@ import random
 import pytest
 
 from midstream.optimizer import Sample
-from midstream.optimizer.cost.column_facts import Facts, combinations, equated, input_facts, kept, paired
+from midstream.optimizer.cost.column_facts import (
+    Facts,
+    combinations,
+    equated,
+    input_facts,
+    paired,
+    selected_facts,
+)
 from midstream.plans.values.schema import Schema
 
 LEFT = Schema.of(a="integer", b="integer")
@@ -69,4 +76,4 @@ def test_a_small_sample_tells_of_values_that_it_does_not_hold() -> None:
 def test_columns_that_are_gone_are_no_longer_equal_to_any() -> None:
     both = equated("a", "c", paired(facts_of(LEFT, PAIRS), facts_of(RIGHT, PAIRS)))
     assert both["a"].equals == {"a", "c"}
-    assert kept(["c", "d"], both)["c"].equals == {"c"}
+    assert selected_facts(["c", "d"], both)["c"].equals == {"c"}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.operators.engine.run import interleave
 from midstream.optimizer import CostModel, Statistics, price
-from midstream.optimizer.cost.case import Case
-from midstream.optimizer.cost.comparisons import ENOUGH, in_common
+from midstream.optimizer.cost.comparisons import MANY_ROWS, in_common
+from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
@@ -141,8 +141,8 @@ def test_what_poisson_numbers_have_in_common(a: float, b: float) -> None:
 
 def test_of_many_the_smaller_number_is_in_common() -> None:
     """Where the sum would take long, it is as near as need be."""
-    assert in_common(ENOUGH * 2, ENOUGH) == ENOUGH
-    assert in_common(ENOUGH, ENOUGH / 2) == pytest.approx(ENOUGH / 2)
+    assert in_common(MANY_ROWS * 2, MANY_ROWS) == MANY_ROWS
+    assert in_common(MANY_ROWS, MANY_ROWS / 2) == pytest.approx(MANY_ROWS / 2)
     assert in_common(math.inf, 3.0) == 3.0
 
 
@@ -157,7 +157,7 @@ OTHER = RIGHT.rename({"x": "z"})
 def priced_alone(query: Stream, s: Estimate, t: Estimate, share: float) -> Estimate:
     """What is estimated for an operator over inputs of which these numbers are known."""
     selectivity = Selectivity({equality("x", "z"): share})
-    return CostModel(Statistics({})).operator(Case(query.node, [s, t], UnitCosts(), selectivity))
+    return CostModel(Statistics({})).operator(Costing(query.node, [s, t], UnitCosts(), selectivity))
 
 
 @pytest.mark.parametrize("operator", [Difference(), StrictDifference(), Intersection(), MaxUnion()], ids=str)
@@ -165,7 +165,7 @@ def priced_alone(query: Stream, s: Estimate, t: Estimate, share: float) -> Estim
 def test_no_number_is_too_large_to_compare(
     operator: Logical, kinds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Case, "kinds", lambda case, names: kinds)
+    monkeypatch.setattr(Costing, "kinds", lambda case, names: kinds)
     for s in ARRIVING:
         for t in ARRIVING:
             require_numbers(priced_alone(Stream(Node(operator, (LEFT.node, RIGHT.node))), s, t, 1.0))

@@ -17,7 +17,7 @@ from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import meant
+from midstream.plans.algebra.properties import logical_node
 from midstream.plans.expressions.aggregates import count, max_, sum_
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.streams import Element
@@ -75,9 +75,9 @@ def measure(plan: Plan, streams: Streams, warm: int = WARM) -> Run:
 
     def emitted() -> dict[Node, int]:
         # Asked for anew, as stateless operators are counted together.
-        return {meant(node): running.emitted for node, running in box_of(engine).operators().items()}
+        return {logical_node(node): running.emitted for node, running in box_of(engine).operators().items()}
 
-    operators = {meant(node): running for node, running in box_of(engine).operators().items()}
+    operators = {logical_node(node): running for node, running in box_of(engine).operators().items()}
     before: dict[Node, int] = {}
     sizes: Counter[Node] = Counter()
     looks = 0

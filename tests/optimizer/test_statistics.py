@@ -11,7 +11,7 @@ from midstream.engine import Engine
 from midstream.operators.engine.meter import RECENT
 from midstream.operators.engine.run import interleave
 from midstream.optimizer import Sample, Statistics, StreamStatistics
-from midstream.optimizer.statistics import ENOUGH, stream_statistics
+from midstream.optimizer.statistics import MANY_TIMESTAMPS, stream_statistics
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import StatisticsError
@@ -150,7 +150,7 @@ def test_what_is_valid_for_ever_counts_as_long_as_the_stream_has_run() -> None:
         pytest.param(range(0, 3000, 60), 20, id="multiples of 60, valid for 20"),
         pytest.param(range(7, 3007, 60), 1, id="not from 0 on"),
         pytest.param([0] * 50, 1, id="two timestamps are too few to tell"),
-        pytest.param(range(0, 60 * ENOUGH // 2 - 60, 60), 1, id="as are a few more"),
+        pytest.param(range(0, 60 * MANY_TIMESTAMPS // 2 - 60, 60), 1, id="as are a few more"),
     ],
 )
 def test_granule(starts: range, granule: int) -> None:

@@ -18,7 +18,7 @@ from midstream.plans.values.snapshots import (
     snapshot,
 )
 from midstream.plans.values.streams import FOREVER, Element
-from midstream.plans.values.verdicts import Difference, Equivalence
+from midstream.plans.values.verdicts import Equivalence, SnapshotDifference
 from midstream.testing import elements
 
 PAYLOADS = st.sampled_from("ab")
@@ -107,8 +107,8 @@ def test_differences_cover_every_disagreement_and_nothing_else(
 
 @given(STREAMS, STREAMS)
 def test_comparison_is_symmetric(left: list[Element], right: list[Element]) -> None:
-    def mirrored(outcome: Equivalence) -> list[Difference]:
-        return [Difference(d.payload, d.start, d.end, d.right, d.left) for d in outcome.differences]
+    def mirrored(outcome: Equivalence) -> list[SnapshotDifference]:
+        return [SnapshotDifference(d.payload, d.start, d.end, d.right, d.left) for d in outcome.differences]
 
     assert mirrored(equivalent(left, right)) == list(equivalent(right, left).differences)
     assert not equivalent(left, left).differences
@@ -133,8 +133,8 @@ def test_elements_that_cancel_leave_nothing() -> None:
 
 
 def test_a_difference_says_who_when_and_how_many() -> None:
-    assert str(Difference("a", 3, 7, 1, 0)) == "'a' in [3, 7): 1 times on the left, 0 on the right"
-    assert str(Difference("a", 3, FOREVER, 0, 2)) == (
+    assert str(SnapshotDifference("a", 3, 7, 1, 0)) == "'a' in [3, 7): 1 times on the left, 0 on the right"
+    assert str(SnapshotDifference("a", 3, FOREVER, 0, 2)) == (
         "'a' in [3, for ever: 0 times on the left, 2 on the right"
     )
 

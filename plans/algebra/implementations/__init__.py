@@ -14,11 +14,11 @@ __all__ = ["IMPLEMENTATIONS", "Implementation", "expected_implementation", "impl
 
 
 def _by_operator(*modules: ModuleType) -> dict[type[Logical], tuple[Implementation, ...]]:
-    found: dict[type[Logical], tuple[Implementation, ...]] = {}
+    by_operator: dict[type[Logical], tuple[Implementation, ...]] = {}
     for fact in (value for module in modules for value in vars(module).values()):
         if isinstance(fact, Implementation):
-            found[fact.implements] = (*found.get(fact.implements, ()), fact)
-    return found
+            by_operator[fact.implements] = (*by_operator.get(fact.implements, ()), fact)
+    return by_operator
 
 
 IMPLEMENTATIONS = _by_operator(rows, windows, joins, aggregation, signs)

@@ -43,8 +43,8 @@ def classes(sets: Iterable[frozenset[str]], visible: Iterable[str]) -> tuple[fro
     union = nx.utils.UnionFind(names)
     for alike in sets:
         union.union(*alike)
-    found = (frozenset(names_) & names for names_ in union.to_sets())
-    return tuple(sorted((alike for alike in found if len(alike) > 1), key=min))
+    united = (frozenset(names_) & names for names_ in union.to_sets())
+    return tuple(sorted((alike for alike in united if len(alike) > 1), key=min))
 
 
 def carried(

@@ -26,7 +26,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class Costing:
     """A node, and what is expected of its inputs."""
 
     node: Node

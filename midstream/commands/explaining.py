@@ -9,7 +9,7 @@ from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
-from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.rules import ALL_RULES, Rule
 from midstream.optimizer.search.choice import Choice, optimize
 from midstream.optimizer.search.enumeration import QUICK_LIMIT, neighbours, with_linked_joins
 from midstream.optimizer.statistics import Statistics, StreamStatistics
@@ -254,7 +254,7 @@ def _steps(given: Plan, goal: Plan) -> Iterator[tuple[str, str, Plan]]:
         yield rule.name, rule.equation, found
 
 
-def _rule(current: Plan, found: Plan, rules: Sequence[Rule] = RULES) -> Rule:
+def _rule(current: Plan, found: Plan, rules: Sequence[Rule] = ALL_RULES) -> Rule:
     """The first rule that leads from a plan to a neighbour of it."""
     return next(rule for rule in rules if any(one == found for one in neighbours(current, [rule])))
 

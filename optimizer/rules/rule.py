@@ -2,51 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, Operator
 from midstream.plans.values.errors import MidstreamError, PlanError
+
+Guard = Callable[[Node, Any], bool]
+"""A named condition under which an equation holds for a subplan and what the rule's `match` yields of it."""
+
+Measure = Callable[[Node], tuple[int, ...]]
+"""Numbers of a subplan, compared like words: the first that differ decide."""
+
+Kinds = type[Operator] | tuple[type[Operator], ...]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Shape:
+    """Which operators a rule looks into, from the top of a subplan down.
+
+    `kinds` are those of the top, in the sense of `isinstance`; `inputs` the shapes of its inputs from the
+    first on: ANY, and every input that no shape stands for, is one that the rule does not look into. With
+    `each`, all inputs have that shape, however many there are.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> from midstream.plans.algebra.operators import Distinct, Join
+    >>> a, b = (stream(name, **{name: "integer"}).window(9) for name in "ab")
+    >>> Shape(Distinct, Shape(Join)).fits(a.join(b).distinct().node)
+    True
+    >>> Shape(Distinct, Shape(Join, each=Shape(Distinct))).fits(a.join(b).distinct().node)
+    False
+    """
+
+    kinds: tuple[type[Operator], ...]
+    inputs: tuple[Shape, ...]
+    each: Shape | None
+
+    def __init__(self, kinds: Kinds, *inputs: Shape, each: Shape | None = None) -> None:
+        object.__setattr__(self, "kinds", kinds if isinstance(kinds, tuple) else (kinds,))
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "each", each)
+
+    @property
+    def is_any(self) -> bool:
+        """Whether every subplan fits, so that nobody need look."""
+        return not self.kinds
+
+    def of_input(self, place: int) -> Shape:
+        """The shape that the input of that number is to have."""
+        if self.each is not None:
+            return self.each
+        return self.inputs[place] if place < len(self.inputs) else ANY
+
+    def fits(self, node: Node) -> bool:
+        """Whether a subplan has the shape."""
+        if self.is_any:
+            return True
+        if not isinstance(node.operator, self.kinds):
+            return False
+        return all(self.of_input(place).fits(child) for place, child in enumerate(node.inputs))
+
+
+ANY = Shape(())
+"""The shape of every subplan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """An equation between subplans, read from left to right.
 
-    `match` finds the places, all told apart by what it yields; `guard` says under which condition the
-    equation holds there; `rewrite` gives the other side. `keeps_links` tells that joins which are written in
-    the one way (see `linked`) stay so.
+    A rule is tried at subplans of its `shape` and looks no deeper, but at what is known of a subplan
+    (columns, keys). `match` tells the ways in which the equation can be read there, by what it yields for
+    each; the `guards` are what must be true for the equation to hold; `rewrite` gives the other side.
+
+    A *simplifying* rule has a `measure`, which every application makes smaller: it can be applied until
+    nothing changes, and its left side need not be kept. An *exploring* rule has none: which side is better,
+    the costs tell. `keeps_links` tells that joins which are written in the one way (see `linked`) stay so.
     """
 
     name: str
     equation: str
+    shape: Shape
     match: Callable[[Node], Iterable[Any]]
     rewrite: Callable[[Node, Any], Node]
-    guard: Callable[[Node, Any], bool] | None = None
+    guards: tuple[Guard, ...] = ()
+    measure: Measure | None = None
     keeps_links: bool = False
+
+    @property
+    def is_simplifying(self) -> bool:
+        """Whether its right side is always to be preferred."""
+        return self.measure is not None
 
     def __str__(self) -> str:
         return f"{self.name}: {self.equation}"
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Rules that are applied together, under a name."""
+
+    name: str
+    rules: tuple[Rule, ...]
+
+
+def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:
+    """Rules and those of stages, one behind the other."""
+    return tuple(rule for each in rules for rule in (each.rules if isinstance(each, Stage) else (each,)))
+
+
 def apply(rule: Rule, node: Node) -> Iterator[Node]:
     """The subplans that a rule makes of a node.
 
-    What holds for all rules is checked here: the columns stay what they are, in name, type and order. That
-    the result is well-formed, a plan node checks itself. Raises PlanError, naming the rule, where the rule is
-    wrong.
+    What holds for all rules is checked here: the columns stay what they are, in name, type and order, and the
+    measure of a simplifying rule falls. That the result is well-formed, a plan node checks itself. Raises
+    PlanError, naming the rule, where the rule is wrong.
     """
+    if not rule.shape.fits(node):
+        return
     for matched in rule.match(node):
-        if rule.guard is not None and not rule.guard(node, matched):
+        if not all(guard(node, matched) for guard in rule.guards):
             continue
         try:
             result = rule.rewrite(node, matched)
         except MidstreamError as error:
             raise PlanError(f"rule {rule.name} on {node!r}: {error}", rule=rule.name) from error
-        if result.schema != node.schema:
-            raise PlanError(
-                f"rule {rule.name} on {node!r} changed {node.schema} to {result.schema}", rule=rule.name
-            )
         if result != node:
+            _check(rule, node, result)
             yield result
+
+
+def _check(rule: Rule, node: Node, result: Node) -> None:
+    where = f"rule {rule.name} on {node!r}"
+    if result.schema != node.schema:
+        raise PlanError(f"{where} changed {node.schema} to {result.schema}", rule=rule.name)
+    if rule.measure is not None and not (after := rule.measure(result)) < (before := rule.measure(node)):
+        raise PlanError(
+            f"{where} took its measure from {before} to {after}, expected it to fall", rule=rule.name
+        )

@@ -8,7 +8,7 @@ from itertools import islice
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.rules import RULES, Rule
+from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.enumeration import LIMIT, Derived, explore
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -48,7 +48,7 @@ def optimize(
     plan: Plan | Stream,
     statistics: Statistics,
     *,
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[Rule | Stage] = RULES,
     limit: int = LIMIT,
     units: UnitCosts | None = None,
 ) -> Choice:

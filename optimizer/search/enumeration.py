@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from midstream.optimizer.rules import RULES, Rule, apply
+from midstream.optimizer.rules import RULES, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import linked
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
@@ -20,7 +20,9 @@ QUICK_LIMIT = 1_000
 """How many are priced at most where somebody waits: by commands, and between two elements."""
 
 
-def enumerate_plans(plan: Plan | Stream, rules: Sequence[Rule] = RULES, limit: int = LIMIT) -> list[Plan]:
+def enumerate_plans(
+    plan: Plan | Stream, rules: Sequence[Rule | Stage] = RULES, limit: int = LIMIT
+) -> list[Plan]:
     """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
 
     All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
@@ -61,8 +63,9 @@ class Derived:
         return tuple(reversed(names))
 
 
-def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Derived]:
+def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Derived]:
     """The same plans one by one, those that fewer steps lead to first."""
+    rules = flat(rules)
     start = Derived(with_linked_joins(logical_plan(plan)))
     seen = {start.plan}
     queue = deque([start])
@@ -75,9 +78,9 @@ def explore(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Derived]:
                 queue.append(Derived(equivalent, rule, current))
 
 
-def neighbours(plan: Plan, rules: Sequence[Rule] = RULES) -> Iterator[Plan]:
+def neighbours(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Plan]:
     """The plans that one application of one rule leads to, from one with linked joins."""
-    return (equivalent for _, equivalent in _steps(plan, rules))
+    return (equivalent for _, equivalent in _steps(plan, flat(rules)))
 
 
 def _steps(plan: Plan, rules: Sequence[Rule]) -> Iterator[tuple[Rule, Plan]]:

@@ -21,7 +21,7 @@ from midstream.optimizer import (
     optimize,
     price,
 )
-from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan

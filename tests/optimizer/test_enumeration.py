@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.run import run
 from midstream.optimizer.rules import RULES
-from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
-from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
+from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.search.enumeration import enumerate_plans, explore, neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join, TimeWindow

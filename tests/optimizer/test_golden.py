@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.optimizer.rules import RULES, apply
+from midstream.optimizer.rules import ALL_RULES, apply
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count
@@ -84,14 +84,14 @@ CASES = [case for file in sorted(FOLDER.glob("*.txt")) for case in read(file)]
 
 
 def test_every_rule_has_cases_of_both_kinds() -> None:
-    names = {rule.name for rule in RULES}
+    names = {rule.name for rule in ALL_RULES}
     assert {case.rule for case in CASES if case.expected} == names
     assert {case.rule for case in CASES if not case.expected} == names
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_case(case: Case) -> None:
-    (rule,) = (rule for rule in RULES if rule.name == case.rule)
+    (rule,) = (rule for rule in ALL_RULES if rule.name == case.rule)
     query = eval(case.query, dict(NAMES))
     results = [str(Plan(result)) for result in apply(rule, query.node)]
     assert results == ([case.expected] if case.expected else [])

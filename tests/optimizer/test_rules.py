@@ -12,9 +12,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from midstream.operators.engine.run import run
-from midstream.optimizer.rules import RULES, Rule, apply
+from midstream.optimizer.rules import ALL_RULES, ANY, Rule, Shape, apply
+from midstream.optimizer.rules.measures import operators
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.operators import Distinct
+from midstream.plans.algebra.operators import Distinct, Join, Union
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count
@@ -28,16 +29,16 @@ from midstream.testing import condition, elements, plans
 
 WRITTEN_RULES = [
     "filter-merging",
+    "filter-into-join",
     "filter-below-left",
     "filter-below-right",
-    "filter-into-join",
     "filter-below-union",
     "distinct-below-join",
     "distinct-above-join",
     "join-commutativity",
     "join-associativity",
 ]
-GUARDED = [rule for rule in RULES if rule.guard is not None]
+GUARDED = [rule for rule in ALL_RULES if rule.guards]
 
 
 @st.composite
@@ -166,9 +167,9 @@ def joins_of_three(draw: st.DrawFn) -> Node:
 
 MATCHING: dict[str, Callable[[], st.SearchStrategy[Node]]] = {
     "filter-merging": filters_over_filters,
+    "filter-into-join": lambda: filters_over_joins((0, 1)),
     "filter-below-left": lambda: filters_over_joins((0,)),
     "filter-below-right": lambda: filters_over_joins((1,)),
-    "filter-into-join": lambda: filters_over_joins((0, 1)),
     "filter-below-union": filters_over_unions,
     "distinct-below-join": distincts_over_joins,
     "distinct-above-join": joins_over_distincts,
@@ -179,11 +180,11 @@ MATCHING: dict[str, Callable[[], st.SearchStrategy[Node]]] = {
 
 def test_the_rules_are_those_listed() -> None:
     """A rule without a strategy would go untested."""
-    assert [rule.name for rule in RULES] == WRITTEN_RULES
+    assert [rule.name for rule in ALL_RULES] == WRITTEN_RULES
     assert list(MATCHING) == WRITTEN_RULES
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
 @given(data=st.data())
 def test_rule_preserves_every_snapshot(rule: Rule, data: st.DataObject) -> None:
     """Both sides mean the same by the specification, on streams with all that is hard, and both run so."""
@@ -238,7 +239,7 @@ def test_every_guard_has_a_counter_example() -> None:
 def test_guard_is_needed(rule: Rule) -> None:
     query, wrong = COUNTER_EXAMPLES[rule.name]
     assert list(apply(rule, query.node)) == []
-    unguarded = replace(rule, guard=None)
+    unguarded = replace(rule, guards=())
     try:
         (result,) = apply(unguarded, query.node)
     except PlanError as error:
@@ -250,7 +251,7 @@ def test_guard_is_needed(rule: Rule) -> None:
         assert wrong in str(outcome)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
 def test_rule_file_says_what_the_rule_is(rule: Rule) -> None:
     """Equation, reason, gain, guard where there is one, and source stand in the docstring of the module."""
     text = sys.modules[rule.rewrite.__module__].__doc__
@@ -259,14 +260,15 @@ def test_rule_file_says_what_the_rule_is(rule: Rule) -> None:
     assert left.partition("(")[0] in text
     assert right.partition("(")[0] in text
     headings = re.findall(r"^[A-Z][a-z]+(?=  )", text, re.MULTILINE)
-    assert headings == ["Why", "Gain", *(["Guard"] if rule.guard else []), "Source"]
+    assert headings == ["Why", "Gain", *(["Guard"] if rule.guards else []), "Source"]
 
 
 def test_a_rule_that_changes_columns_is_named() -> None:
     dropping = Rule(
         "dropping",
         "distinct(S) = project(S)",
-        match=lambda node: [node] if isinstance(node.operator, Distinct) else [],
+        Shape(Distinct),
+        match=lambda node: [node],
         rewrite=lambda node, found: Stream(node.inputs[0]).select().node,
     )
     with pytest.raises(PlanError, match=r"rule dropping on .* changed \(x integer\) to \(\)"):
@@ -274,9 +276,46 @@ def test_a_rule_that_changes_columns_is_named() -> None:
 
 
 def test_a_rule_that_changes_nothing_gives_nothing() -> None:
-    idle = Rule("idle", "S = S", match=lambda node: [node], rewrite=lambda node, found: node)
+    idle = Rule("idle", "S = S", ANY, match=lambda node: [node], rewrite=lambda node, found: node)
     assert list(apply(idle, A.node)) == []
 
 
+def test_a_simplifying_rule_must_simplify() -> None:
+    growing = Rule(
+        "growing",
+        "S = distinct(distinct(S))",
+        Shape(Distinct),
+        match=lambda node: [node],
+        rewrite=lambda node, found: Stream(node).distinct().node,
+        measure=operators,
+    )
+    assert growing.is_simplifying
+    with pytest.raises(PlanError, match=r"rule growing on .* took its measure from \(2,\) to \(3,\)"):
+        list(apply(growing, A.distinct().node))
+
+
+def test_a_rule_is_tried_only_at_its_shape() -> None:
+    """Its match need not look whether it is at the right place."""
+    tried: list[Node] = []
+    rule = Rule(
+        "looking",
+        "S = S",
+        Shape((Join, Union), each=Shape(Distinct)),
+        match=lambda node: tried.append(node) or [],
+        rewrite=lambda node, found: node,
+    )
+    fits = A.distinct().join(B.distinct()).node
+    for query in (A, A.distinct(), A.join(B), A.distinct().join(B), Stream(fits), Stream(fits).distinct()):
+        assert list(apply(rule, query.node)) == []
+    assert tried == [fits]
+
+
+def test_a_shape_says_nothing_of_other_inputs() -> None:
+    shape = Shape(Join, ANY, Shape(Distinct))
+    assert shape.fits(A.join(B.distinct()).node)
+    assert not shape.fits(A.distinct().join(B).node)
+    assert [shape.of_input(place).is_any for place in range(3)] == [True, False, True]
+
+
 def test_a_rule_reads_as_its_equation() -> None:
-    assert str(RULES[0]) == "filter-merging: filter(p, filter(q, S)) = filter(p and q, S)"
+    assert str(ALL_RULES[0]) == "filter-merging: filter(p, filter(q, S)) = filter(p and q, S)"

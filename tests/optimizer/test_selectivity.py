@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics, enumerate_plans, price
 from midstream.optimizer.cost.selectivity import DEFAULT_EQUALITY, DEFAULT_OTHER
-from midstream.optimizer.rules.join_associativity import JOIN_ASSOCIATIVITY
-from midstream.optimizer.rules.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
+from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import Const, Expression, conjunction, equality

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Join
 from midstream.plans.algebra.plan import Node
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """A duplicate elimination over a join."""
-    if isinstance(node.operator, Distinct) and isinstance(node.inputs[0].operator, Join):
-        return [node.inputs[0]]
-    return []
+    """The join."""
+    return [node.inputs[0]]
 
 
 def rewrite_below(node: Node, matched: Node) -> Node:
@@ -32,10 +30,8 @@ def rewrite_below(node: Node, matched: Node) -> Node:
 
 
 def match_above(node: Node) -> Iterable[Node]:
-    """A join of two inputs without duplicates."""
-    if isinstance(node.operator, Join) and all(isinstance(child.operator, Distinct) for child in node.inputs):
-        return [node]
-    return []
+    """The join."""
+    return [node]
 
 
 def rewrite_above(node: Node, matched: Node) -> Node:
@@ -45,7 +41,7 @@ def rewrite_above(node: Node, matched: Node) -> Node:
 
 
 def keeps_all_columns(node: Node, matched: Node) -> bool:
-    """Whether the join's output has every column of both sides."""
+    """Whether the join's output has every column of both sides: else two pairs may be the same row."""
     available = {name for child in matched.inputs for name in child.schema.names}
     return available == set(matched.schema.names)
 
@@ -53,15 +49,17 @@ def keeps_all_columns(node: Node, matched: Node) -> bool:
 DISTINCT_BELOW_JOIN = Rule(
     name="distinct-below-join",
     equation="distinct(join(L, R)) = join(distinct(L), distinct(R))",
+    shape=Shape(Distinct, Shape(Join)),
     match=match_below,
-    guard=keeps_all_columns,
+    guards=(keeps_all_columns,),
     rewrite=rewrite_below,
 )
 
 DISTINCT_ABOVE_JOIN = Rule(
     name="distinct-above-join",
     equation="join(distinct(L), distinct(R)) = distinct(join(L, R))",
+    shape=Shape(Join, each=Shape(Distinct)),
     match=match_above,
-    guard=keeps_all_columns,
+    guards=(keeps_all_columns,),
     rewrite=rewrite_above,
 )

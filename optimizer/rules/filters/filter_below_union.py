@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filter_below_join import filtered
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Filter]:
-    """A filter over a union."""
-    if isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Union):
-        return [node.operator]
-    return []
+    """The filter."""
+    assert isinstance(node.operator, Filter)
+    return [node.operator]
 
 
 def rewrite(node: Node, matched: Filter) -> Node:
@@ -36,6 +35,7 @@ def rewrite(node: Node, matched: Filter) -> Node:
 FILTER_BELOW_UNION = Rule(
     name="filter-below-union",
     equation="filter(p, union(L, R)) = union(filter(p, L), filter(p, R))",
+    shape=Shape(Filter, Shape(Union)),
     match=match,
     rewrite=rewrite,
 )

@@ -12,33 +12,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
-
-Parts = frozenset[Expression]
+from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """A filter over a join: for each side, the parts of its condition that read something of it and nothing
+    """For each side of the join, the parts of the filter's condition that read something of it and nothing
     else."""
-    if not (isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Join)):
-        return
+    assert isinstance(node.operator, Filter)
     parts = [part for part in conjuncts(node.operator.condition) if part.columns()]
     for side in node.inputs[0].inputs:
         if matched := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
             yield matched
 
 
-def reads_only(side: int) -> Callable[[Node, Parts], bool]:
-    """Whether parts of a filter read only one side of the join below it."""
+def reads_left_only(node: Node, matched: Parts) -> bool:
+    """Whether the parts read only the join's left side: the right side lacks the other columns."""
+    return _reads_only(node.inputs[0].inputs[0], matched)
 
-    def guard(node: Node, matched: Parts) -> bool:
-        names = set(node.inputs[0].inputs[side].schema.names)
-        return all(part.columns() <= names for part in matched)
 
-    return guard
+def reads_right_only(node: Node, matched: Parts) -> bool:
+    """Whether the parts read only the join's right side: the left side lacks the other columns."""
+    return _reads_only(node.inputs[0].inputs[1], matched)
+
+
+def _reads_only(side: Node, matched: Parts) -> bool:
+    names = set(side.schema.names)
+    return all(part.columns() <= names for part in matched)
 
 
 def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
@@ -55,28 +58,20 @@ def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
     return rewrite
 
 
-def filtered(parts: Iterable[Expression], node: Node) -> Node:
-    """A node behind a filter; merged with one that is there already; the node itself for no condition."""
-    parts = list(parts)
-    if not parts:
-        return node
-    if isinstance(node.operator, Filter):
-        return Node(Filter(conjunction([*parts, node.operator.condition])), node.inputs)
-    return Node(Filter(conjunction(parts)), (node,))
-
-
 FILTER_BELOW_LEFT = Rule(
     name="filter-below-left",
     equation="filter(p, join(L, R)) = join(filter(p, L), R)",
+    shape=Shape(Filter, Shape(Join)),
     match=match,
-    guard=reads_only(0),
+    guards=(reads_left_only,),
     rewrite=rewrite_below(0),
 )
 
 FILTER_BELOW_RIGHT = Rule(
     name="filter-below-right",
     equation="filter(p, join(L, R)) = join(L, filter(p, R))",
+    shape=Shape(Filter, Shape(Join)),
     match=match,
-    guard=reads_only(1),
+    guards=(reads_right_only,),
     rewrite=rewrite_below(1),
 )

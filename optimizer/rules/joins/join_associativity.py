@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.linking import Conditions, hides_columns_of
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
@@ -26,14 +26,15 @@ Joins = tuple[Join, Join]
 
 
 def match(node: Node) -> Iterable[Joins]:
-    """A join whose left side is a join."""
-    if isinstance(node.operator, Join) and isinstance(node.inputs[0].operator, Join):
-        return [(node.operator, node.inputs[0].operator)]
-    return []
+    """The upper join and the lower one."""
+    upper, lower = node.operator, node.inputs[0].operator
+    assert isinstance(upper, Join)
+    assert isinstance(lower, Join)
+    return [(upper, lower)]
 
 
 def names_are_distinct(node: Node, matched: Joins) -> bool:
-    """Whether no column name occurs in two of the three inputs."""
+    """Whether no column name occurs in two of the three inputs: it would mean both."""
     lower, c = node.inputs
     return not hides_columns_of(lower, c)
 
@@ -50,8 +51,9 @@ def rewrite(node: Node, matched: Joins) -> Node:
 JOIN_ASSOCIATIVITY = Rule(
     name="join-associativity",
     equation="join(join(A, B), C) = join(A, join(B, C))",
+    shape=Shape(Join, Shape(Join)),
     match=match,
-    guard=names_are_distinct,
+    guards=(names_are_distinct,),
     rewrite=rewrite,
     keeps_links=True,
 )

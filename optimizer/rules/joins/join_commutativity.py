@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Join]:
-    """Any join."""
-    return [node.operator] if isinstance(node.operator, Join) else []
+    """The join."""
+    assert isinstance(node.operator, Join)
+    return [node.operator]
 
 
 def rewrite(node: Node, matched: Join) -> Node:
@@ -31,6 +32,7 @@ def rewrite(node: Node, matched: Join) -> Node:
 JOIN_COMMUTATIVITY = Rule(
     name="join-commutativity",
     equation="join(L, R) = join(R, L)",
+    shape=Shape(Join),
     match=match,
     rewrite=rewrite,
     keeps_links=True,

@@ -12,20 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filter_below_join import Parts, filtered
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.measures import filtering
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """A filter over a join: the parts of its condition that read something of both sides."""
-    if isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Join):
-        sides = [set(side.schema.names) for side in node.inputs[0].inputs]
-        parts = conjuncts(node.operator.condition)
-        if matched := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
-            yield matched
+    """The parts of the filter's condition that read something of both sides."""
+    assert isinstance(node.operator, Filter)
+    sides = [set(side.schema.names) for side in node.inputs[0].inputs]
+    parts = conjuncts(node.operator.condition)
+    if matched := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
+        yield matched
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
@@ -41,6 +42,8 @@ def rewrite(node: Node, matched: Parts) -> Node:
 FILTER_INTO_JOIN = Rule(
     name="filter-into-join",
     equation="filter(p, join(c, L, R)) = join(p and c, L, R)",
+    shape=Shape(Filter, Shape(Join)),
     match=match,
     rewrite=rewrite,
+    measure=filtering,
 )

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filter_below_join import filtered
-from midstream.optimizer.rules.rule import Rule
+from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Filter]:
-    """A filter over a filter."""
-    if isinstance(node.operator, Filter) and isinstance(node.inputs[0].operator, Filter):
-        return [node.operator]
-    return []
+    """The upper filter."""
+    assert isinstance(node.operator, Filter)
+    return [node.operator]
 
 
 def rewrite(node: Node, matched: Filter) -> Node:
@@ -34,6 +34,8 @@ def rewrite(node: Node, matched: Filter) -> Node:
 FILTER_MERGING = Rule(
     name="filter-merging",
     equation="filter(p, filter(q, S)) = filter(p and q, S)",
+    shape=Shape(Filter, Shape(Filter)),
     match=match,
     rewrite=rewrite,
+    measure=operators,
 )

@@ -1,0 +1,1 @@
+"""Rules that move, split and merge filters."""

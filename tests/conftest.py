@@ -129,11 +129,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep tests in one worker that share what takes long to make: Spark, or what a module makes once. Skip
-    those marked `spark` where Spark cannot run."""
+    """Keep tests in one worker that share what takes long to make: Spark, or what a module makes once.
+
+    Those of one function stay together too: whenever a test ends, xdist looks at all groups. Those marked
+    `spark` are skipped where Spark cannot run.
+    """
     has_groups = any(line.startswith("xdist_group") for line in config.getini("markers"))
     for item in items:
-        group = item.path.stem if _shares(item) else None
+        function, is_one_of_several, _ = item.name.partition("[")
+        group = item.path.stem if _shares(item) else function if is_one_of_several else None
         if item.get_closest_marker("spark") is not None:
             group = "spark"
             if obstacle := find_spark_obstacle():

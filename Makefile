@@ -38,7 +38,8 @@ IN_WHEEL := $(wildcard tests/test_packaging.py tests/test_doctests.py tests/test
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-unexport PYTHONPATH
+# Every one of a hundred commands that tests start would compile all modules anew without their bytecode.
+unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

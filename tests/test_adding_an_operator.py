@@ -16,9 +16,9 @@ import midstream as ms
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.stateless import Stateless
 from midstream.operators.engine.planner import RUNNING
-from midstream.optimizer.cost.costing import Costing, Work
-from midstream.optimizer.cost.estimate import Estimate, inverse
-from midstream.optimizer.cost.outputs import OUTPUTS
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, Work
+from midstream.optimizer.cost.outputs import OUTPUTS, Output
 from midstream.optimizer.cost.work import WORK
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation
 from midstream.plans.algebra.operators import KINDS, Logical, Snapshot, SnapshotReducible
@@ -95,10 +95,16 @@ def running_times(node: Node) -> Operator:
 # 4. optimizer/cost: what comes out, and what that takes.
 
 
-def times_output(costing: Costing) -> Estimate:
+def times_content(costing: Costing) -> Content:
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Times)
-    return Estimate(inverse(s.rate * operator.number), s.l, s.g, 0.0, 0.0, s.facts)
+    return Content(s.valid * operator.number, s.facts, s.g)
+
+
+def times_cut(costing: Costing, content: Content) -> Cut:
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Times)
+    return Cut.of(s.rate * operator.number, content, s.l)
 
 
 def times_work(costing: Costing, output: Estimate) -> Work:
@@ -111,7 +117,7 @@ def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(KINDS, "times", Times)
     monkeypatch.setitem(IMPLEMENTATIONS, Times, (TIMES,))
     monkeypatch.setitem(RUNNING, TIMES, running_times)
-    monkeypatch.setitem(OUTPUTS, "times", times_output)
+    monkeypatch.setitem(OUTPUTS, "times", Output(times_content, times_cut))
     monkeypatch.setitem(WORK, "times", times_work)
     yield
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
-from midstream.optimizer.cost.estimate import Estimate, inverse, times
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, times
 
 MANY_ROWS = 200.0
 """From so many equal rows on, the smaller of two numbers is taken for the average minimum."""
@@ -65,24 +64,32 @@ def max_union(of: Overlap) -> Rows:
     return Rows(more + (less - of.both if math.isfinite(of.both) else 0.0), of.s.rate + of.t.rate)
 
 
-def compared(formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate) -> Estimate:
-    """The output of difference and its kin over so many different rows.
-
-    Starts and ends of elements begin results where the rows that are there let them.
-    """
-    mine, other = _each(s.valid, kinds), _each(t.valid, kinds)
-    both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
-    valid, most = formula(Overlap(s, t, mine, other, both))
-    rate = min(most, valid) if valid < most else most
-    length = valid / rate if 0 < rate < math.inf and valid < math.inf else s.l
-    return Estimate(inverse(rate), length, math.gcd(s.g, t.g), 0.0, 0.0, s.facts)
+def compared(formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate) -> Content:
+    """What is valid behind difference and its kin, over so many different rows."""
+    return Content(formula(_overlap(kinds, s, t)).valid, s.facts, math.gcd(s.g, t.g))
 
 
-def matched(keeps_matching: bool, selectivity: float, s: Estimate, t: Estimate) -> Estimate:
-    """The output of semi-join and anti-join: the left rows for which some right row matches, or none."""
+def compared_cut(formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate, content: Content) -> Cut:
+    """How that is cut: starts and ends of elements begin results where the rows that are there let them."""
+    valid, most = formula(_overlap(kinds, s, t))
+    return Cut.of(min(most, valid) if valid < most else most, content, s.l)
+
+
+def matched(share: float, s: Estimate, t: Estimate) -> Content:
+    """What is valid behind semi-join and anti-join: the share of left rows for which some right row matches,
+    or none."""
+    return Content(times(share, s.valid), s.facts, math.gcd(s.g, t.g))
+
+
+def matched_cut(share: float, s: Estimate) -> Cut:
+    """How that is cut: as the left rows are."""
+    return Cut(inverse(times(share, s.rate)), s.l)
+
+
+def matching_share(keeps_matching: bool, selectivity: float, t: Estimate) -> float:
+    """The share of rows for which some right row matches, or none."""
     alone = math.exp(-times(selectivity, t.valid))
-    rate = times(s.rate, 1 - alone if keeps_matching else alone)
-    return replace(s, d=inverse(rate), g=math.gcd(s.g, t.g), cost=0.0, state=0.0, always=0.0)
+    return 1 - alone if keeps_matching else alone
 
 
 def in_common(a: float, b: float) -> float:
@@ -102,6 +109,12 @@ def in_common(a: float, b: float) -> float:
         term = max(more_a, 0.0) * max(more_b, 0.0)
         total += term
     return total
+
+
+def _overlap(kinds: float, s: Estimate, t: Estimate) -> Overlap:
+    mine, other = _each(s.valid, kinds), _each(t.valid, kinds)
+    both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
+    return Overlap(s, t, mine, other, both)
 
 
 def _each(valid: float, kinds: float) -> float:

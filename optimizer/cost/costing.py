@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
 from midstream.optimizer.cost.estimate import Estimate
@@ -18,13 +17,6 @@ from midstream.plans.expressions.expressions import Expression, conjuncts
 from midstream.plans.values.schema import Schema
 
 
-class Work(NamedTuple):
-    """What an implementation takes: microseconds of processing per chronon, and elements kept."""
-
-    cost: float
-    state: float
-
-
 @dataclass(frozen=True)
 class Costing:
     """A node, and what is expected of its inputs."""
@@ -33,6 +25,14 @@ class Costing:
     inputs: Sequence[Estimate]
     units: UnitCosts
     selectivity: Selectivity
+    _satisfying: dict[tuple[Expression, ...], tuple[float, Facts]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def cut_otherwise(self, inputs: Sequence[Estimate]) -> Costing:
+        """The same operator over inputs of the same contents, the validity of which is cut in another way:
+        what conditions select is known already."""
+        return replace(self, inputs=inputs)
 
     @property
     def operator(self) -> Logical:
@@ -57,10 +57,13 @@ class Costing:
 
     def satisfying(self, conditions: Iterable[Expression]) -> tuple[float, Facts]:
         """The share of rows, or pairs of rows, that satisfy conditions, and what is known of them."""
-        schema = reduce(Schema.concat, self.schemas)
-        children = self.node.inputs
-        classes = {name: names for child in children for names in equal_columns(child) for name in names}
-        return self.selectivity.of(conditions, schema, self.facts, classes)
+        parts = tuple(conditions)
+        if parts not in self._satisfying:
+            schema = reduce(Schema.concat, self.schemas)
+            children = self.node.inputs
+            classes = {name: names for child in children for names in equal_columns(child) for name in names}
+            self._satisfying[parts] = self.selectivity.of(parts, schema, self.facts, classes)
+        return self._satisfying[parts]
 
     def kinds(self, names: Iterable[str]) -> float:
         """How many different values some columns of the first input have together."""

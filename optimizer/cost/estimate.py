@@ -5,37 +5,114 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import Facts
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """An operator's output, and what the operator costs.
+class Content:
+    """What is true of an output snapshot by snapshot: it is the same for all plans that mean the same.
 
-    d, l, g    as in StreamStatistics
-    cost       microseconds of processing per chronon
-    state      elements kept
-    always     rows that are valid at every instant, as those of a constant relation are
+    valid      rows that are valid at one instant, on average
+    facts      what is known of the columns' values
+    g          granule, the unit of which timestamps are multiples
+    always     how many of these rows are valid at every instant, as those of a constant relation are
+    """
+
+    valid: float
+    facts: Facts
+    g: int = 1
+    always: float = 0.0
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How the validity of an output is cut into elements: this differs between plans that mean the same.
+
+    d    average distance between the starts of successive elements, in chronons
+    l    average length of validity, in chronons
     """
 
     d: float
     l: float  # noqa: E741 - the model's own letter
-    g: int
+
+    @classmethod
+    def of(cls, rate: float, content: Content, length: float) -> Cut:
+        """So many elements a chronon that together are the content. Where their number or that of the rows
+        does not tell how long each is valid, it is the given length."""
+        passing = content.valid - content.always
+        return cls(inverse(rate), passing / rate if 0 < rate < math.inf and passing < math.inf else length)
+
+    @cached_property
+    def rate(self) -> float:
+        """Elements per chronon."""
+        return inverse(self.d)
+
+
+class Work(NamedTuple):
+    """What an implementation takes: microseconds of processing per chronon, and elements kept."""
+
     cost: float
     state: float
-    facts: Facts
-    always: float = 0.0
+
+
+NOTHING = Work(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An operator's output, and what the operator takes."""
+
+    content: Content
+    cut: Cut
+    work: Work = NOTHING
+
+    @property
+    def d(self) -> float:
+        """Chronons between the starts of results, on average."""
+        return self.cut.d
+
+    @property
+    def l(self) -> float:  # noqa: E743 - the model's own letter
+        """Chronons for which a result is valid, on average."""
+        return self.cut.l
+
+    @property
+    def g(self) -> int:
+        """The granule."""
+        return self.content.g
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the columns' values."""
+        return self.content.facts
+
+    @property
+    def always(self) -> float:
+        """How many results are valid at every instant."""
+        return self.content.always
+
+    @property
+    def cost(self) -> float:
+        """Microseconds of processing per chronon."""
+        return self.work.cost
+
+    @property
+    def state(self) -> float:
+        """Elements kept."""
+        return self.work.state
 
     @property
     def rate(self) -> float:
         """Results per chronon."""
-        return inverse(self.d)
+        return self.cut.rate
 
     @property
     def valid(self) -> float:
         """How many results are valid at one instant."""
-        return times(self.rate, self.l) + self.always
+        return self.content.valid
 
 
 def inverse(number: float) -> float:
@@ -56,3 +133,15 @@ def times(*factors: float) -> float:
     product = 0.0 if 0.0 in factors else math.prod(factors)
     # Factors too small for a float are 0 as well.
     return product if product == product else 0.0
+
+
+def different(valid: float, kinds: float) -> float:
+    """How many different rows are valid at an instant, where so many are on average, of so many kinds: their
+    number has a Poisson distribution, so that a kind is absent with the probability e^(-valid/kinds).
+
+    >>> round(different(10.0, 4.0), 3), different(10.0, math.inf), different(math.inf, 4.0)
+    (3.672, 10.0, 4.0)
+    """
+    if math.isinf(kinds) or not kinds:
+        return min(valid, kinds)
+    return -kinds * math.expm1(-valid / kinds)

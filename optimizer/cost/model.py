@@ -1,9 +1,9 @@
 """What a plan costs.
 
-Bottom up, every operator's output is described by (d, l, g) and by what is known of its columns' values; from
-the inputs' descriptions follow the operator's processing cost per chronon and its state. A plan costs the sum
-of its operators above its inputs: windows, and all below them, are the same in every plan that it is compared
-with.
+Bottom up, every operator's output is described: its content, which is true snapshot by snapshot, and how
+validity is cut into elements. From the inputs' descriptions follow the operator's processing cost per chronon
+and its state. A plan costs the sum of its operators above its inputs: windows, and all below them, are the
+same in every plan that it is compared with.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 
 from midstream.optimizer.cost.column_facts import input_facts
 from midstream.optimizer.cost.costing import Costing
-from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
@@ -82,14 +82,17 @@ class CostModel:
             raise TypeError(f"no cost formula for {operator}")
         formula = expected_implementation(costing.node).formula
         assert formula is not None, f"{operator} is compared with nothing"
-        output = OUTPUTS[operator.formulas](costing)
-        work = WORK[formula](costing, output)
-        return replace(output, cost=work.cost, state=work.state)
+        formulas = OUTPUTS[operator.formulas]
+        content = formulas.content(costing)
+        output = Estimate(content, formulas.cut(costing, content))
+        return replace(output, work=WORK[formula](costing, output))
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_plan(Plan(node)).root)
         facts = input_facts(node.schema, stream.sample, self._statistics.distributions)
-        return Estimate(stream.d, stream.l, stream.g, 0.0, 0.0, facts, stream.always)
+        cut = Cut(stream.d, stream.l)
+        valid = times(cut.rate, cut.l) + stream.always
+        return Estimate(Content(valid, facts, stream.g, stream.always), cut)
 
 
 def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from midstream.optimizer.cost.costing import Costing, Work
-from midstream.optimizer.cost.estimate import Estimate, times
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Estimate, Work, times
 from midstream.optimizer.cost.outputs import overlapping
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
@@ -104,11 +104,13 @@ def multisets_work(costing: Costing, output: Estimate) -> Work:
 
 
 def distinct_work(costing: Costing, output: Estimate) -> Work:
-    """(22.24) to (22.29)."""
+    """(22.24) to (22.29). What is to be done for an element depends on whether an equal one is valid; of n
+    different rows, one is with the probability 1 - e^(-valid/n)."""
     (s,), u = costing.inputs, costing.units
     n = costing.kinds(costing.node.schema.names)
+    equal_one_there = -math.expm1(-s.valid / n) if s.valid < math.inf else float(n < math.inf)
     step = 2 * u.hash + u.predicate + u.bucket + 2 * u.link + 2 * u.remove + u.output
-    step += u.create + 2 * u.queue if n <= s.valid and n < math.inf else u.bucket
+    step += equal_one_there * (u.create + 2 * u.queue) + (1 - equal_one_there) * u.bucket
     return Work(s.rate * step, s.valid)
 
 

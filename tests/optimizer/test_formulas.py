@@ -166,24 +166,30 @@ def test_granules_of_several_inputs_have_a_common_one() -> None:
     assert root(S.filter(S["x"] > 1).distinct(), statistics).g == 10
 
 
-@pytest.mark.parametrize(
-    ("values", "length", "steps"),
-    [
-        pytest.param(
-            4, 40.0, 200_000_000 + 100, id="n d = 40 < l: the parts that outlive the last equal row"
-        ),
-        pytest.param(6, 60.0, 200_000_000 + 100, id="n d = 60 = l"),
-        pytest.param(8, 60.0, 100_000, id="n d = 80 > l: no duplicates"),
-    ],
-)
-def test_distinct(values: int, length: float, steps: int) -> None:
-    """(22.5): d' = d, l' = n d where that is less than l; (22.24): l/d; (22.25) to (22.29)."""
+@pytest.mark.parametrize("values", [1, 4, 6, 8, 60])
+def test_distinct(values: int) -> None:
+    """Of 60/10 = 6 rows, n (1 - e^(-6/n)) are different, and so are valid; d' = d; (22.24): l/d.
+
+    (22.25) to (22.29): an element of which an equal one is valid is created anew, and waits for it to end;
+    any other one gets a bucket.
+    """
+    different = values * (1 - math.exp(-6 / values))
     statistics = with_values(10.0, 60.0, list(range(values)) * 2, [0] * values * 2)
     found = root(S.distinct(), statistics)
-    assert (found.d, found.l, found.g) == (10.0, length, 1)
-    assert found.state == 6
+    assert (found.d, found.g, found.state) == (10.0, 1, 6)
+    assert found.valid == pytest.approx(different)
+    assert found.l == pytest.approx(different * 10.0)
     common = 20_000 + 1 + 100_000 + 2_000_000 + 20_000_000 + 1_000
-    assert found.cost == exactly(0.1 * (common + steps))
+    repeated = different / values
+    assert found.cost == exactly(0.1 * (common + repeated * 200_000_100 + (1 - repeated) * 100_000))
+
+
+def test_few_and_many_different_rows_are_those_of_the_thesis() -> None:
+    """(22.5): l' = n d where n is much less than l/d, and l where it is much more."""
+    statistics = with_values(1.0, 600.0, [0, 1] * 2, [0] * 4)
+    assert root(S.distinct(), statistics).l == pytest.approx(2.0)
+    rare = with_values(600.0, 60.0, [0, 1, 2, 3, 4] * 2, [0] * 10)
+    assert root(S.distinct(), rare).l == pytest.approx(60.0, rel=0.02)
 
 
 def test_distinct_without_any_knowledge_expects_no_duplicates() -> None:

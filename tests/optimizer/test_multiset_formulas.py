@@ -17,7 +17,7 @@ from midstream.operators.engine.run import interleave
 from midstream.optimizer import CostModel, Statistics, price
 from midstream.optimizer.cost.comparisons import MANY_ROWS, in_common
 from midstream.optimizer.cost.costing import Costing
-from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, stream
@@ -147,7 +147,9 @@ def test_of_many_the_smaller_number_is_in_common() -> None:
 
 
 NUMBERS = [1e-300, 0.5, 1e9, 1e300, math.inf]
-ARRIVING = [Estimate(d, length, 1, 0.0, 0.0, {}) for d in NUMBERS for length in [0.0, *NUMBERS]]
+ARRIVING = [
+    Estimate(Content(times(1 / d, length), {}), Cut(d, length)) for d in NUMBERS for length in [0.0, *NUMBERS]
+]
 
 
 LEFT, RIGHT = stream("l", intervals=True, x="integer"), stream("r", intervals=True, x="integer")

@@ -81,13 +81,13 @@ def _drawn(seed: str, population: range, weights: list[float] | None = None) -> 
 
 def pushes(tagged: Sequence[Tagged], names: Sequence[str], batch_size: int) -> list[tuple[str, Batch]]:
     """What the engine is given: of each chunk a batch a stream."""
-    found: list[tuple[str, Batch]] = []
+    arriving: list[tuple[str, Batch]] = []
     for chunk in chunked(tagged, batch_size * len(names)):
         batches: list[Batch] = [[] for _ in names]
         for port, element in chunk:
             batches[port].append(element)
-        found += [(name, batch) for name, batch in zip(names, batches, strict=True) if batch]
-    return found
+        arriving += [(name, batch) for name, batch in zip(names, batches, strict=True) if batch]
+    return arriving
 
 
 def chunked(tagged: Sequence[Tagged], size: int) -> list[Sequence[Tagged]]:

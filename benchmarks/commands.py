@@ -100,8 +100,8 @@ def bench(
     taking_part = [name for name, version in versions.items() if version is not None]
 
     from midstream.benchmarks.measuring import ItemResult, runs
-    from midstream.benchmarks.races import measure
     from midstream.benchmarks.report import Benchmark, show
+    from midstream.benchmarks.turns import measure
 
     # Without windows of its own, an item is measured once.
     plan = [(item, windows if item.window else (None,)) for item in chosen]
@@ -181,7 +181,7 @@ def arrivals(
 
     Exit status: 0 if the results are the same, 1 if not, 2 for bad input.
     """
-    from midstream.benchmarks.arrival_races import BYTEWAX, COLLECTORS, race, show_arrivals
+    from midstream.benchmarks.arrival_turns import BYTEWAX, COLLECTORS, compare, show_arrivals
     from midstream.benchmarks.arrivals import ARRIVALS
 
     chosen = chosen_items(items, ARRIVALS)
@@ -195,7 +195,7 @@ def arrivals(
     _check_files(output, None)
     taking_part = [BYTEWAX] if peers and installed()[BYTEWAX] is not None else []
     with progress_bar("runs") as advance:
-        run = race(chosen, elements, repetitions, batch_size, settings, taking_part, seed, advance)
+        run = compare(chosen, elements, repetitions, batch_size, settings, taking_part, seed, advance)
     _write(run.as_dict(), as_json, output)
     if not as_json:
         show_arrivals(run, Console())

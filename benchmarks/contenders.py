@@ -34,18 +34,18 @@ def contenders(workload: Workload, batch_sizes: Sequence[int], peers: Collection
     streamz passes single elements on, so it takes part at batch size 1 only.
     """
     tagged = feed(workload.streams)
-    found: list[Contender] = []
+    taking_part: list[Contender] = []
     for size in batch_sizes:
         cut = chunks(tagged, len(workload.streams), size)
         pushes = _pushes(workload, tagged, cut, size)
         by_hand = _elements(workload, tagged) if size == 1 else _batches(workload, cut)
-        found.append(Contender(BY_HAND, size, by_hand))
-        found.append(Contender(MIDSTREAM, size, _engine(workload, pushes)))
+        taking_part.append(Contender(BY_HAND, size, by_hand))
+        taking_part.append(Contender(MIDSTREAM, size, _engine(workload, pushes)))
         if "bytewax" in peers:
-            found.append(_bytewax(workload, tagged, size))
+            taking_part.append(_bytewax(workload, tagged, size))
         if "streamz" in peers and size == 1:
-            found.append(_streamz(workload, tagged))
-    return found
+            taking_part.append(_streamz(workload, tagged))
+    return taking_part
 
 
 def reference(workload: Workload) -> list[Element]:

@@ -76,18 +76,18 @@ def measure_files(
     (True, True)
     """
     with tempfile.TemporaryDirectory() as folder:
-        given, hand, own = (Path(folder, name) for name in ("sale.csv", "by_hand.csv", "query.csv"))
-        _write_rows(given, rows, seed)
+        source, hand, own = (Path(folder, name) for name in ("sale.csv", "by_hand.csv", "query.csv"))
+        _write_rows(source, rows, seed)
         seconds: tuple[list[float], list[float]] = ([], [])
         samples: list[int] = []
         results = 0
         for number in range(repetitions):
             started = perf_counter()
-            results = by_hand(given, hand)
+            results = by_hand(source, hand)
             seconds[0].append(perf_counter() - started)
             samples.clear()
             started = perf_counter()
-            _query(given, own, samples)
+            _query(source, own, samples)
             seconds[1].append(perf_counter() - started)
             progress(number + 1, repetitions)
         with hand.open(newline="") as one, own.open(newline="") as other:
@@ -97,10 +97,10 @@ def measure_files(
         return FilesRun(rows, results, tuple(seconds[0]), tuple(seconds[1]), memory, is_equal)
 
 
-def by_hand(given: Path, target: Path) -> int:
+def by_hand(source: Path, target: Path) -> int:
     """The same work as the script's, in one loop; gives the number of results."""
     results = 0
-    with given.open(newline="", encoding="utf-8") as file, target.open("w", newline="") as out:
+    with source.open(newline="", encoding="utf-8") as file, target.open("w", newline="") as out:
         reader, writer = csv.reader(file), csv.writer(out)
         next(reader)
         writer.writerow(("start", "end", "item", "price", "buyer"))
@@ -112,7 +112,7 @@ def by_hand(given: Path, target: Path) -> int:
     return results
 
 
-def _query(given: Path, target: Path, samples: list[int]) -> None:
+def _query(source: Path, target: Path, samples: list[int]) -> None:
     from midstream.commands.running import Wishes, run_queries
     from midstream.plans.sql import Catalog
 
@@ -122,7 +122,7 @@ def _query(given: Path, target: Path, samples: list[int]) -> None:
 
     catalog = Catalog()
     queries = catalog.execute(SCRIPT)
-    run_queries(catalog, queries, Wishes({"sale": str(given)}, str(target)), look)
+    run_queries(catalog, queries, Wishes({"sale": str(source)}, str(target)), look)
 
 
 def _write_rows(path: Path, rows: int, seed: int) -> None:

@@ -141,7 +141,7 @@ def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -
     return (repetitions + 1) * (len(batch_sizes) * each + single)
 
 
-class Race:
+class Comparison:
     """The contenders for a workload, each under its number, and what was measured of them so far.
 
     All are to run in turn, again and again, so that what else the machine does hits all alike; and first once
@@ -171,9 +171,9 @@ class Race:
         contender, measured = self._contenders[number], self._measured[number]
         gc.collect()
         started = perf_counter()
-        found = contender.run()
+        output = contender.run()
         measured.seconds.append(perf_counter() - started)
-        measured.check(contender.convert(found), self._expected, contender.keeps_order)
+        measured.check(contender.convert(output), self._expected, contender.keeps_order)
 
     def result(self) -> ItemResult:
         """What was measured."""

@@ -62,7 +62,7 @@ class Cost:
 class QueriesRun:
     """What was measured with streams of their own, and with streams and windows that all share."""
 
-    apart: tuple[Cost, ...]
+    separate: tuple[Cost, ...]
     shared: tuple[Cost, ...]
     push: tuple[tuple[float, float], ...]
     """Seconds an element in each turn: with one query, and with the most queries."""
@@ -79,7 +79,7 @@ class QueriesRun:
     @property
     def growth(self) -> float:
         """How much more a query costs among the most queries than among the fewest, at the worst."""
-        pairs = [(costs[0], costs[-1]) for costs in (self.apart, self.shared)]
+        pairs = [(costs[0], costs[-1]) for costs in (self.separate, self.shared)]
         growths = [(m.add / f.add, m.migrate / f.migrate, m.remove / f.remove) for f, m in pairs]
         return max(map(max, growths))
 
@@ -91,7 +91,7 @@ class QueriesRun:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
-            "own_streams": [cost.as_dict() for cost in self.apart],
+            "own_streams": [cost.as_dict() for cost in self.separate],
             "shared_streams": [cost.as_dict() for cost in self.shared],
             "push_ratio": self.push_ratio,
             "push_seconds": {
@@ -156,16 +156,16 @@ def measure_queries(
     """Measure at each number of queries, in order; they are of five shapes in turn.
 
     >>> run = measure_queries([5, 10])
-    >>> [cost.queries for cost in run.apart], run.is_right
+    >>> [cost.queries for cost in run.separate], run.is_right
     ([5, 10], True)
     """
     sizes = sorted(sizes)
     runs = [(is_shared, size) for is_shared in (False, True) for size in sizes]
-    found = []
+    measured = []
     for done, (is_shared, size) in enumerate(runs):
-        found.append(_measure(size, is_shared=is_shared))
+        measured.append(_measure(size, is_shared=is_shared))
         progress(done + 1, len(runs) + 1)
-    costs = [cost for cost, _ in found]
+    costs = [cost for cost, _ in measured]
     pushes = _pushes(sizes[-1])
     progress(len(runs) + 1, len(runs) + 1)
     return QueriesRun(
@@ -173,7 +173,7 @@ def measure_queries(
         tuple(costs[len(sizes) :]),
         pushes,
         _push(_engine(sizes[-1], is_shared=True), "a", 0),
-        all(is_right for _, is_right in found),
+        all(is_right for _, is_right in measured),
     )
 
 
@@ -186,8 +186,8 @@ def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
     engine = Engine()
     arrived: dict[str, Batch] = {}
     add = _seconds(range(queries), lambda number: engine.add(plans[number][0], name=str(number)))
-    for number, found in results.items():
-        engine.subscribe(found.extend, query=str(number))
+    for number, output in results.items():
+        engine.subscribe(output.extend, query=str(number))
     _feed(engine, arrived, 0)
     transitions = []
     moved = _seconds(
@@ -197,8 +197,8 @@ def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
         _feed(engine, arrived, time)
     engine.close()
     is_right = all(transition.phase is Phase.DONE for transition in transitions) and all(
-        compare(normal_form(_alone(plans[number][0], arrived)), normal_form(found))
-        for number, found in results.items()
+        compare(normal_form(_alone(plans[number][0], arrived)), normal_form(output))
+        for number, output in results.items()
     )
     remove = _seconds(range(queries), lambda number: engine.remove(str(number)))
     return Cost(queries, add, moved, remove), is_right
@@ -252,7 +252,7 @@ def _push(engine: Engine, name: str, turn: int) -> float:
 def show_queries(run: QueriesRun, console: Console) -> None:
     """What was measured, as a table, and the verdict."""
     table = Table("streams", "queries", "add", "migrate", "remove")
-    for kind, costs in (("of their own", run.apart), ("shared", run.shared)):
+    for kind, costs in (("of their own", run.separate), ("shared", run.shared)):
         for cost in costs:
             times = (f"{1000 * seconds:.2f} ms" for seconds in (cost.add, cost.migrate, cost.remove))
             table.add_row(kind, f"{cost.queries:,}", *times)
@@ -261,7 +261,7 @@ def show_queries(run: QueriesRun, console: Console) -> None:
     console.print(
         Text(
             f"An element for one query takes {one:.2f} µs where it is the only one, and {most:.2f} µs among "
-            f"{run.apart[-1].queries:,}: {run.push_ratio:.2f} times as long (the mark is {PUSH_MARK:.1f}).\n"
+            f"{run.shared[-1].queries:,}: {run.push_ratio:.2f} times as long (the mark is {PUSH_MARK:.1f}).\n"
             f"An element for all of {run.shared[-1].queries:,} takes {1e6 * run.push_shared:,.0f} µs.\n"
             f"A query among the most costs up to {run.growth:.2f} times what it costs among the fewest (the "
             f"mark is {GROWTH_MARK:.1f})."

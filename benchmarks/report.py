@@ -132,10 +132,10 @@ def empty_table(first: str, *others: str) -> Table:
 
 
 def _by_size(measured: Sequence[Measured]) -> dict[int, dict[str, Measured]]:
-    found: dict[int, dict[str, Measured]] = {}
+    by_size: dict[int, dict[str, Measured]] = {}
     for one in measured:
-        found.setdefault(one.batch_size, {})[one.name] = one
-    return found
+        by_size.setdefault(one.batch_size, {})[one.name] = one
+    return by_size
 
 
 def show_spread(spread: Spread) -> str:

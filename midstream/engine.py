@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 
 from midstream.migration.migrate import migrate
 from midstream.migration.transition import Transition
+from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.entrance import Entrances
 from midstream.operators.engine.feed import Feed
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.metadata import Metadata
-from midstream.operators.engine.queries import Sink
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
@@ -61,7 +61,7 @@ class Engine:
     def __init__(
         self,
         plan: Plan | Stream | None = None,
-        sink: Sink | None = None,
+        sink: Take | None = None,
         *,
         relations: Relations | None = None,
         slack: Mapping[str, Time] | None = None,
@@ -123,7 +123,7 @@ class Engine:
         """A query by name; the first one without."""
         return Query(self._graph, self._graph.query(name))
 
-    def add(self, plan: Plan | Stream, sink: Sink | None = None, name: str = QUERY) -> Query:
+    def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares what it has in common with those that run.
 
         It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
@@ -138,7 +138,7 @@ class Engine:
         """Stop a query. The state that no other query uses is dropped, and results under construction too."""
         self._graph.remove(name)
 
-    def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
+    def subscribe(self, sink: Take, output: str | None = None, query: str | None = None) -> None:
         """Hand every further batch of results of a query's output to a function; of the first query and its
         first output by default. Before anything has arrived, rows of relations that are results by themselves
         are handed over at once."""

@@ -40,17 +40,17 @@ class Workload:
 def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
     """Complete streams for all sources of a plan, and the elements of its relations; columns must be
     integers."""
-    found: dict[str, st.SearchStrategy[list[Element]]] = {
+    drawn: dict[str, st.SearchStrategy[list[Element]]] = {
         source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
         for source in plan.sources
     }
     for one in plan.relations:
         row = rows(len(one.columns))
         if one.is_constant:
-            found[one.relation] = st.lists(row, max_size=5).map(constant)
+            drawn[one.relation] = st.lists(row, max_size=5).map(constant)
         else:
-            found[one.relation] = elements(row, forever=forever, max_size=6)
-    return st.fixed_dictionaries(found)
+            drawn[one.relation] = elements(row, forever=forever, max_size=6)
+    return st.fixed_dictionaries(drawn)
 
 
 @st.composite

@@ -23,7 +23,7 @@ from midstream.plans.values.streams import Time
 
 _MEAN = """
 try:
-    mean{a} = {whole} / {known}
+    mean{a} = {total} / {known}
 except OverflowError:
     mean{a} = None
 """
@@ -33,7 +33,7 @@ _MEAN_OF_ANY = """
 if {rest} is None:
     {of_integers}
 else:
-    mean{a} = {rest}.over({known}, {whole})
+    mean{a} = {rest}.over({known}, {total})
 """
 
 _TOP = """
@@ -67,20 +67,20 @@ def _known(a: int) -> Piece:
     return Piece({f"known{a}": "0"}, add=f"group.known{a} += 1", remove=f"group.known{a} -= 1")
 
 
-def _whole(a: int) -> Piece:
+def _integers(a: int) -> Piece:
     """The sum of integers."""
-    return Piece({f"whole{a}": "0"}, add=f"group.whole{a} += a{a}", remove=f"group.whole{a} -= a{a}")
+    return Piece({f"integers{a}": "0"}, add=f"group.integers{a} += a{a}", remove=f"group.integers{a} -= a{a}")
 
 
 def _total(a: int) -> Piece:
     """The sum of any numbers: of integers in line, of the rest, if there is one, exactly."""
     change = """
 if type(a{a}) is int or isinstance(a{a}, int):
-    group.whole{a} {sign}= a{a}
+    group.integers{a} {sign}= a{a}
 else:
     group.rest{a} = {change}(group.rest{a}, a{a})"""
     return Piece(
-        {f"whole{a}": "0", f"rest{a}": "None"},
+        {f"integers{a}": "0", f"rest{a}": "None"},
         add=change.format(a=a, sign="+", change="plus"),
         remove=change.format(a=a, sign="-", change="minus"),
     )
@@ -158,25 +158,25 @@ class GroupState:
             known = f"group.known{a}"
         if call.function == "count":
             return known
-        is_whole = call.argument.kind(self.schema).type is Type.INTEGER
-        value = self._inline(call.name, a, known, is_whole=is_whole)
+        is_integer = call.argument.kind(self.schema).type is Type.INTEGER
+        value = self._inline(call.name, a, known, is_integer=is_integer)
         return f"({value} if {known} else None)" if is_nullable else value
 
-    def _inline(self, function: str, a: int, known: str, *, is_whole: bool) -> str:
+    def _inline(self, function: str, a: int, known: str, *, is_integer: bool) -> str:
         if function in ("min", "max"):
             self.pieces[f"{function}{a}"] = a, _extreme(a, function)
             kept, late = f"group.{function}{a}", f"group.late_{function}{a}"
             return self._computed(
                 function, a, _TOP.format(a=a, function=function, kept=kept, late=late), known
             )
-        whole, rest = f"group.whole{a}", f"group.rest{a}"
-        self.pieces[f"total{a}"] = a, _whole(a) if is_whole else _total(a)
+        total, rest = f"group.integers{a}", f"group.rest{a}"
+        self.pieces[f"total{a}"] = a, _integers(a) if is_integer else _total(a)
         if function == "sum":
-            return whole if is_whole else f"({whole} if {rest} is None else {rest}.over(1, {whole}))"
-        lines = _MEAN.strip().format(a=a, whole=whole, known=known)
-        if not is_whole:
+            return total if is_integer else f"({total} if {rest} is None else {rest}.over(1, {total}))"
+        lines = _MEAN.strip().format(a=a, total=total, known=known)
+        if not is_integer:
             of_integers = indent(lines, "    ").strip()
-            lines = _MEAN_OF_ANY.format(a=a, whole=whole, known=known, rest=rest, of_integers=of_integers)
+            lines = _MEAN_OF_ANY.format(a=a, total=total, known=known, rest=rest, of_integers=of_integers)
         return self._computed("mean", a, lines, known)
 
     def _computed(self, what: str, a: int, lines: str, known: str) -> str:
@@ -187,14 +187,14 @@ class GroupState:
 
     def lines(self, moment: str) -> str:
         """What all pieces do at a moment; nothing where the argument is unknown."""
-        found = []
+        blocks = []
         for a, argument in enumerate(self.arguments):
             parts = [getattr(piece, moment).strip() for of, piece in self.pieces.values() if of == a]
             lines = "\n".join(filter(None, parts))
             if lines and argument.kind(self.schema).nullable:
                 lines = f"if a{a} is not None:\n{indent(lines, '    ')}"
-            found.append(lines)
-        return "\n".join(filter(None, found)) or "pass"
+            blocks.append(lines)
+        return "\n".join(filter(None, blocks)) or "pass"
 
     def compute(self, scope: Bindings) -> str:
         """Lines that compute the arguments."""

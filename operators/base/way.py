@@ -14,16 +14,22 @@ from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Time
 
-Sinks = dict[tuple[int, int], list[Callable[[Batch], object]]]
+Take = Callable[[Batch], object]
+"""Takes a batch, which is not empty, as a sink does."""
+
+Process = Callable[[int, Batch, Time], Batch]
+"""What an operator does with an event: a batch on a port, and the progress behind it."""
+
+Sinks = dict[tuple[int, int], list[Take]]
 """Who gets the results of an operator, by the places of queries and outputs."""
 
-Given = dict[int, tuple[Batch, Time]]
+Flow = dict[int, tuple[Batch, Time]]
 """What stops gave in one event, and how far they are behind it; by their numbers."""
 
 Ready = list[tuple[Sinks, Batch]]
 """Results that are to be delivered when all operators are done."""
 
-Step = Callable[[Given, Ready], None]
+Step = Callable[[Flow, Ready], None]
 """Runs some stops: reads what those below them gave, and adds what they give."""
 
 
@@ -31,15 +37,8 @@ class Tap(Protocol):
     """Sees all that an operator gives."""
 
     @property
-    def see(self) -> Callable[[Batch], object]:
-        """Takes a batch, which is not empty."""
-
-
-class Gauge(Protocol):
-    """Runs an operator, and measures it."""
-
-    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As the operator's."""
+    def see(self) -> Take:
+        """What is to take every batch."""
 
 
 @dataclass(slots=True, eq=False)
@@ -60,31 +59,32 @@ class Stop:
     """The nodes that read it, each with the number of its ports that do."""
     sinks: Sinks = field(default_factory=dict)
     tap: Tap | None = None
-    gauge: Gauge | None = None
+    measured: Process | None = None
+    """Runs the operator in place of its own `process`, and measures it."""
 
     @property
     def is_alone(self) -> bool:
         """Whether what it gives goes to one reader, and nobody else wants to see it."""
-        is_seen = self.sinks or self.tap is not None or self.gauge is not None
+        is_seen = self.sinks or self.tap is not None or self.measured is not None
         return not is_seen and list(self.readers.values()) == [1]
 
 
-def walk(stops: Iterable[Stop], given: Given, ready: Ready) -> None:
-    """Run all stops that can be reached from what is given; inputs come before their readers.
+def walk(stops: Iterable[Stop], flow: Flow, ready: Ready) -> None:
+    """Run all stops that can be reached from those in the flow; inputs come before their readers.
 
     Each hands on its results together with its progress, so that one with nothing to say does not stop those
     behind it.
     """
     for stop in stops:
-        feeds = [(port, *given[below]) for port, below in enumerate(stop.below) if below in given]
+        feeds = [(port, *flow[below]) for port, below in enumerate(stop.below) if below in flow]
         operator = stop.operator
         if operator is None or not feeds:
             continue
         out: Batch = []
         for port, batch, progress in feeds:
             if batch or progress > operator.reached[port]:
-                out = out + (stop.gauge or operator).process(port, batch, progress)
-        given[stop.number] = out, operator.progress()
+                out = out + (stop.measured or operator.process)(port, batch, progress)
+        flow[stop.number] = out, operator.progress()
         if out and stop.tap is not None:
             stop.tap.see(out)
         if out and stop.sinks:

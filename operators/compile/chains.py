@@ -64,7 +64,7 @@ def chained(stops: Sequence[Stop], kept: Set[int], names: dict[str, Any]) -> dic
     by_number = {stop.number: stop for stop in stops}
     for stop in stops:
         operator = stop.operator
-        code = None if operator is None or stop.gauge is not None else operator.code(names)
+        code = None if operator is None or stop.measured is not None else operator.code(names)
         if code is None:
             continue
         (below,) = stop.below

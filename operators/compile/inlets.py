@@ -6,39 +6,19 @@ all batches: more than one element, an element that a quick look does not find s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from midstream.operators.base.way import Stop
+from midstream.operators.base.way import Stop, Take
 from midstream.operators.compile import legs
+from midstream.operators.compile.checks import Checks
 from midstream.operators.compile.generated import define
 from midstream.operators.compile.routes import Route
-from midstream.plans.algebra.plan import Node
 from midstream.plans.values.finite import finite
-from midstream.plans.values.streams import FOREVER, Batch
+from midstream.plans.values.streams import FOREVER
 
 Inlet = Callable[[Iterable[Any]], None]
 """Takes what arrives on a stream."""
-
-
-class Way(Protocol):
-    """What is compiled of the way of a stream."""
-
-    source: Stop
-    stops: dict[Node, Stop]
-    stream: str
-
-    def sinks(self) -> Iterator[tuple[Stop, Callable[[Batch], object]]]:
-        """Who gets results, in order, with the stops that they are of."""
-
-
-class Entrance(Protocol):
-    """What is compiled of the checks of a stream."""
-
-    manager: Any
-    tests: list[str]
-    columns: str
-    floats: str
 
 
 _INLET = """
@@ -49,7 +29,7 @@ def inlet(elements):
             element, = elements
             start, end, row = element
             {unpack}
-            is_usual = start >= manager.progress and {tests}
+            is_usual = start >= manager.progress and {sound}
             if integers and is_usual:
                 element = start, end, row = start, end, {floats}
         except Exception:  # whatever an odd value raises when it is looked at
@@ -68,18 +48,23 @@ def inlet(elements):
 
 
 def compile_inlet(
-    way: Way, entrance: Entrance, take: Inlet, adopt_plans: Callable[[], None], waiting: Sequence[Node]
+    source: Stop,
+    stops: Sequence[Stop],
+    sinks: Sequence[tuple[Stop, Take]],
+    checks: Checks,
+    names: Mapping[str, object],
 ) -> Inlet | None:
     """The inlet of a stream that is in order; None where it reaches more than one function should hold.
 
-    What is unusual is left to `take`. Behind an element `adopt_plans` is called when something is `waiting`.
+    `names` has the stream's `way`, `entrance` and `manager`; `take`, to which what is unusual is left; and
+    `adopt_plans`, which is called behind an element when something is `waiting`.
     """
-    if len(way.stops) > legs.LEG or len(sinks := list(way.sinks())) > legs.LEG:
+    if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None
-    route = Route([way.source.number], list(way.stops.values()), set(), is_single=True)
+    route = Route([source.number], stops, set(), is_single=True)
     body = []
-    if way.source.tap is not None:
-        route.names["tap0"] = way.source.tap.see
+    if source.tap is not None:
+        route.names["tap0"] = source.tap.see
         body.append("tap0(b0)")
     body += route.lines
     for nth, (stop, sink) in enumerate(sinks):
@@ -89,24 +74,16 @@ def compile_inlet(
         body.append(f"sink{nth}(b{i})" if is_certain else f"if b{i}: sink{nth}(b{i})")
     if any("b0" in line for line in body):
         body.insert(0, "b0 = [element]")
-    source = _INLET.format(
-        unpack=f"{entrance.columns}= row" if entrance.columns else "pass",
-        tests=" and ".join(entrance.tests),
-        floats=entrance.floats,
+    (stream,) = source.streams
+    text = _INLET.format(
+        unpack=checks.unpack,
+        sound=checks.sound,
+        floats=checks.floats,
         body="\n    ".join(body or ["pass"]),
     )
-    names = route.names | {
-        "way": way,
-        "entrance": entrance,
-        "manager": entrance.manager,
-        "take": take,
-        "adopt_plans": adopt_plans,
-        "waiting": waiting,
-        "finite": finite,
-        "FOREVER": FOREVER,
-    }
+    route.names |= {**names, "finite": finite, "FOREVER": FOREVER}
     try:
-        inlet: Inlet = define(source, "inlet", names, f"way of {way.stream}, one element")
+        inlet: Inlet = define(text, "inlet", route.names, f"way of {stream}, one element")
     except (SyntaxError, MemoryError, RecursionError):
         return None
     return inlet

@@ -1,7 +1,7 @@
 """The way of an event through some stops, as generated source: what `walk` does, in a straight line.
 
-window 60, distinct        def step(given, ready):
-                               b0, p0 = given[number0]
+window 60, distinct        def step(flow, ready):
+                               b0, p0 = flow[number0]
                                reached1[0] = p0
                                if b0:
                                    b1 = [(start, start + 60, row) for start, end, row in b0]
@@ -27,18 +27,18 @@ from midstream.operators.compile.generated import define
 
 def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], title: str) -> Step:
     """A function that runs stops when something arrives at all of the inputs, which are numbers of stops. It
-    leaves in what is given what the `kept` ones give. What Python cannot compile, as expressions nest too
+    leaves in the flow what the `kept` ones give. What Python cannot compile, as expressions nest too
     deeply, is walked."""
     route = Route(inputs, stops, kept)
     lines = []
     for number in inputs:
         i = route.name(number, number=number)
-        lines.append(f"b{i}, p{i} = given[number{i}]")
+        lines.append(f"b{i}, p{i} = flow[number{i}]")
     lines += route.lines
     for stop in stops:
         if stop.number in route.progress:
             lines += _handed_on(route, stop, is_kept=stop.number in kept)
-    source = "\n".join(["def step(given, ready):", *indented(lines or ["pass"])])
+    source = "\n".join(["def step(flow, ready):", *indented(lines or ["pass"])])
     try:
         step: Step = define(source, "step", route.names, title)
     except (SyntaxError, MemoryError, RecursionError):
@@ -49,7 +49,7 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], t
 def _handed_on(route: Route, stop: Stop, *, is_kept: bool) -> Iterator[str]:
     if is_kept:
         i = route.name(stop.number, number=stop.number)
-        yield f"given[number{i}] = b{i}, {route.progress[stop.number]}"
+        yield f"flow[number{i}] = b{i}, {route.progress[stop.number]}"
     if stop.sinks:
         i = route.name(stop.number, sinks=stop.sinks)
         yield f"if b{i}: ready.append((sinks{i}, b{i}))"
@@ -124,19 +124,17 @@ class Route:
             self.lines += [*made, *self._counted(chain, None, None)]
             self.certain.add(chain.links[-1][0].number)
             return
-        taken, given = self._counted_apart(chain, None, None)
-        self.lines += [*taken, f"if {chain.condition}:", *indented([*made, *given]), "else:"]
+        before, behind = self._counts(chain, None, None)
+        self.lines += [*before, f"if {chain.condition}:", *indented([*made, *behind]), "else:"]
         self.lines.append(f"    b{target} = []")
 
     def _counted(self, chain: Chain, source: str | None, target: str | None) -> list[str]:
-        taken, given = self._counted_apart(chain, source, target)
-        if chain.condition is None or not given:
-            return [*taken, *given]
-        return [*taken, f"if {target}:", *indented(given)]
+        before, behind = self._counts(chain, source, target)
+        if chain.condition is None or not behind:
+            return [*before, *behind]
+        return [*before, f"if {target}:", *indented(behind)]
 
-    def _counted_apart(
-        self, chain: Chain, source: str | None, target: str | None
-    ) -> tuple[list[str], list[str]]:
+    def _counts(self, chain: Chain, source: str | None, target: str | None) -> tuple[list[str], list[str]]:
         """Statements that count what each operator gives: up to the condition what arrives in a variable,
         from there on what comes out in another; without variables it is the one element that is unpacked."""
         parts: tuple[list[str], list[str]] = [], []
@@ -158,8 +156,7 @@ class Route:
         if not feeds or stop.operator is None:
             return
         operator = stop.operator
-        process = (stop.gauge or operator).process
-        i = self.name(stop.number, process=process, reached=operator.reached)
+        i = self.name(stop.number, process=stop.measured or operator.process, reached=operator.reached)
         is_read = bool(stop.readers) or stop.number in self._kept
         for nth, (port, below) in enumerate(feeds):
             target = f"b{i}" if nth == 0 else "more"

@@ -7,7 +7,7 @@ from itertools import count
 from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Gauge, Stop, Tap
+from midstream.operators.base.way import Process, Stop, Tap
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.planner import running_operator
@@ -18,7 +18,7 @@ from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time
 
-FEW = 2
+SHARED = 2
 """From so many readers on, one more does not change what a stop is compiled to."""
 
 
@@ -117,7 +117,7 @@ class Base:
             self._stops[node] = stop
             for child in below:
                 child.readers[node] = child.readers.get(node, 0) + 1
-                if len(child.readers) <= FEW:
+                if len(child.readers) <= SHARED:
                     self._change(child)
             if isinstance(node.operator, Source):
                 reached = self._entrances[node.operator.stream].progress
@@ -155,7 +155,7 @@ class Base:
         for child in dict.fromkeys(node.inputs):
             below = self._stops[child]
             del below.readers[node]
-            if len(below.readers) < FEW:
+            if len(below.readers) < SHARED:
                 self._change(below)
 
     def _change(self, stop: Stop) -> None:
@@ -173,11 +173,11 @@ class Base:
             stop.tap = tap
             self._change(stop)
 
-    def gauge(self, node: Node, gauge: Gauge | None) -> None:
+    def measure(self, node: Node, measured: Process | None) -> None:
         """Let somebody measure an operator, or nobody."""
         stop = self._stops[node]
-        if stop.gauge is not gauge:
-            stop.gauge = gauge
+        if stop.measured != measured:
+            stop.measured = measured
             self._change(stop)
 
     def subscribed(self, node: Node) -> None:

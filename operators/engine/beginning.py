@@ -27,11 +27,11 @@ def begin(
     Returns  what relations and new operators gave.
     Raises   UnknownStreamError where the elements of a relation are missing.
     """
-    given: dict[Node, Batch] = {}
+    made: dict[Node, Batch] = {}
     of_rows: set[Node] = set()
     for node in plan.nodes:
         if isinstance(node.operator, Relation):
-            given[node] = _rows(node.operator, relations)
+            made[node] = _rows(node.operator, relations)
             of_rows.add(node)
             continue
         if node not in operators:
@@ -42,12 +42,12 @@ def begin(
             continue
         # What is made of relations alone is needed again by what is new above it.
         operator = operators[node] if node in fresh else running_operator(node)
-        given[node] = []
+        made[node] = []
         for port, child in enumerate(node.inputs):
-            batch, progress = given.get(child, []), progress_of(child)
+            batch, progress = made.get(child, []), progress_of(child)
             if batch or progress > operator.reached[port]:
-                given[node] += operator.process(port, batch, progress)
-    return {node: batch for node, batch in given.items() if node in fresh or node not in operators}
+                made[node] += operator.process(port, batch, progress)
+    return {node: batch for node, batch in made.items() if node in fresh or node not in operators}
 
 
 def _rows(relation: Relation, relations: Relations) -> Batch:

@@ -8,13 +8,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from midstream.operators.compile.generated import define
+from midstream.operators.compile.checks import Checks
 from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError, SchemaError
-from midstream.plans.values.finite import LARGEST, finite
-from midstream.plans.values.schema import PYTHON_TYPES, Column, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 ELEMENTS = "a list of elements (start, end, payload)"
@@ -40,12 +38,10 @@ class Entrance:
         "_letters",
         "_look",
         "_max_end",
-        "columns",
-        "floats",
+        "checks",
         "last",
         "manager",
         "source",
-        "tests",
     )
 
     def __init__(
@@ -59,15 +55,9 @@ class Entrance:
         self.manager = InputManager(source.stream, slack, delay, letters)
         """Orders the stream, and knows its progress."""
         self._letters = letters
-        self.tests = _tests(source)
-        """Source of the conditions on `element`, and its `start`, `end` and `row`, that find it sound. They
-        set `integers` where a column of floats holds one."""
-        self.columns = _unpacked(source)
-        """The names that the conditions give to the values of the row, to be unpacked."""
-        self.floats = _floats(source)
-        """Source of the row with floats instead."""
-        self._look = _quick_look(self.tests, self.columns)
-        self._in_floats = _conversion(self.floats, self.columns)
+        self.checks = Checks(source)
+        self._look = self.checks.look()
+        self._in_floats = self.checks.in_floats()
         self._max_end: Time = BEGINNING
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
@@ -167,8 +157,8 @@ class Entrances(Mapping[str, Entrance]):
     ) -> None:
         if dead_letters is not None:
             require_callable("dead_letters", dead_letters, "a function that takes a list of dead letters")
-        for name, found in (("slack", slack), ("delay", delay)):
-            require_mapping(name, found or {}, "chronons by the name of the stream: {'bids': 5}")
+        for name, declared in (("slack", slack), ("delay", delay)):
+            require_mapping(name, declared or {}, "chronons by the name of the stream: {'bids': 5}")
         self.letters = None if dead_letters is None else DeadLetters(dead_letters)
         self._slack = dict(slack or {})
         self._delay = dict(delay or {})
@@ -224,83 +214,3 @@ def _hint(element: tuple[Any, ...]) -> str:
 
 def _declared(source: Source) -> str:
     return f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"
-
-
-def _tests(source: Source) -> list[str]:
-    columns = list(source.columns)
-    tests = ["element.__class__ is tuple", "start.__class__ is int"]
-    if source.intervals:
-        tests += ["start < end", "(end.__class__ is int or end.__class__ is float and end == FOREVER)"]
-    else:
-        tests += ["end.__class__ is int", "end - start == 1"]
-    tests += ["row.__class__ is tuple"] if columns else ["row == ()"]
-    return [*tests, *(_test(f"c{i}", column) for i, column in enumerate(columns))]
-
-
-def _unpacked(source: Source) -> str:
-    """The names of a row's values. Unpacking a row of another length raises, and costs less than to ask."""
-    return "".join(f"c{i}, " for i in range(len(source.columns)))
-
-
-def _floats(source: Source) -> str:
-    values = [
-        f"float(c{i}) if c{i}.__class__ is int else c{i}, " if column.type is Type.FLOAT else f"c{i}, "
-        for i, column in enumerate(source.columns)
-    ]
-    return f"({''.join(values)})"
-
-
-def _conversion(floats: str, columns: str) -> Callable[[Batch], Batch]:
-    """A function that gives sound elements with the rows that are taken."""
-    loop = f" for {columns}in (row,)" if columns else ""
-    convert: Callable[[Batch], Batch] = define(
-        _CONVERSION.format(floats=floats, loop=loop), "convert", {}, "floats of elements"
-    )
-    return convert
-
-
-_CONVERSION = """
-def convert(batch):
-    return [(start, end, {floats}) for start, end, row in batch{loop}]
-"""
-
-
-def _quick_look(tests: list[str], columns: str) -> Callable[[list[Any], Time], tuple[bool, bool, bool]]:
-    """A function of a batch and the progress before it: whether everything is certainly as declared, whether
-    it is so and in order, and whether columns of floats hold integers."""
-    names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
-    unpack = f"{columns}= row" if columns else "pass"
-    source = _LOOK.format(unpack=unpack, tests=" and ".join(tests))
-    look: Callable[[list[Any], Time], tuple[bool, bool, bool]] = define(
-        source, "look", names, "look at elements"
-    )
-    return look
-
-
-# Types are looked up several times for each element, so their names are local.
-_LOOK = """
-def look(batch, last, tuple=tuple, int=int, float=float, str=str, bool=bool):
-    in_order, integers = True, False
-    for element in batch:
-        start, end, row = element
-        {unpack}
-        if not ({tests}):
-            return False, False, False
-        if start < last:
-            in_order = False
-        last = start
-    return True, in_order, integers
-"""
-
-
-def _test(value: str, column: Column) -> str:
-    types = PYTHON_TYPES.get(column.type)
-    names = sorted(kind.__name__ for kind in types or ())
-    if types is None:
-        known = f"finite({value}) is not None and (hash({value}) or True)"
-    elif column.type is Type.FLOAT:
-        is_number = f"({value}.__class__ is float or {value}.__class__ is int and (integers := True))"
-        known = f"{is_number} and {-LARGEST} <= {value} <= {LARGEST}"
-    else:
-        known = f"{value}.__class__ is {names[0]}"
-    return f"({value} is None or {known})" if column.nullable else known

@@ -97,11 +97,22 @@ class Feed:
         """The compiled way of an element that comes alone, where there is one: not where ways are walked, nor
         where order is to be restored."""
         if stream not in self._inlets:
-            graph, way, entrance = self._graph, self._ways[stream], self._graph.entrances[stream]
-            is_usual = graph.is_compiled and entrance.manager.is_plain and not entrance.source.intervals
-            walk, adopt, ready = partial(self._walk, stream), graph.adopt_plans, graph.guests.ready
-            self._inlets[stream] = compile_inlet(way, entrance, walk, adopt, ready) if is_usual else None
+            entrance = self._graph.entrances[stream]
+            is_plain = entrance.manager.is_plain and not entrance.source.intervals
+            self._inlets[stream] = self._inlet(stream) if self._graph.is_compiled and is_plain else None
         return self._inlets[stream]
+
+    def _inlet(self, stream: str) -> Inlet | None:
+        way, entrance = self._ways[stream], self._graph.entrances[stream]
+        names = {
+            "way": way,
+            "entrance": entrance,
+            "manager": entrance.manager,
+            "take": partial(self._walk, stream),
+            "adopt_plans": self._graph.adopt_plans,
+            "waiting": self._graph.guests.ready,
+        }
+        return compile_inlet(way.source, list(way.stops.values()), way.sinks(), entrance.checks, names)
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:
         """Elements of a stream whose way is not compiled, or not yet."""

@@ -58,7 +58,7 @@ class Gauges:
         }
         for node in self._gauges.keys() - gauges.keys():
             if node in operators:
-                self._base.gauge(node, None)
+                self._base.measure(node, None)
         for node, gauge in gauges.items():
-            self._base.gauge(node, gauge)
+            self._base.measure(node, gauge.process)
         self._gauges = gauges

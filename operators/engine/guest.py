@@ -50,9 +50,9 @@ class HostedBox:
         Box."""
         if guest.events == self._events:
             self._events += 1
-            for output, found in enumerate(self.run(port, batch, guest.reached[port])):
-                if found:
-                    self._ready[output] = self._ready[output] + found
+            for output, results in enumerate(self.run(port, batch, guest.reached[port])):
+                if results:
+                    self._ready[output] = self._ready[output] + results
         guest.events += 1
         ready, self._ready[guest.output] = self._ready[guest.output], []
         return ready

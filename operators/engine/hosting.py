@@ -91,14 +91,14 @@ class Incoming:
     """
 
     def __init__(self, seats: Sequence[Node], box: PlanBox, physical: Plan) -> None:
-        found = dict(zip(box.nodes, seats[0].inputs, strict=True))
+        hosted = dict(zip(box.nodes, seats[0].inputs, strict=True))
         for node in above(box.plan, box.nodes):
-            found[node] = node.with_inputs(tuple(found[child] for child in node.inputs))
+            hosted[node] = node.with_inputs(tuple(hosted[child] for child in node.inputs))
         self.operators: dict[Node, Operator] = {
-            found[node]: operator for node, operator in box.operators().items()
+            hosted[node]: operator for node, operator in box.operators().items()
         }
         roots = list(box.plan.outputs.values())
-        placed = {seat: found[roots[cast(Boxed, seat.operator).output]] for seat in seats}
+        placed = {seat: hosted[roots[cast(Boxed, seat.operator).output]] for seat in seats}
         for node in physical.nodes:
             inputs = tuple(placed[child] for child in node.inputs)
             placed.setdefault(node, node.with_inputs(inputs))

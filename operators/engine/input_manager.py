@@ -103,11 +103,11 @@ class DeadLetters:
 
     def counters(self, stream: str | None = None) -> dict[Reason, int]:
         """How many, by reason: of a stream, or of all."""
-        found: Counter[Reason] = Counter()
+        counts: Counter[Reason] = Counter()
         for (name, reason), count in self._counts.items():
             if stream in (None, name):
-                found[reason] += count
-        return dict(found)
+                counts[reason] += count
+        return dict(counts)
 
 
 class _Waiting:

@@ -46,8 +46,8 @@ class Log:
     def valid_from(self, time: Time) -> Batch:
         """What is valid at a time that no element has started after, or later; from then on. In the order of
         arrival. Cost: O(n log n)."""
-        found = sorted(((n, element) for end, n, element in self._valid if end > time), key=itemgetter(0))
-        return [(max(start, time), end, payload) for _, (start, end, payload) in found]
+        valid = sorted(((n, element) for end, n, element in self._valid if end > time), key=itemgetter(0))
+        return [(max(start, time), end, payload) for _, (start, end, payload) in valid]
 
     def __len__(self) -> int:
         return len(self._valid)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from operator import itemgetter
 
+from midstream.operators.base.way import Take
 from midstream.operators.engine.log import Log
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
@@ -29,8 +29,8 @@ class Meter:
         """What is still valid; None where nobody asked for it."""
 
     @property
-    def see(self) -> Callable[[Batch], object]:
-        """What is to see every batch."""
+    def see(self) -> Take:
+        """What is to take every batch."""
         if self.log is not None:
             return self._see_and_keep
         return self.recent.extend if self._has_ordered_ends else self._see

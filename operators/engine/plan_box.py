@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Given, Step, Stop, Tap, walk
+from midstream.operators.base.way import Flow, Step, Stop, Tap, walk
 from midstream.operators.compile.routes import compile_step
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.beginning import begin
@@ -87,8 +87,8 @@ class PlanBox:
         """By output, the number of its stop."""
         self._progress = [self._progress_at(root) for root in physical.outputs.values()]
         fresh = {node for node in self._operators if node not in adopted}
-        given = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
-        self.initial = [given.get(root, []) for root in physical.outputs.values()]
+        made = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
+        self.initial = [made.get(root, []) for root in physical.outputs.values()]
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
@@ -131,14 +131,14 @@ class PlanBox:
             self._received[port] += len(batch)
             if (tap := self._stops[port].tap) is not None:
                 tap.see(batch)
-        given: Given = {port: (batch, progress)}
+        flow: Flow = {port: (batch, progress)}
         if self._is_compiled:
-            self._compiled[port](given, [])
+            self._compiled[port](flow, [])
         else:
-            walk(self._stops, given, [])
+            walk(self._stops, flow, [])
         if len(self._results) == 1:  # without a loop, as most boxes have one
-            return [given[self._results[0]][0]] if self._results[0] in given else [[]]
-        return [given[number][0] if number in given else [] for number in self._results]
+            return [flow[self._results[0]][0]] if self._results[0] in flow else [[]]
+        return [flow[number][0] if number in flow else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
+from midstream.operators.base.way import Take
 from midstream.operators.engine.log import Log
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
@@ -14,8 +15,6 @@ from midstream.plans.algebra.properties import input_nodes, logical, logical_nod
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
-
-Sink = Callable[[Batch], object]
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +31,7 @@ class RunningQuery:
     complete_from: Time
     """From this instant on its results are those of a query that has run from the beginning; FOREVER where
     that will never be so."""
-    sinks: dict[str, list[Sink]] = field(init=False)
+    sinks: dict[str, list[Take]] = field(init=False)
     """By output."""
     lasting: Time = BEGINNING
     """Until when what came through windows that are gone may be valid."""

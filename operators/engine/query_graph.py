@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from midstream.operators.base.box import settled
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.way import Take
 from midstream.operators.compile.inlets import Inlet
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.base import Base
@@ -25,7 +26,7 @@ from midstream.operators.engine.meter import RECENT
 from midstream.operators.engine.meters import Meters
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
-from midstream.operators.engine.queries import RunningQuery, Sink, carried_out, lowest, missed_until
+from midstream.operators.engine.queries import RunningQuery, carried_out, lowest, missed_until
 from midstream.operators.engine.relations import Relations, check_relations
 from midstream.operators.engine.sharing import read_late, with_own_operators
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -80,7 +81,7 @@ class QueryGraph:
         self._ends = Ends(self.queries, self.base.running, self.meters, self.relations)
         self._gauges = Gauges(self.base)
 
-    def add(self, plan: Plan | Stream, sink: Sink | None = None, name: str = QUERY) -> RunningQuery:
+    def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
         """Run one more query from now on; it shares what it has in common with those that run."""
         plan = plan_of("add", plan)
         require_name("add: name", name, "the name of the query")
@@ -167,7 +168,7 @@ class QueryGraph:
         """The nodes that run for other queries. To ask for one costs O(1)."""
         return _Shared(self.base, query)
 
-    def subscribe(self, sink: Sink, output: str | None = None, query: str | None = None) -> None:
+    def subscribe(self, sink: Take, output: str | None = None, query: str | None = None) -> None:
         """Hand every further batch of results of a query's output to a function; before anything has arrived,
         rows of relations that are results by themselves at once."""
         require_callable("sink", sink, "a function that takes a batch of results, such as results.extend")

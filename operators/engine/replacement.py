@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from functools import partial
 
+from midstream.operators.base.way import Take
 from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.queries import RunningQuery, Sink
+from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
@@ -33,7 +34,7 @@ class Replacement:
         self._graph = graph
         self._old = old
         self._new = new
-        self._sinks: Mapping[str, list[Sink]] = {output: list(sinks) for output, sinks in old.sinks.items()}
+        self._sinks: Mapping[str, list[Take]] = {output: list(sinks) for output, sinks in old.sinks.items()}
         self._waiting: dict[str, Batch] = {output: [] for output in new.sinks}
         self.is_done = False
         """Whether the old query has been removed."""
@@ -115,8 +116,8 @@ def replace(
     if at is not None:
         require("replace: at", at, int, "an instant in chronons")
     new = graph.add(plan, name=f"{old.name}, to come")
-    given = max(map(graph.max_end, old.physical.outputs.values()))
-    earliest = max(given, new.complete_from)
+    valid_until = max(map(graph.max_end, old.physical.outputs.values()))
+    earliest = max(valid_until, new.complete_from)
     if earliest == FOREVER or (at is not None and at < earliest):
         graph.remove(new.name)
         if earliest == FOREVER:

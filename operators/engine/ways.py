@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-from midstream.operators.base.way import Given, Ready, Stop, deliver, walk
+from midstream.operators.base.way import Flow, Ready, Stop, Take, deliver, walk
 from midstream.operators.compile.legs import Legs
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Time
@@ -56,18 +54,18 @@ class Way:
             source.tap.see(batch)
         if batch and source.sinks:
             ready.append((source.sinks, batch))
-        given: Given = {source.number: (batch, progress)}
+        flow: Flow = {source.number: (batch, progress)}
         if self._legs is None:
-            walk(self.stops.values(), given, ready)
+            walk(self.stops.values(), flow, ready)
         else:
             for step in self._legs.steps():
-                step(given, ready)
+                step(flow, ready)
         if ready:
             deliver(ready)
 
-    def sinks(self) -> Iterator[tuple[Stop, Callable[[Batch], object]]]:
+    def sinks(self) -> list[tuple[Stop, Take]]:
         """Who gets results, in order, with the stops that they are of."""
         places = sorted(
             (place, stop.number, stop) for stop in (self.source, *self.stops.values()) for place in stop.sinks
         )
-        return ((stop, sink) for place, _, stop in places for sink in stop.sinks[place])
+        return [(stop, sink) for place, _, stop in places for sink in stop.sinks[place]]

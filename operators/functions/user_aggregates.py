@@ -12,8 +12,6 @@ from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.values.finite import finite
 from midstream.plans.values.streams import FOREVER, Time
 
-Merge = Callable[[Any, Any], Any]
-
 _NOTHING: Any = object()
 """The partial result of no value; None may be one of a user's."""
 
@@ -35,7 +33,7 @@ class PartialResults:
 
     __slots__ = ("_free", "_merge", "_nodes")
 
-    def __init__(self, merge: Merge) -> None:
+    def __init__(self, merge: Callable[[Any, Any], Any]) -> None:
         self._merge = merge
         self._clear()
 
@@ -83,7 +81,7 @@ class PartialResults:
         self._free = list(range(size - 1, len(leaves) - 1, -1))
 
 
-def _merged(merge: Merge, one: Any, other: Any) -> Any:
+def _merged(merge: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
     if one is _NOTHING:
         return other
     return one if other is _NOTHING else merge(one, other)

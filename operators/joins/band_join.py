@@ -50,17 +50,17 @@ class BandJoin(SweepJoin):
         left: Schema,
         right: Schema,
     ) -> None:
-        found = find_range(condition, left, right)
-        assert found is not None, f"{condition} has no range"
-        pairs = pairing(found.rest, columns, left, right)
+        bounds = find_range(condition, left, right)
+        assert bounds is not None, f"{condition} has no range"
+        pairs = pairing(bounds.rest, columns, left, right)
         areas = [
             OrderedSweepArea(compile_row(key, schema))
-            for key, schema in zip(found.keys, (left, right), strict=True)
+            for key, schema in zip(bounds.keys, (left, right), strict=True)
         ]
-        mirrored = [comparison.mirrored() for comparison in found.comparisons]
+        mirrored = [comparison.mirrored() for comparison in bounds.comparisons]
         probes = (
             _range_probe(SIDES[0], mirrored, pairs, right, left),
-            _range_probe(SIDES[1], found.comparisons, pairs, left, right),
+            _range_probe(SIDES[1], bounds.comparisons, pairs, left, right),
         )
         super().__init__((areas[0], areas[1]), probes)
 

@@ -11,7 +11,7 @@ from sortedcontainers import SortedList
 from midstream.operators.base.expiry import Expiry
 from midstream.plans.values.streams import Batch, Element, Payload, Time
 
-Entry = tuple[Any, int, Element]
+KeyedElement = tuple[Any, int, Element]
 """An element behind its key; the number of its arrival separates equal keys."""
 
 
@@ -33,16 +33,16 @@ class OrderedSweepArea:
     __slots__ = ("_arrivals", "_expiry", "_key", "index")
 
     def __init__(self, key: Callable[[Payload], Any]) -> None:
-        self.index: SortedList[Entry] = SortedList()
+        self.index: SortedList[KeyedElement] = SortedList()
         """The elements, each behind its key."""
         self._key = key
-        self._expiry: Expiry[Entry] = Expiry()
+        self._expiry: Expiry[KeyedElement] = Expiry()
         self._arrivals = count()
 
     def insert(self, batch: Batch, since: Time) -> None:
         """Keep those elements of a batch that end after a time, and have a key."""
         key_of, arrivals, add = self._key, self._arrivals, self._expiry.add
-        entries: list[Entry] = []
+        entries: list[KeyedElement] = []
         for element in batch:
             # What is not equal to itself, NaN, has no place in an order.
             if element[1] > since and (key := key_of(element[2])) is not None and key == key:

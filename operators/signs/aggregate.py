@@ -8,7 +8,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
-from midstream.operators.signs.alignment import Alignment, Changes
+from midstream.operators.signs.alignment import Alignment, NetChanges
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
@@ -78,7 +78,7 @@ class SignedAggregate(Operator):
             self._rows = 0
         return out
 
-    def _changed(self, changes: Changes) -> dict[Payload, _Group]:
+    def _changed(self, changes: NetChanges) -> dict[Payload, _Group]:
         """Let values enter and leave; the groups that they belong to."""
         changed = {}
         for row, change in changes.items():

@@ -10,7 +10,7 @@ from operator import le, lt
 
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
-Changes = dict[Payload, int]
+NetChanges = dict[Payload, int]
 """By how much the multiplicity of each payload grows, or shrinks, at an instant; never by 0."""
 
 
@@ -46,11 +46,11 @@ class Alignment:
         """Take out the elements up to and including a time, each with its port."""
         return self._taken(le, time)
 
-    def instants(self, before: Time) -> Iterator[tuple[Time, list[Changes]]]:
+    def instants(self, before: Time) -> Iterator[tuple[Time, list[NetChanges]]]:
         """Take out the elements before a time: per instant, the net changes on each port."""
         ports = range(len(self._queues))
         now: Time | None = None
-        changes: list[Changes] = []
+        changes: list[NetChanges] = []
         for port, (time, sign, payload) in self._taken(lt, before):
             if time != now:
                 if now is not None:

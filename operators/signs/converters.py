@@ -11,7 +11,7 @@ from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
 from midstream.operators.base.segment import Segment, closed
-from midstream.operators.signs.alignment import Alignment, Changes
+from midstream.operators.signs.alignment import Alignment, NetChanges
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.errors import IntervalError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
@@ -108,7 +108,7 @@ class SignsToIntervals(Operator):
             self._open.clear()
         return closed(self._segments)
 
-    def _apply(self, time: Time, changes: Changes) -> None:
+    def _apply(self, time: Time, changes: NetChanges) -> None:
         for payload, change in changes.items():
             if change > 0:
                 begun: list[Segment] = [[time, None, payload] for _ in range(change)]

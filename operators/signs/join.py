@@ -20,7 +20,7 @@ from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import join_keys
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
-Probe = Callable[[Time, Time, Payload, Counts, Batch], None]
+SignedProbe = Callable[[Time, Time, Payload, Counts, Batch], None]
 """Adds the pairs of a payload with those of a bucket to a batch."""
 
 
@@ -98,9 +98,9 @@ def probe(time, sign, {mine}, bucket, out):
 """
 
 
-def _probe(mine: str, other: str, pairing: Pairing) -> Probe:
+def _probe(mine: str, other: str, pairing: Pairing) -> SignedProbe:
     source = _PROBE.format(mine=mine, other=other, condition=pairing.condition, payload=pairing.payload)
-    probe: Probe = define(source, "probe", dict(pairing.names), "probe")
+    probe: SignedProbe = define(source, "probe", dict(pairing.names), "probe")
     return probe
 
 

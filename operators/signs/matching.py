@@ -10,7 +10,7 @@ from midstream.operators.base.compaction import MASK, compact
 from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
-from midstream.operators.signs.alignment import Alignment, Changes, copies
+from midstream.operators.signs.alignment import Alignment, NetChanges, copies
 from midstream.operators.signs.buckets import Buckets
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
@@ -98,7 +98,7 @@ class SignedMatching(Operator):
             self._size = 0
         return out
 
-    def _match(self, right: Changes) -> dict[Payload, _Row]:
+    def _match(self, right: NetChanges) -> dict[Payload, _Row]:
         """Take the right side's changes; the left rows for which it matters."""
         net: dict[tuple[Hashable, Payload], int] = {}
         for payload, change in right.items():
@@ -121,7 +121,7 @@ class SignedMatching(Operator):
                         changed[payload] = row
         return changed
 
-    def _enter(self, time: Time, left: Changes, changed: dict[Payload, _Row], out: Batch) -> None:
+    def _enter(self, time: Time, left: NetChanges, changed: dict[Payload, _Row], out: Batch) -> None:
         """Take the left side's changes."""
         for payload, change in left.items():
             key = self._left_key(payload)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
-from midstream.operators.signs.alignment import Alignment, Changes, copies
+from midstream.operators.signs.alignment import Alignment, NetChanges, copies
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
@@ -54,7 +54,7 @@ class SignedMultisets(Operator):
             self._counts.clear()
         return out
 
-    def _apply(self, time: Time, left: Changes, right: Changes, out: Batch) -> None:
+    def _apply(self, time: Time, left: NetChanges, right: NetChanges, out: Batch) -> None:
         counts, combine = self._counts, self._combine
         for payload in left | right:
             n, m = counts.get(payload, (0, 0))

@@ -10,10 +10,10 @@ from statistics import median
 from typing import Any
 
 import pytest
-from racing import raced
+from comparing import compared
 from typer.testing import CliRunner
 
-from midstream.benchmarks import commands, memory, options, races
+from midstream.benchmarks import commands, memory, options, turns
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -48,9 +48,9 @@ def wrong_join(monkeypatch: pytest.MonkeyPatch) -> None:
     def measured_here(
         asked: object, windows: Sequence[int], elements: int, seed: int, sizes: Sequence[int], *_: object
     ) -> list[ItemResult]:
-        return [raced(workload(wrong, elements, seed, windows[0]), seed, sizes)]
+        return [compared(workload(wrong, elements, seed, windows[0]), seed, sizes)]
 
-    monkeypatch.setattr(races, "measure", measured_here)
+    monkeypatch.setattr(turns, "measure", measured_here)
 
 
 def test_json_has_everything() -> None:

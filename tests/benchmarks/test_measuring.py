@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from racing import raced
+from comparing import compared
 
 from midstream.benchmarks import measuring
 from midstream.benchmarks.contenders import Contender
 from midstream.benchmarks.item import Item, Workload, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import ItemResult, Measured, Race, Spread, runs
+from midstream.benchmarks.measuring import Comparison, ItemResult, Measured, Spread, runs
 from midstream.plans.values.streams import Element
 
 JOIN = ITEMS[0]
@@ -35,12 +35,12 @@ def test_a_warm_up_is_short_and_not_measured(monkeypatch: pytest.MonkeyPatch) ->
         return [contender(name, size) for size in (1, 64) for name in ("by hand", "midstream")]
 
     monkeypatch.setattr(measuring, "contenders", watched)
-    race = Race(small(), 1, (1, 64), ())
-    race.warm_up(1)
-    race.repeat(2)
-    race.repeat(2)
+    comparison = Comparison(small(), 1, (1, 64), ())
+    comparison.warm_up(1)
+    comparison.repeat(2)
+    comparison.repeat(2)
     assert log == [("midstream", 1, 20), ("by hand", 64, 400), ("by hand", 64, 400)]
-    assert [len(one.seconds) for one in race.result().measured] == [0, 0, 2, 0]
+    assert [len(one.seconds) for one in comparison.result().measured] == [0, 0, 2, 0]
 
 
 def test_runs_count_the_peers() -> None:
@@ -50,7 +50,7 @@ def test_runs_count_the_peers() -> None:
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
 def test_a_right_contender_passes(item: Item) -> None:
-    result = raced(small(item), repetitions=2)
+    result = compared(small(item), repetitions=2)
     assert (result.item, result.window) == (item, 20 if item.window else None)
     assert [one.problem for one in result.measured] == [None] * 4
     assert result.is_equal
@@ -58,7 +58,7 @@ def test_a_right_contender_passes(item: Item) -> None:
 
 def test_a_wrong_contender_is_found_out() -> None:
     wrong = replace(JOIN, plan=lambda window: JOIN.plan(window + 1))
-    result = raced(small(wrong), repetitions=1)
+    result = compared(small(wrong), repetitions=1)
     assert not result.is_equal
     problems = {(one.name, one.batch_size): one.problem for one in result.measured}
     assert problems["by hand", 1] is None

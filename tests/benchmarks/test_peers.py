@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from racing import raced
+from comparing import compared
 
 from midstream.benchmarks.contenders import contenders
 from midstream.benchmarks.item import Item, workload
@@ -45,7 +45,7 @@ def test_versions_are_told_of_what_is_installed() -> None:
 def test_a_peer_is_measured_beside_the_others(peer: str) -> None:
     require(peer)
     work = workload(ITEMS[0], elements=400, seed=1, window=20)
-    result = raced(work, peers=(peer,))
+    result = compared(work, peers=(peer,))
     assert result.is_equal
     sizes = [one.batch_size for one in result.measured if one.name == peer]
     assert sizes == ([1] if peer == "streamz" else [1, 64])

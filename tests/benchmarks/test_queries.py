@@ -24,8 +24,8 @@ def test_a_small_run_is_right() -> None:
     told: list[tuple[int, int]] = []
     run = measure_queries([10, 5], lambda done, total: told.append((done, total)))
     assert run.is_right
-    assert [cost.queries for cost in run.apart] == [cost.queries for cost in run.shared] == [5, 10]
-    assert min(c.add for c in run.apart) > min(c.remove for c in run.apart) > 0
+    assert [cost.queries for cost in run.separate] == [cost.queries for cost in run.shared] == [5, 10]
+    assert min(c.add for c in run.separate) > min(c.remove for c in run.separate) > 0
     assert told == [(done, 5) for done in range(1, 6)]
     assert json.loads(json.dumps(run.as_dict()))["right"] is True
 
@@ -53,9 +53,9 @@ def test_results_that_differ_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"push": ((1.0, 2.1),)}, False),
         ({"push": ((1.0, 1.0), (1.0, 9.0), (1.0, 1.0))}, True),
         ({"shared": (EVEN[0], Cost(100, 2.1, 4.0, 0.5))}, False),
-        ({"apart": (EVEN[0], Cost(100, 1.0, 8.1, 0.5))}, False),
-        ({"apart": (EVEN[0], Cost(100, 1.0, 4.0, 1.1))}, False),
-        ({"apart": (EVEN[0], Cost(100, 2.0, 8.0, 1.0))}, True),
+        ({"separate": (EVEN[0], Cost(100, 1.0, 8.1, 0.5))}, False),
+        ({"separate": (EVEN[0], Cost(100, 1.0, 4.0, 1.1))}, False),
+        ({"separate": (EVEN[0], Cost(100, 2.0, 8.0, 1.0))}, True),
     ],
 )
 def test_verdicts(changes: dict[str, Any], is_good: bool) -> None:

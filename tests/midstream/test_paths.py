@@ -35,12 +35,12 @@ from unittest.mock import MagicMock
 import pytest
 import typer
 import yaml
-from racing import raced
+from comparing import compared
 from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
-from midstream.benchmarks import arrival_races, files, memory, queries, races
+from midstream.benchmarks import arrival_turns, files, memory, queries, turns
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -244,15 +244,15 @@ real_demonstrate = demo.demonstrate
 
 @functools.cache
 def measured() -> Any:
-    return [raced(workload(ITEMS[0], 100, 1, 20), 1, (64,))]
+    return [compared(workload(ITEMS[0], 100, 1, 20), 1, (64,))]
 
 
 @functools.cache
 def arrived() -> Any:
-    return real_race(ARRIVALS[-1:], 100, 1, 50, ["off"], [], 1)
+    return real_compare(ARRIVALS[-1:], 100, 1, 50, ["off"], [], 1)
 
 
-real_race = arrival_races.race
+real_compare = arrival_turns.compare
 
 
 class Figure:
@@ -316,12 +316,12 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "report_html", lambda _: "<!doctype html>\n</html>\n")
     monkeypatch.setattr(report, "plain_svg", lambda *_: "<svg></svg>\n")
     monkeypatch.setattr(demo, "demonstrate", lambda *_: demonstrated())
-    monkeypatch.setattr(races, "measure", lambda *_: measured())
+    monkeypatch.setattr(turns, "measure", lambda *_: measured())
     samples = tuple(memory.Sample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
     monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
     run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
     monkeypatch.setattr(files, "measure_files", lambda *_: run)
-    monkeypatch.setattr(arrival_races, "race", lambda *_: arrived())
+    monkeypatch.setattr(arrival_turns, "compare", lambda *_: arrived())
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)

@@ -61,7 +61,7 @@ def test_what_is_not_watched_is_not_measured() -> None:
 def steps(engine: Engine) -> set[str]:
     """What an event at the first stream runs: operators, or what measures them."""
     way = next(iter(base_of(engine).ways.values()))
-    return {"measured" if stop.gauge else type(stop.operator).__name__ for stop in way.stops.values()}
+    return {"measured" if stop.measured else type(stop.operator).__name__ for stop in way.stops.values()}
 
 
 def test_a_watch_is_on_one_query() -> None:

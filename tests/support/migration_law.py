@@ -21,8 +21,8 @@ from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, driver
+from midstream.operators.base.way import Take
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import Sink
 from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
@@ -207,7 +207,7 @@ def abort(migration: Transition) -> None:
         assert "a later migration has begun" in str(refusal)
 
 
-def engine_for(workload: Workload, sink: Sink | None = None) -> Engine:
+def engine_for(workload: Workload, sink: Take | None = None) -> Engine:
     """An engine that runs a workload's plan over its relations."""
     return Engine(workload.plan, sink, relations=workload.relations)
 

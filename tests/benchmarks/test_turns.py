@@ -1,4 +1,4 @@
-"""Races run in processes of their own, in turn."""
+"""Comparisons run in processes of their own, in turn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from midstream.benchmarks import races
+from midstream.benchmarks import turns
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import Race, runs
+from midstream.benchmarks.measuring import Comparison, runs
 from midstream.benchmarks.options import BenchmarkError
 
 JOIN = ITEMS[0]
@@ -18,7 +18,7 @@ JOIN = ITEMS[0]
 
 def test_each_window_is_measured_in_turn() -> None:
     steps: list[int] = []
-    results = races.measure(JOIN, (20, None), 400, 1, (1, 64), (), 3, lambda: steps.append(1))
+    results = turns.measure(JOIN, (20, None), 400, 1, (1, 64), (), 3, lambda: steps.append(1))
     assert [(one.item, one.window, one.elements) for one in results] == [(JOIN, 20, 400), (JOIN, 5000, 400)]
     assert len(steps) == 2 * runs((1, 64), (), 3) == 32
     for result in results:
@@ -30,12 +30,12 @@ def test_each_window_is_measured_in_turn() -> None:
     assert results[0].measured[0].results > results[1].measured[0].results > 0
 
 
-def die(race: Callable[[], Race], number: int) -> None:
+def die(comparison: Callable[[], Comparison], number: int) -> None:
     """What happens to a process for which there is no memory."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def test_a_process_that_ends_before_its_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(races, "_repeat", die)
+    monkeypatch.setattr(turns, "_repeat", die)
     with pytest.raises(BenchmarkError, match=r"join: a process that measured it with 400 elements was ended"):
-        races.measure(JOIN, (20,), 400, 1, (64,), (), 1)
+        turns.measure(JOIN, (20,), 400, 1, (64,), (), 1)

@@ -1,4 +1,4 @@
-"""Races, each in a process of its own.
+"""Comparisons of contenders, each in a process of its own.
 
 What is allocated after another workload lies in the gaps that it left in memory, and is slower to reach. And
 no machine is equally fast all the time. So each window of an item has its own process, and they take turns.
@@ -16,7 +16,7 @@ from multiprocessing import get_context
 
 from midstream.benchmarks.item import Item, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import ItemResult, Measured, Race
+from midstream.benchmarks.measuring import Comparison, ItemResult, Measured
 from midstream.benchmarks.options import BenchmarkError
 
 Progress = Callable[[], object]
@@ -38,23 +38,23 @@ def measure(
     Cost     `runs` of each window; the streams of all windows are in memory at once.
     Raises   BenchmarkError where a process ends before its time.
     """
-    races = [
-        partial(_race, item.name, window, elements, seed, tuple(batch_sizes), tuple(peers))
+    comparisons = [
+        partial(_comparison, item.name, window, elements, seed, tuple(batch_sizes), tuple(peers))
         for window in windows
     ]
     try:
         with ExitStack() as stack:
             turns = [
-                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), race)
-                for race in races
+                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), comparison)
+                for comparison in comparisons
             ]
-            counts = [pool.submit(_count, race) for pool, race in turns]
+            counts = [pool.submit(_count, comparison) for pool, comparison in turns]
             for run in (_warm_up, *[_repeat] * repetitions):
                 for number in range(counts[0].result()):
-                    for pool, race in turns:
-                        pool.submit(run, race, number).result()
+                    for pool, comparison in turns:
+                        pool.submit(run, comparison, number).result()
                         progress()
-            results = [pool.submit(_result, race) for pool, race in turns]
+            results = [pool.submit(_result, comparison) for pool, comparison in turns]
             return tuple(ItemResult(item, *result.result()) for result in results)
     except BrokenProcessPool as error:
         raise BenchmarkError(
@@ -65,39 +65,39 @@ def measure(
 
 
 @cache
-def _race(
+def _comparison(
     name: str,
     window: int | None,
     elements: int,
     seed: int,
     batch_sizes: tuple[int, ...],
     peers: tuple[str, ...],
-) -> Race:
-    """The race of this process, made at the first call."""
+) -> Comparison:
+    """The comparison of this process, made at the first call."""
     item = next(item for item in ITEMS if item.name == name)
-    race = Race(workload(item, elements, seed, window), seed, batch_sizes, peers)
+    comparison = Comparison(workload(item, elements, seed, window), seed, batch_sizes, peers)
     # Garbage collection would else go through the inputs and the expected results in the middle of each run.
     gc.collect()
     gc.freeze()
-    return race
+    return comparison
 
 
-_Made = Callable[[], Race]
+_Made = Callable[[], Comparison]
 
 
-def _count(race: _Made) -> int:
-    return len(race())
+def _count(comparison: _Made) -> int:
+    return len(comparison())
 
 
-def _warm_up(race: _Made, number: int) -> None:
-    race().warm_up(number)
+def _warm_up(comparison: _Made, number: int) -> None:
+    comparison().warm_up(number)
 
 
-def _repeat(race: _Made, number: int) -> None:
-    race().repeat(number)
+def _repeat(comparison: _Made, number: int) -> None:
+    comparison().repeat(number)
 
 
-def _result(race: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
+def _result(comparison: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
     """What an ItemResult has besides the item, which cannot be sent."""
-    result = race().result()
+    result = comparison().result()
     return result.window, result.elements, result.measured

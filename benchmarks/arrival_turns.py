@@ -1,4 +1,4 @@
-"""Races of what a user would write, each run in a process of its own, whose peak of memory is its own."""
+"""What a user would write, compared: each run is in a process of its own, whose peak of memory is its own."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ CHECKED = 20_000
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What one run took: seconds of the processor, as others may use it too, and the most memory of its
-    process, in bytes, None where unknown; `given` is what that used before it began."""
+    process, in bytes, None where unknown; `before` is what that used before it began."""
 
     seconds: float
     results: int
-    given: int | None
+    before: int | None
     peak: int | None
 
 
@@ -64,8 +64,8 @@ class Row:
         return Spread.of([theirs.seconds / ours.seconds for theirs, ours in pairs])
 
     def memory(self, name: str) -> float | None:
-        """The median of what it needed above what it was given, in bytes."""
-        needed = [one.peak - one.given for one in self.runs[name] if one.peak and one.given]
+        """The median of what it needed above that, in bytes."""
+        needed = [one.peak - one.before for one in self.runs[name] if one.peak and one.before]
         return median(needed) if needed else None
 
 
@@ -94,7 +94,7 @@ class ArrivalsRun:
                     "contender": name,
                     "seconds": [one.seconds for one in runs],
                     "results": runs[0].results,
-                    "given_bytes": [one.given for one in runs],
+                    "given_bytes": [one.before for one in runs],
                     "peak_bytes": [one.peak for one in runs],
                     "elements_per_second": row.rate(name, self.elements).as_dict(),
                     "midstream_of_it": row.ratio(name).as_dict(),
@@ -105,7 +105,7 @@ class ArrivalsRun:
         }
 
 
-def race(
+def compare(
     items: Sequence[ArrivalItem],
     elements: int,
     repetitions: int,
@@ -138,13 +138,13 @@ def race(
 def _difference(item: ArrivalItem, names: Sequence[str], batch_size: int, seed: int) -> str | None:
     """What is wrong with the results of a contender. Ours of aggregates tell of more than arrivals."""
     tagged = draw(len(item.streams), CHECKED, seed)
-    found: dict[str, list[Any]] = {}
+    outputs: dict[str, list[Any]] = {}
     for name in names:
         results: list[Any] = []
         _work(item, name, tagged, batch_size, results.extend)()
-        found[name] = results
-    expected = sorted(found[BY_HAND])
-    for name, results in found.items():
+        outputs[name] = results
+    expected = sorted(outputs[BY_HAND])
+    for name, results in outputs.items():
         if name == MIDSTREAM and not isinstance(expected[0][-1], tuple):
             if not set(at_arrivals(results)) >= set(expected):
                 return f"{name}: a result by hand is missing"
@@ -180,7 +180,7 @@ def measure(name: str, contender: str, elements: int, batch_size: int, collector
     tagged = draw(len(item.streams), elements, seed)
     work = _work(item, contender, tagged, batch_size, emit)
     gc.collect()
-    given, was_on = resident_bytes(), gc.isenabled()
+    before, was_on = resident_bytes(), gc.isenabled()
     with ExitStack() as stack:
         if collector == "streaming":
             stack.enter_context(streaming_gc())
@@ -190,7 +190,7 @@ def measure(name: str, contender: str, elements: int, batch_size: int, collector
         started = process_time()
         work()
         seconds = process_time() - started
-    return Figures(seconds, results, given, peak_bytes())
+    return Figures(seconds, results, before, peak_bytes())
 
 
 def _work(

@@ -83,7 +83,7 @@ def _condition(draw: st.DrawFn, names: Sequence[str]) -> Operand:
 
 
 @dataclass
-class _Scope:
+class _Options:
     """What may be drawn. It numbers what gives names, so that every use has column names of its own."""
 
     preserving: bool
@@ -129,122 +129,122 @@ def plans(
     `temporal`, to which streams are joined and compared; `tuples` adds top_k, whose values cannot be compared
     with numbers; `shared` lets subplans be read in several places. `WHOLE` is all of these.
     """
-    scope = _Scope(
+    options = _Options(
         preserving or joins_only, joins_only, forever, windows, arrangements, relations, tuples, shared
     )
-    return draw(_subplans(depth, scope)).plan()
+    return draw(_subplans(depth, options)).plan()
 
 
 @st.composite
-def _subplans(draw: st.DrawFn, depth: int, scope: _Scope) -> Stream:
+def _subplans(draw: st.DrawFn, depth: int, options: _Options) -> Stream:
     if depth == 0 or draw(st.integers(0, 5)) == 0:
-        made = draw(_leaf(scope))
+        made = draw(_leaf(options))
     else:
-        below = _subplans(depth - 1, scope)
+        below = _subplans(depth - 1, options)
         one = draw(below)
-        make: Callable[..., st.SearchStrategy[Stream]] = draw(st.sampled_from(_kinds(scope)))
-        made = draw(make(one, below, scope))
-    scope.made.append(made)
+        make: Callable[..., st.SearchStrategy[Stream]] = draw(st.sampled_from(_kinds(options)))
+        made = draw(make(one, below, options))
+    options.made.append(made)
     return made
 
 
-def _kinds(scope: _Scope) -> list[Callable[..., st.SearchStrategy[Stream]]]:
+def _kinds(options: _Options) -> list[Callable[..., st.SearchStrategy[Stream]]]:
     """The operators that may be drawn, the frequent ones several times."""
     kinds = [_filtered, _joined, _joined]
-    if not scope.joins_only:
+    if not options.joins_only:
         kinds += [_projected, _united]
-    if not scope.preserving:
+    if not options.preserving:
         kinds += [_distinct, _aggregated, _matched, _compared]
-        if scope.arrangements:
+        if options.arrangements:
             kinds.append(_arranged)
-    if scope.windows:
+    if options.windows:
         kinds.append(_followed)
     return kinds
 
 
 @st.composite
-def _filtered(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _filtered(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     return one.filter(draw(condition(_numbers(one.schema))))
 
 
 @st.composite
-def _projected(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _projected(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     names = _numbers(one.schema)
     kept = draw(st.lists(st.sampled_from(one.schema.names), min_size=1, unique=True))
     # Every subplan has a column of numbers, for the conditions above it.
     is_computed = draw(st.booleans()) or not any(name in names for name in kept)
-    computed = {f"p{scope.number()}": draw(_computed(names))} if is_computed else {}
+    computed = {f"p{options.number()}": draw(_computed(names))} if is_computed else {}
     return one.select(*kept, **computed)
 
 
 @st.composite
-def _united(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    other = draw(_other(below, scope))
+def _united(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
+    other = draw(_other(below, options))
     if _has_same_columns(one, other):
         return one.union(other)
-    left, right = _alike(one, other, scope)
+    left, right = _alike(one, other, options)
     return left.union(right)
 
 
 @st.composite
-def _joined(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    other = _apart(one, draw(_other(below, scope)), scope)
+def _joined(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
+    other = _with_own_names(one, draw(_other(below, options)), options)
     if is_relation(other.node) and draw(st.booleans()):
         one, other = other, one
     return one.join(other, on=draw(_join_condition(_numbers(one.schema), _numbers(other.schema))))
 
 
-def _distinct(one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> st.SearchStrategy[Stream]:
+def _distinct(one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> st.SearchStrategy[Stream]:
     return st.just(one.distinct())
 
 
 @st.composite
-def _aggregated(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    number = scope.number()
+def _aggregated(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
+    number = options.number()
     keys = draw(st.lists(st.sampled_from(one.schema.names), max_size=2, unique=True))
     makers = [lambda c: count(), count, sum_, min_, max_, avg, count_distinct, median, stddev_pop, var_samp]
     chosen = draw(st.lists(st.sampled_from(makers), min_size=1, max_size=3))
     names = st.sampled_from(_numbers(one.schema))
     calls: dict[str, AggregateCall] = {f"g{number}_{i}": make(draw(names)) for i, make in enumerate(chosen)}
-    if scope.tuples and draw(st.integers(0, 3)) == 0:
+    if options.tuples and draw(st.integers(0, 3)) == 0:
         calls[f"g{number}_k"] = top_k(draw(names), draw(st.integers(1, 2)), distinct=draw(st.booleans()))
     return one.group_by(*keys).aggregate(**calls)
 
 
 @st.composite
-def _matched(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
-    other = _apart(one, draw(_other(below, scope)), scope)
+def _matched(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
+    other = _with_own_names(one, draw(_other(below, options)), options)
     on = draw(_join_condition(_numbers(one.schema), _numbers(other.schema)))
     return one.semi_join(other, on=on) if draw(st.booleans()) else one.anti_join(other, on=on)
 
 
 @st.composite
-def _compared(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _compared(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     kind = draw(st.sampled_from(("difference", "strict_difference", "intersection", "max_union")))
-    other = draw(_other(below, scope))
+    other = draw(_other(below, options))
     # Long rows are seldom equal.
-    left, right = _alike(one, other, scope, most=2)
+    left, right = _alike(one, other, options, most=2)
     compared: Stream = getattr(left, kind)(right)
     return compared
 
 
 @st.composite
-def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     if gives_constants(one.node):
         return one
     if draw(st.booleans()):
         return one.coalesce(draw(st.sampled_from((1, 3, 8))))
-    return one.split(draw(st.sampled_from((2, 5) if _may_be_endless(one.node, scope) else (1, 2, 5))))
+    return one.split(draw(st.sampled_from((2, 5) if _may_be_endless(one.node, options) else (1, 2, 5))))
 
 
 @st.composite
-def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     """What follows a stream through time, or one of the windows, which need chronons: not over what never
     ends, nor over what never begins."""
     if gives_constants(one.node):
         return one
     kind = draw(st.sampled_from(("granularity", "istream", "dstream", "window", "window", "last")))
-    if _may_be_endless(one.node, scope) and kind in ("window", "last"):
+    if _may_be_endless(one.node, options) and kind in ("window", "last"):
         kind = "granularity"
     match kind:
         case "granularity":
@@ -256,7 +256,7 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
         case "last":
             keys = draw(st.lists(st.sampled_from(one.schema.names), max_size=1))
             # At every instant there is one row of each group: no ties.
-            most = one.group_by(*keys).aggregate(**{f"w{scope.number()}": max_(_numbers(one.schema)[0])})
+            most = one.group_by(*keys).aggregate(**{f"w{options.number()}": max_(_numbers(one.schema)[0])})
             return most.last(draw(st.integers(1, 3)), by=keys, slide=draw(st.integers(1, 2)))
         case _:
             size, slide, granule = (
@@ -268,14 +268,14 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], sc
 
 
 @st.composite
-def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope) -> Stream:
+def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
     """A second input: a subplan, one that is there already, or what is made of a relation; the first input
     always reads a stream."""
-    if scope.shared and draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from(scope.made))
-    if not scope.relations or draw(st.integers(0, 3)):
+    if options.shared and draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from(options.made))
+    if not options.relations or draw(st.integers(0, 3)):
         return draw(below)
-    number = scope.number()
+    number = options.number()
     temporal = draw(st.booleans())
     name = "temporal" if temporal else "constant"
     one = relation(name, temporal=temporal, x="integer", y="integer")
@@ -283,35 +283,35 @@ def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], scope: _Scope) -> 
     match draw(st.integers(0, 4)):
         case 0:
             return one.filter(draw(condition(one.schema.names)))
-        case 1 if not scope.preserving:
+        case 1 if not options.preserving:
             return one.distinct()
         case _:
             return one
 
 
 @st.composite
-def _leaf(draw: st.DrawFn, scope: _Scope) -> Stream:
-    number = scope.number()
+def _leaf(draw: st.DrawFn, options: _Options) -> Stream:
+    number = options.number()
     name = draw(st.sampled_from("abc"))
     # a brings intervals of its own; b and c bring timestamps and get windows, or none, which is a now-window
     source = stream(name, intervals=name == "a", x="integer", y="integer")
     if name != "a":
-        source = draw(_window(source, scope))
+        source = draw(_window(source, options))
     return source.rename({"x": f"x{number}", "y": f"y{number}"})
 
 
 @st.composite
-def _window(draw: st.DrawFn, source: Stream, scope: _Scope) -> Stream:
+def _window(draw: st.DrawFn, source: Stream, options: _Options) -> Stream:
     """A window over timestamps. There are ties among them, which their order of arrival breaks."""
-    size = draw(st.sampled_from((*([None] if scope.forever else []), 1, 3, 6, 6)))
-    kind = draw(st.integers(0, 7)) if scope.windows else 0
+    size = draw(st.sampled_from((*([None] if options.forever else []), 1, 3, 6, 6)))
+    kind = draw(st.integers(0, 7)) if options.windows else 0
     if kind < 4:
         return source.window(size) if size != 1 else source
     if draw(st.integers(0, 2)) == 0:
         source = source.filter(draw(condition(source.schema.names)))
     if kind == 4:
         return source.window(size, slide=draw(st.sampled_from((2, 3, 8))))
-    count_ = draw(st.sampled_from((*([None] if scope.forever else []), 1, 2, 4)))
+    count_ = draw(st.sampled_from((*([None] if options.forever else []), 1, 2, 4)))
     slide = draw(st.sampled_from((1, 1, 2)))
     if kind == 5:
         return source.last(count_, slide=slide, ties="arrival")
@@ -326,14 +326,14 @@ def _numbers(schema: Schema) -> list[str]:
     return [column.name for column in schema if column.type in (Type.INTEGER, Type.FLOAT)]
 
 
-def _may_be_endless(node: Node, scope: _Scope) -> bool:
+def _may_be_endless(node: Node, options: _Options) -> bool:
     """Whether an element of a subplan may be valid for ever."""
-    inputs = (_may_be_endless(child, scope) for child in node.inputs)
+    inputs = (_may_be_endless(child, options) for child in node.inputs)
     match logical(node):
         case Source(intervals=intervals):
-            return intervals and scope.forever
+            return intervals and options.forever
         case Relation(is_constant=is_constant):
-            return is_constant or scope.forever
+            return is_constant or options.forever
         case TimeWindow(size):
             return size is None
         case Counting():
@@ -359,17 +359,17 @@ def _has_same_columns(one: Stream, other: Stream) -> bool:
     return [(c.name, c.type) for c in one.schema] == [(c.name, c.type) for c in other.schema]
 
 
-def _apart(one: Stream, other: Stream, scope: _Scope) -> Stream:
+def _with_own_names(one: Stream, other: Stream, options: _Options) -> Stream:
     """The second of two subplans with names of its own, where they share columns."""
     common = [name for name in other.schema.names if name in one.schema]
-    number = scope.number() if common else 0
+    number = options.number() if common else 0
     return other.rename({name: f"s{number}_{i}" for i, name in enumerate(common)}) if common else other
 
 
-def _alike(one: Stream, other: Stream, scope: _Scope, most: int | None = None) -> tuple[Stream, Stream]:
+def _alike(one: Stream, other: Stream, options: _Options, most: int | None = None) -> tuple[Stream, Stream]:
     """Two subplans narrowed to common columns, of which there are `most` at most."""
     width = min(len(one.schema), len(other.schema), most or len(one.schema))
-    number = scope.number()
+    number = options.number()
     return _narrowed(one, width, number), _narrowed(other, width, number)
 
 

@@ -9,11 +9,10 @@ from midstream.operators.aggregation.aggregate_loop import generate
 from midstream.operators.aggregation.segments import Segments
 from midstream.operators.aggregation.valid_rows import ValidRows
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import aggregation as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch, Element, Payload, Time
@@ -84,8 +83,7 @@ class Aggregate(Operator):
 
 
 def _aggregate(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Aggregate)
+    operator = operator_of(node, logical.Aggregate)
     return Aggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from midstream.plans.expressions.expressions import TRUE, Expression, pair_scope
+from midstream.plans.expressions.expressions import TRUE, Expression, join_keys, pair_scope
 from midstream.plans.values.schema import Schema
 
 
@@ -26,3 +26,11 @@ def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: 
     if tuple(columns) == left.names + right.names:
         return Pairing(holds, names=scope.names)
     return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)
+
+
+def equal_columns(
+    condition: Expression, left: Schema, right: Schema
+) -> tuple[list[int], list[int], Expression]:
+    """The columns of both sides that are equal where a condition holds, and what it says besides."""
+    keys, rest = join_keys(condition, left, right)
+    return [left.index(mine) for mine, _ in keys], [right.index(theirs) for _, theirs in keys], rest

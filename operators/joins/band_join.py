@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
+from midstream.operators.base.running import operator_of
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, Side, generate
-from midstream.operators.joins.sweep_join import SweepJoin, join_of
+from midstream.operators.joins.sweep_join import SweepJoin
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Bindings, Expression, Kind, compile_row
 from midstream.plans.expressions.ranges import (
@@ -115,5 +117,5 @@ def _is_known(name: str, kind: Kind) -> str:
 def make(node: Node) -> Operator:
     """The running operator of a node."""
     left, right = (child.schema for child in node.inputs)
-    operator = join_of(node)
+    operator = operator_of(node, logical.Join)
     return BandJoin(operator.condition, operator.columns, left, right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from midstream.operators.base.keys import key_function
 from midstream.operators.joins.sweepareas import HashSweepArea
@@ -16,30 +16,20 @@ Left = Any
 SEGMENT = 3
 
 
-class Cover(Protocol):
-    """How far left elements that have their matches in common are known to be matched."""
-
-    until: Time | None
-    """The latest end of a matching right element; None where none is valid."""
-    told_until: Time
-    """Until when a semi-join has given out the left elements, as far as it knows."""
-
-    @property
-    def end(self) -> Time:
-        """From here on it is of no use."""
-
-
 class KeyCover:
-    """The cover of all left elements of one key."""
+    """The cover of all left elements of one key: how far they are known to be matched."""
 
     __slots__ = ("key", "told_until", "until")
 
     end = FOREVER
+    """From here on it is of no use."""
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.until: Time | None = None
+        """The latest end of a matching right element; None where none is valid."""
         self.told_until: Time = FOREVER
+        """Until when a semi-join has given out the left elements, as far as it knows."""
 
 
 class OwnCover(list[Any]):
@@ -57,33 +47,7 @@ class OwnCover(list[Any]):
         return end
 
 
-class Covers(Protocol):
-    """What the operators ask. All is said of the instant of the last purge."""
-
-    def can_match(self, payload: Payload) -> bool:
-        """Whether a left element's key is known."""
-
-    def find(self, start: Time, payload: Payload) -> Cover | None:
-        """What covers a left element that starts; None where nothing does."""
-
-    def keep(self, left: Left, cover: Cover | None) -> Cover | None:
-        """Keep a left element under what covers it. Gives the cover if nobody awaits its end yet."""
-
-    def reached(self, right: Element) -> Iterable[Cover]:
-        """What a right element that starts extends; not yet extended."""
-
-    def lefts(self, cover: Cover) -> Iterable[Left]:
-        """The valid left elements that are kept under a cover."""
-
-    def release(self, cover: Cover) -> None:
-        """Nothing matches under this cover any longer."""
-
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Element]: ...
+Cover = KeyCover | OwnCover
 
 
 class KeyCovers:
@@ -105,16 +69,17 @@ class KeyCovers:
         return self._left_key(payload) is not None
 
     def find(self, start: Time, payload: Payload) -> Cover | None:
-        """The cover of its key."""
+        """What covers a left element that starts, the cover of its key; None where nothing does."""
         return self._covers.get(self._left_key(payload))
 
     def keep(self, left: Left, cover: Cover | None) -> Cover | None:
-        """Keep a left element, unless its key is unknown."""
+        """Keep a left element under what covers it, unless its key is unknown. Gives the cover if nobody
+        awaits its end yet."""
         self._lefts.insert([left], left[0])
         return None
 
     def reached(self, right: Element) -> Iterable[Cover]:
-        """The cover of its key, which may be new."""
+        """What a right element that starts extends, not yet extended: the cover of its key, maybe new."""
         key = self._right_key(right[2])
         if key is None:
             return ()
@@ -124,12 +89,12 @@ class KeyCovers:
         return (cover,)
 
     def lefts(self, cover: Cover) -> Iterable[Left]:
-        """The left elements of its key."""
+        """The valid left elements that are kept under a cover: those of its key."""
         assert isinstance(cover, KeyCover)
         return self._lefts.of(cover.key)
 
     def release(self, cover: Cover) -> None:
-        """Forget it."""
+        """Nothing matches under this cover any longer: forget it."""
         assert isinstance(cover, KeyCover)
         del self._covers[cover.key]
 
@@ -215,3 +180,7 @@ class PairCovers:
 
     def __iter__(self) -> Iterator[Element]:
         return ((start, end, payload) for start, end, payload, *_ in chain(self._lefts, self._rights))
+
+
+Covers = KeyCovers | PairCovers
+"""What the operators ask. All is said of the instant of the last purge."""

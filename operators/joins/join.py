@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, pairing
-from midstream.operators.base.running import Running
+from midstream.operators.base.pairing import Pairing, equal_columns, pairing
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.joins import band_join
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
-from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin, join_of
-from midstream.operators.joins.sweepareas import FifoHashSweepArea, Hashed, HashSweepArea, SweepArea
+from midstream.operators.joins.sweep_join import Areas, Fifo, Probes, SweepJoin
+from midstream.operators.joins.sweepareas import FifoHashSweepArea, HashSweepArea, SweepArea
+from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import joins as facts
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends
-from midstream.plans.expressions.expressions import join_keys
 
 
 class _Sides(NamedTuple):
@@ -82,21 +82,16 @@ class NestedLoopsJoin(SweepJoin):
         super().__init__(*_listed(pairing or Pairing(), is_fifo))
 
 
-class _HashSides(NamedTuple):
-    areas: tuple[Hashed, Hashed]
-    probes: Probes
-
-
-def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _HashSides:
+def _hashed(left: Sequence[int], right: Sequence[int], pairing: Pairing, is_fifo: Fifo) -> _Sides:
     keys = (left, right)
-    areas: list[Hashed] = [
+    areas = [
         FifoHashSweepArea(columns) if fifo else HashSweepArea(columns)
         for columns, fifo in zip(keys, is_fifo, strict=True)
     ]
     probes: list[Probe] = [
         hash_probe(side, keys[port], pairing, areas[1 - port].CANDIDATES) for port, side in enumerate(SIDES)
     ]
-    return _HashSides((areas[0], areas[1]), (probes[0], probes[1]))
+    return _Sides((areas[0], areas[1]), (probes[0], probes[1]))
 
 
 def _listed(pairing: Pairing, is_fifo: Fifo) -> _Sides:
@@ -109,60 +104,40 @@ def _fifo(node: Node) -> Fifo:
     return has_ordered_ends(node.inputs[0]), has_ordered_ends(node.inputs[1])
 
 
-def _keys(node: Node) -> tuple[list[int], list[int]]:
+def _hash_facts(node: Node) -> tuple[list[int], list[int], Pairing, Fifo]:
+    """What a hash join of a node takes: the pairing is by what the keys leave of the condition."""
+    operator = operator_of(node, logical.Join)
     left, right = (child.schema for child in node.inputs)
-    keys, _ = join_keys(join_of(node).condition, left, right)
-    return [left.index(mine) for mine, _ in keys], [right.index(theirs) for _, theirs in keys]
+    mine, theirs, rest = equal_columns(operator.condition, left, right)
+    return mine, theirs, pairing(rest, operator.columns, left, right), _fifo(node)
 
 
-def _whole(node: Node) -> Pairing:
-    """The pairing by the whole condition."""
-    operator = join_of(node)
-    return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
-
-
-def _rest(node: Node) -> Pairing:
-    """The pairing by what the keys leave of the condition."""
-    operator = join_of(node)
-    left, right = (child.schema for child in node.inputs)
-    return pairing(join_keys(operator.condition, left, right)[1], operator.columns, left, right)
-
-
-def _by_hashing(node: Node) -> _HashSides:
-    return _hashed(*_keys(node), _rest(node), _fifo(node))
-
-
-def _by_loops(node: Node) -> _Sides:
-    return _listed(_whole(node), _fifo(node))
-
-
-def _hash_join(node: Node) -> Operator:
-    return HashJoin(*_keys(node), _rest(node), _fifo(node))
-
-
-def _nested_loops_join(node: Node) -> Operator:
-    return NestedLoopsJoin(_whole(node), _fifo(node))
+def _loop_facts(node: Node) -> tuple[Pairing, Fifo]:
+    """What a nested-loops join of a node takes."""
+    operator = operator_of(node, logical.Join)
+    pairs = pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+    return pairs, _fifo(node)
 
 
 def _hash_list_join(node: Node) -> Operator:
     """The left side in a hash table, the right side in a list: for a right side that is tiny, or hardly
     probed."""
-    hashed, listed = _by_hashing(node), _by_loops(node)
+    hashed, listed = _hashed(*_hash_facts(node)), _listed(*_loop_facts(node))
     return SweepJoin((hashed.areas[0], listed.areas[1]), (listed.probes[0], hashed.probes[1]))
 
 
 def _list_hash_join(node: Node) -> Operator:
     """The mixture the other way round."""
-    hashed, listed = _by_hashing(node), _by_loops(node)
+    hashed, listed = _hashed(*_hash_facts(node)), _listed(*_loop_facts(node))
     return SweepJoin((listed.areas[0], hashed.areas[1]), (hashed.probes[0], listed.probes[1]))
 
 
 RUNNING: Running = {
-    facts.HASH_JOIN: _hash_join,
+    facts.HASH_JOIN: lambda node: HashJoin(*_hash_facts(node)),
     facts.BAND_JOIN: band_join.make,
-    facts.NESTED_LOOPS_JOIN: _nested_loops_join,
+    facts.NESTED_LOOPS_JOIN: lambda node: NestedLoopsJoin(*_loop_facts(node)),
     facts.HASH_LIST_JOIN: _hash_list_join,
     facts.LIST_HASH_JOIN: _list_hash_join,
-    facts.HASH_JOIN_QUEUED: lambda node: QueuedJoin(*_by_hashing(node)),
-    facts.NESTED_LOOPS_JOIN_QUEUED: lambda node: QueuedJoin(*_by_loops(node)),
+    facts.HASH_JOIN_QUEUED: lambda node: QueuedJoin(*_hashed(*_hash_facts(node))),
+    facts.NESTED_LOOPS_JOIN_QUEUED: lambda node: QueuedJoin(*_listed(*_loop_facts(node))),
 }

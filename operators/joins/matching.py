@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.pairing import equal_columns
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.segment import Segment
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import joins as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
-from midstream.plans.expressions.expressions import TRUE, compile_pair, join_keys
+from midstream.plans.expressions.expressions import TRUE, compile_pair
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 
@@ -287,31 +287,24 @@ class AntiJoin(_Matching):
             yield start, end, payload
 
 
-def _condition(node: Node) -> Any:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.SemiJoin | logical.AntiJoin)
-    return operator.condition
-
-
-def _by_key(node: Node) -> Covers:
+def _by_key(node: Node, kind: type[logical.Matching]) -> Covers:
     """Matches by equal keys, and by what they leave of the condition."""
     left, right = (child.schema for child in node.inputs)
-    keys, rest = join_keys(_condition(node), left, right)
-    mine, theirs = [left.index(key) for key, _ in keys], [right.index(key) for _, key in keys]
-    return (
-        KeyCovers(mine, theirs) if rest == TRUE else PairCovers(mine, theirs, compile_pair(rest, left, right))
-    )
+    mine, theirs, rest = equal_columns(operator_of(node, kind).condition, left, right)
+    if rest == TRUE:
+        return KeyCovers(mine, theirs)
+    return PairCovers(mine, theirs, compile_pair(rest, left, right))
 
 
-def _by_loops(node: Node) -> Covers:
+def _by_loops(node: Node, kind: type[logical.Matching]) -> Covers:
     """Matches by all of the condition."""
-    left, right = (child.schema for child in node.inputs)
-    return PairCovers([], [], compile_pair(_condition(node), left, right))
+    condition = operator_of(node, kind).condition
+    return PairCovers([], [], compile_pair(condition, *(child.schema for child in node.inputs)))
 
 
 RUNNING: Running = {
-    facts.HASH_SEMI_JOIN: lambda node: SemiJoin(_by_key(node)),
-    facts.NESTED_LOOPS_SEMI_JOIN: lambda node: SemiJoin(_by_loops(node)),
-    facts.HASH_ANTI_JOIN: lambda node: AntiJoin(_by_key(node)),
-    facts.NESTED_LOOPS_ANTI_JOIN: lambda node: AntiJoin(_by_loops(node)),
+    facts.HASH_SEMI_JOIN: lambda node: SemiJoin(_by_key(node, logical.SemiJoin)),
+    facts.NESTED_LOOPS_SEMI_JOIN: lambda node: SemiJoin(_by_loops(node, logical.SemiJoin)),
+    facts.HASH_ANTI_JOIN: lambda node: AntiJoin(_by_key(node, logical.AntiJoin)),
+    facts.NESTED_LOOPS_ANTI_JOIN: lambda node: AntiJoin(_by_loops(node, logical.AntiJoin)),
 }

@@ -10,9 +10,6 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.output import OrderedOutput
 from midstream.operators.joins.probes import Probe
 from midstream.operators.joins.sweepareas import SweepArea
-from midstream.plans.algebra import operators as logical
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.streams import Batch, Element
 
 Areas = tuple[SweepArea, SweepArea]
@@ -60,10 +57,3 @@ class SweepJoin(Operator):
     def state(self) -> Iterable[Element]:
         """The same."""
         return chain(*self._areas, self._output)
-
-
-def join_of(node: Node) -> logical.Join:
-    """The join that a node is."""
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Join)
-    return operator

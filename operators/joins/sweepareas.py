@@ -7,7 +7,6 @@ Which to take follows from the condition of the join and from the expiration pat
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
@@ -46,7 +45,7 @@ ALONE = -1
 """In place of the number of an element that was alone in its bucket before."""
 
 
-class Hashed(ABC):
+class Hashed:
     """Elements in buckets by the columns of a key; those whose key is not known are not kept."""
 
     __slots__ = ("_key", "index")
@@ -60,22 +59,6 @@ class Hashed(ABC):
     def __init__(self, columns: Sequence[int]) -> None:
         self._key = key_function(columns)
         self.index = {}
-
-    @abstractmethod
-    def insert(self, batch: Batch, since: Time) -> None:
-        """Keep those elements of a batch that end after a time, and have a key."""
-
-    @abstractmethod
-    def purge(self, time: Time) -> None:
-        """Forget the elements that end at or before a time."""
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """How many are kept. Cost: O(1)."""
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Element]:
-        """The elements that are kept."""
 
 
 class HashSweepArea(Hashed):

@@ -10,12 +10,11 @@ from typing import Any
 
 from midstream.operators.base.code import Code
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 
@@ -71,14 +70,12 @@ class Map(Stateless):
 
 
 def _filter(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Filter)
+    operator = operator_of(node, logical.Filter)
     return Filter(operator.condition, node.inputs[0].schema)
 
 
 def _map(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Project)
+    operator = operator_of(node, logical.Project)
     return Map([expression for _, expression in operator.columns], node.inputs[0].schema)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, NetChanges
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Col, Const, compile_rows
 from midstream.plans.values.schema import Schema
@@ -130,8 +129,7 @@ class SignedAggregate(Operator):
 
 
 def _aggregate(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Aggregate)
+    operator = operator_of(node, logical.Aggregate)
     return SignedAggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
 
 

@@ -8,16 +8,14 @@ from typing import ClassVar
 
 from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, pairing
-from midstream.operators.base.running import Running
+from midstream.operators.base.pairing import Pairing, equal_columns, pairing
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Buckets, Counts
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
-from midstream.plans.expressions.expressions import join_keys
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 SignedProbe = Callable[[Time, Time, Payload, Counts, Batch], None]
@@ -104,26 +102,17 @@ def _probe(mine: str, other: str, pairing: Pairing) -> SignedProbe:
     return probe
 
 
-def _join(node: Node) -> logical.Join:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Join)
-    return operator
-
-
 def _hash_join(node: Node) -> Operator:
     left, right = (child.schema for child in node.inputs)
-    operator = _join(node)
-    keys, rest = join_keys(operator.condition, left, right)
-    return SignedJoin(
-        left=[left.index(mine) for mine, _ in keys],
-        right=[right.index(theirs) for _, theirs in keys],
-        pairing=pairing(rest, operator.columns, left, right),
-    )
+    operator = operator_of(node, logical.Join)
+    mine, theirs, rest = equal_columns(operator.condition, left, right)
+    return SignedJoin(mine, theirs, pairing(rest, operator.columns, left, right))
 
 
 def _nested_loops_join(node: Node) -> Operator:
-    left, right = (child.schema for child in node.inputs)
-    return SignedJoin([], [], pairing(_join(node).condition, _join(node).columns, left, right))
+    operator = operator_of(node, logical.Join)
+    pairs = pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+    return SignedJoin([], [], pairs)
 
 
 RUNNING: Running = {

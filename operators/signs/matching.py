@@ -9,13 +9,12 @@ from typing import ClassVar
 from midstream.operators.base.compaction import MASK, compact
 from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.signs.alignment import Alignment, NetChanges, copies
 from midstream.operators.signs.buckets import Buckets
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import TRUE, Expression, compile_pair, join_keys
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
@@ -166,18 +165,13 @@ def _predicate(condition: Expression, left: Schema, right: Schema) -> Callable[[
     return lambda mine, theirs: holds(mine, theirs) is True
 
 
-def _matching(is_wanted: bool) -> Callable[[Node], Operator]:
-    def make(node: Node) -> Operator:
-        operator = logical_operator(node)
-        assert isinstance(operator, logical.SemiJoin | logical.AntiJoin)
-        left, right = (child.schema for child in node.inputs)
-        keys, rest = join_keys(operator.condition, left, right)
-        return SignedMatching(is_wanted, left, right, keys, rest)
-
-    return make
+def _matching(node: Node, kind: type[logical.Matching], *, is_wanted: bool) -> Operator:
+    left, right = (child.schema for child in node.inputs)
+    keys, rest = join_keys(operator_of(node, kind).condition, left, right)
+    return SignedMatching(is_wanted, left, right, keys, rest)
 
 
 RUNNING: Running = {
-    facts.SIGNED_SEMI_JOIN: _matching(True),
-    facts.SIGNED_ANTI_JOIN: _matching(False),
+    facts.SIGNED_SEMI_JOIN: lambda node: _matching(node, logical.SemiJoin, is_wanted=True),
+    facts.SIGNED_ANTI_JOIN: lambda node: _matching(node, logical.AntiJoin, is_wanted=False),
 }

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from midstream.operators.base.merge import Merge
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Element
@@ -74,14 +73,12 @@ class SignedUnion(Merge):
 
 
 def _filter(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Filter)
+    operator = operator_of(node, logical.Filter)
     return SignedFilter(operator.condition, node.inputs[0].schema)
 
 
 def _map(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Project)
+    operator = operator_of(node, logical.Project)
     return SignedMap([expression for _, expression in operator.columns], node.inputs[0].schema)
 
 

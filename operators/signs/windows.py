@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
 from midstream.plans.values.schema import Schema
@@ -225,20 +224,17 @@ class SignedCountWindow(SignedPartitionedWindow):
 
 
 def _time_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.TimeWindow)
+    operator = operator_of(node, logical.TimeWindow)
     return SignedTimeWindow(operator.size, operator.slide)
 
 
 def _count_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.CountWindow)
+    operator = operator_of(node, logical.CountWindow)
     return SignedCountWindow(operator.rows, operator.slide, operator.ties)
 
 
 def _partitioned_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.PartitionedWindow)
+    operator = operator_of(node, logical.PartitionedWindow)
     schema = node.inputs[0].schema
     return SignedPartitionedWindow(operator.rows, operator.keys, schema, operator.slide, operator.ties)
 

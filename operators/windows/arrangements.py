@@ -8,11 +8,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import IntervalError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time, chronon_end
 
@@ -201,19 +199,7 @@ class Coalesce(Operator):
         return ((start, end, payload) for start, end, payload in self._waiting)
 
 
-def _split(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Split)
-    return Split(operator.length)
-
-
-def _coalesce(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Coalesce)
-    return Coalesce(operator.longest)
-
-
 RUNNING: Running = {
-    facts.SPLIT: _split,
-    facts.COALESCE: _coalesce,
+    facts.SPLIT: lambda node: Split(operator_of(node, logical.Split).length),
+    facts.COALESCE: lambda node: Coalesce(operator_of(node, logical.Coalesce).longest),
 }

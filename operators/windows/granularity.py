@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from midstream.operators.base.adjustable import Adjustable
-from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
@@ -87,12 +84,6 @@ class Granularity(Adjustable[int]):
         return reached if reached in (BEGINNING, FOREVER) else reached + -reached % self.setting
 
 
-def _granularity(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.Granularity)
-    return Granularity(operator.granule)
-
-
 RUNNING: Running = {
-    facts.GRANULARITY: _granularity,
+    facts.GRANULARITY: lambda node: Granularity(operator_of(node, logical.Granularity).granule),
 }

@@ -8,11 +8,10 @@ from typing import Any
 from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.code import Code
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 
@@ -97,8 +96,7 @@ class TimeWindow(Adjustable[int | None]):
 
 
 def _time_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.TimeWindow)
+    operator = operator_of(node, logical.TimeWindow)
     return TimeWindow(operator.size, operator.slide)
 
 

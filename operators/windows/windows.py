@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import lt
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.segment import Segment, closed
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.operators import Ties
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical as logical_operator
 from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
 from midstream.plans.values.schema import Schema
@@ -44,7 +44,26 @@ class _Queue:
         return entering
 
 
-class CountWindow(Operator):
+class _RowWindow(Operator):
+    """A window of rows, of which ties may be errors."""
+
+    def __init__(self, rows: int | None, slide: int, ties: Ties) -> None:
+        super().__init__()
+        self._rows, self._slide, self._ties = rows, slide, ties
+        self._latest: Time = BEGINNING
+
+    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
+        """As every operator, but for ties."""
+        if self._ties == "error" and batch:
+            self._refuse_ties(batch)
+        return super().process(port, batch, progress)
+
+    @abstractmethod
+    def _refuse_ties(self, batch: Batch) -> None:
+        """Raise TieError where two rows have one start that must not."""
+
+
+class CountWindow(_RowWindow):
     """Keep the last `rows` rows of a chronon stream valid, all if None.
 
         window(N, A, S)@t  =  the last N of the first n rows of S,      n the last multiple of A up to S's
@@ -72,18 +91,9 @@ class CountWindow(Operator):
     """
 
     def __init__(self, rows: int | None, slide: int = 1, ties: Ties = "error") -> None:
-        super().__init__()
-        self._rows = rows
-        self._ties = ties
-        self._latest: Time = BEGINNING
+        super().__init__(rows, slide, ties)
         self._queue = _Queue(rows, slide) if slide > 1 else None
         self._window: deque[Element] = deque()
-
-    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As every operator, but for ties."""
-        if self._ties == "error" and batch:
-            self._refuse_ties(batch)
-        return super().process(port, batch, progress)
 
     def _refuse_ties(self, batch: Batch) -> None:
         starts = [self._latest, *(element[0] for element in batch)]
@@ -140,7 +150,7 @@ class CountWindow(Operator):
             yield from ((self.reached[0], FOREVER, payload) for payload in self._queue.rows)
 
 
-class PartitionedWindow(Operator):
+class PartitionedWindow(_RowWindow):
     """Keep the last `rows` rows of each group valid, all if None.
 
         window(keys, N, A, S)  =  union of window(N, A, G) for the groups G of S's rows that agree on keys
@@ -179,24 +189,17 @@ class PartitionedWindow(Operator):
         *,
         schema: Schema,
     ) -> None:
-        super().__init__()
+        super().__init__(rows, slide, ties)
         self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
-        self._rows, self._slide, self._ties, self._delay = rows, slide, ties, delay
+        self._delay = delay
         self._windows: dict[Payload, deque[Segment]] = {}
         self._queues: dict[Payload, _Queue] = {}
         """Of the groups that have rows which wait for an advance."""
         self._waiting = 0
         """How many rows the queues hold."""
         self._segments: deque[Segment] = deque()
-        self._latest: Time = BEGINNING
         self._met: set[Payload] = set()
         """The groups with a row at the latest instant, where ties are errors."""
-
-    def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As every operator, but for ties."""
-        if self._ties == "error" and batch:
-            self._refuse_ties(batch)
-        return super().process(port, batch, progress)
 
     def _refuse_ties(self, batch: Batch) -> None:
         starts = [self._latest, *(element[0] for element in batch)]
@@ -300,14 +303,12 @@ class PartitionedWindow(Operator):
 
 
 def _count_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.CountWindow)
+    operator = operator_of(node, logical.CountWindow)
     return CountWindow(operator.rows, operator.slide, operator.ties)
 
 
 def _partitioned_window(node: Node) -> Operator:
-    operator = logical_operator(node)
-    assert isinstance(operator, logical.PartitionedWindow)
+    operator = operator_of(node, logical.PartitionedWindow)
     return PartitionedWindow(
         operator.keys,
         operator.rows,

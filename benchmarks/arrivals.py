@@ -12,10 +12,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import Any, Protocol
+from typing import Any
 
-from midstream.benchmarks.item import Emit, Tagged
-from midstream.benchmarks.items import filter_map, four_way, group_count, two_way
+from midstream.benchmarks.item import Emit, State, Tagged
+from midstream.benchmarks.items import alike, filter_map, first, four_way, group_count, two_way
 from midstream.benchmarks.joins import Bucket, combinations
 from midstream.benchmarks.keyed import FourWayState, JoinState, StatelessState
 from midstream.plans.algebra.builder import stream
@@ -28,14 +28,6 @@ KEYS, EXPONENT = 10_000, 1.1
 
 PERIOD = 100
 """Chronons between two elements of all streams, on average."""
-
-
-class State(Protocol):
-    """The work for one key."""
-
-    def push(self, arrived: Sequence[Tagged]) -> list[Any]:
-        """Take elements in order of time; give the results."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +205,10 @@ def _max_avg_plan(window: int) -> Plan:
     return values.aggregate(top=max_("value"), mean=avg("value")).plan()
 
 
-def _by_key(row: Payload) -> Hashable:
-    return row[0]  # type: ignore[no-any-return]
-
-
-def _all(row: Payload) -> Hashable:
-    return "all"
-
-
 ARRIVALS = (
-    ArrivalItem("join", "half a result an element", ("l", "r"), 30, two_way, _join, _by_key, JoinState),
+    ArrivalItem("join", "half a result an element", ("l", "r"), 30, two_way, _join, first, JoinState),
     ArrivalItem(
-        "expansive-join", "five results an element", ("l", "r"), 300, two_way, _join, _by_key, JoinState
+        "expansive-join", "five results an element", ("l", "r"), 300, two_way, _join, first, JoinState
     ),
     ArrivalItem(
         "four-way-join",
@@ -233,11 +217,11 @@ ARRIVALS = (
         40,
         four_way,
         _four_way,
-        _by_key,
+        first,
         FourWayState,
     ),
-    ArrivalItem("max-avg", "sliding MAX and AVG", ("s",), 36_000, _max_avg_plan, _max_avg, _all, MaxAvg),
-    ArrivalItem("group-count", "sliding COUNT by key", ("s",), 36_000, group_count, _count, _by_key, Count),
+    ArrivalItem("max-avg", "sliding MAX and AVG", ("s",), 36_000, _max_avg_plan, _max_avg, alike, MaxAvg),
+    ArrivalItem("group-count", "sliding COUNT by key", ("s",), 36_000, group_count, _count, first, Count),
     ArrivalItem(
         "filter-map", "keep half, compute a column", ("s",), 1, filter_map, _filter_map, None, StatelessState
     ),

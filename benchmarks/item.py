@@ -28,12 +28,16 @@ ElementLoop = Callable[[Iterable[Tagged], int, Emit], None]
 """The same on single elements, in order of time over all streams."""
 
 
-class KeyedState(Protocol):
+class State(Protocol):
     """Work written by hand for the elements of one key: what libraries with keyed state are given."""
 
-    def push(self, arrived: Sequence[Tagged]) -> list[Element]:
+    def push(self, arrived: Sequence[Tagged]) -> list[Any]:
         """Take elements in order of time; return what is known now, in any order."""
         ...
+
+
+class KeyedState(State, Protocol):
+    """The same, with results that end."""
 
     def finish(self) -> list[Element]:
         """Nothing more will come; return the rest."""

@@ -45,11 +45,13 @@ GROUPS = 1000
 """How many groups the grouped count has."""
 
 
-def _first(row: Payload) -> Hashable:
+def first(row: Payload) -> Hashable:
+    """Rows of one first value belong together."""
     return row[0]  # type: ignore[no-any-return]
 
 
-def _none(row: Payload) -> Hashable:
+def alike(row: Payload) -> Hashable:
+    """All rows belong together."""
     return "all"
 
 
@@ -116,7 +118,7 @@ ITEMS: tuple[Item, ...] = (
         plan=two_way,
         batch_loop=join_batches,
         element_loop=join_elements,
-        key=_first,
+        key=first,
         state=JoinState,
     ),
     Item(
@@ -129,7 +131,7 @@ ITEMS: tuple[Item, ...] = (
         plan=two_way,
         batch_loop=join_batches,
         element_loop=join_elements,
-        key=_first,
+        key=first,
         state=JoinState,
     ),
     Item(
@@ -142,7 +144,7 @@ ITEMS: tuple[Item, ...] = (
         plan=four_way,
         batch_loop=four_way_batches,
         element_loop=four_way_elements,
-        key=_first,
+        key=first,
         state=FourWayState,
     ),
     Item(
@@ -155,7 +157,7 @@ ITEMS: tuple[Item, ...] = (
         plan=_max_avg,
         batch_loop=max_avg_batches,
         element_loop=max_avg_elements,
-        key=_none,
+        key=alike,
         state=MaxAvgState,
     ),
     Item(
@@ -168,7 +170,7 @@ ITEMS: tuple[Item, ...] = (
         plan=group_count,
         batch_loop=group_count_batches,
         element_loop=group_count_elements,
-        key=_first,
+        key=first,
         state=CountState,
     ),
     Item(
@@ -181,7 +183,7 @@ ITEMS: tuple[Item, ...] = (
         plan=filter_map,
         batch_loop=filter_map_batches,
         element_loop=filter_map_elements,
-        key=_none,
+        key=alike,
         state=StatelessState,
     ),
     Item(
@@ -194,7 +196,7 @@ ITEMS: tuple[Item, ...] = (
         plan=_difference,
         batch_loop=difference_batches,
         element_loop=difference_elements,
-        key=_first,
+        key=first,
         state=DifferenceState,
     ),
     Item(
@@ -207,7 +209,7 @@ ITEMS: tuple[Item, ...] = (
         plan=_distinct,
         batch_loop=distinct_batches,
         element_loop=distinct_elements,
-        key=_first,
+        key=first,
         state=DistinctState,
     ),
 )

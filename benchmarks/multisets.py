@@ -68,7 +68,7 @@ def distinct_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
             emit((end, following, row))
 
 
-State = list[Any]
+Excess = list[Any]
 """What is known of a row: by how much the left side has more of it, then a result `[start, None, row]` for
 each row more, the oldest first."""
 
@@ -80,7 +80,7 @@ def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
     the oldest ends first, so that those behind it wait no longer than they must.
     """
     kept: deque[tuple[Time, int, Any]] = deque()
-    states: dict[Any, State] = {}
+    states: dict[Any, Excess] = {}
     queue: deque[list[Any]] = deque()
     for left, right in chunks:
         arrived = [(start, 0, row) for start, _, row in left] + [(start, 1, row) for start, _, row in right]
@@ -131,7 +131,7 @@ def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
 def difference_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
     """The same, one element at a time."""
     kept: deque[tuple[Time, int, Any]] = deque()
-    states: dict[Any, State] = {}
+    states: dict[Any, Excess] = {}
     queue: deque[list[Any]] = deque()
     for port, (start, _, row) in feed:
         while kept and kept[0][0] <= start:
@@ -175,7 +175,7 @@ def difference_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None
         emit(last)
 
 
-def _run_out(kept: deque[tuple[Time, int, Any]], states: dict[Any, State], queue: deque[list[Any]]) -> Batch:
+def _run_out(kept: deque[tuple[Time, int, Any]], states: dict[Any, Excess], queue: deque[list[Any]]) -> Batch:
     """What is left when no element will come any more."""
     for end, port, row in kept:
         state = states.setdefault(row, [0])

@@ -17,13 +17,8 @@ from midstream.plans.values.errors import PlanError
 
 
 def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[str]:
-    """From application time `at` on, give a time window another size, in all queries that have it.
-
-    What starts before `at` keeps its validity (see the operator's own `resize`). The plans of the queries,
-    whose names are returned, show the new size from now on. Raises PlanError where no query has the window,
-    the size is out of its bounds, `at` has been reached, or one of the queries is being migrated; then
-    nothing has changed.
-    """
+    """As `Engine.resize`; see also the operator's own `resize`. The plans of the queries, whose names are
+    returned, show the new size from now on."""
     operator = logical(window)
     if not isinstance(operator, TimeWindow):
         raise PlanError(f"found {operator}, expected a time window")
@@ -32,8 +27,7 @@ def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[s
 
 
 def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -> list[str]:
-    """From application time `at` on, give a granularity conversion another granule, in all queries that have
-    it; as `resize`. See the operator's own `change_granule` for when that is possible."""
+    """As `Engine.change_granule`; the operator's own tells when that is possible."""
     operator = logical(conversion)
     if not isinstance(operator, Granularity):
         raise PlanError(f"found {operator}, expected a granularity conversion")

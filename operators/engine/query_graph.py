@@ -17,13 +17,11 @@ from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.ends import Ends
 from midstream.operators.engine.entrance import Entrances
-from midstream.operators.engine.gauges import Gauges
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.hosting import Guests, Incoming, box_of
 from midstream.operators.engine.log import Log
-from midstream.operators.engine.metadata import Metadata
-from midstream.operators.engine.meter import RECENT
-from midstream.operators.engine.meters import Meters
+from midstream.operators.engine.metadata import Gauges, Metadata
+from midstream.operators.engine.meters import RECENT, Meters
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.operators.engine.queries import RunningQuery, carried_out, lowest, missed_until

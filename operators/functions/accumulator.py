@@ -25,3 +25,21 @@ class Accumulator(ABC):
     def value(self, at: Time) -> Any:
         """The aggregate of the values that are in and end after `at`. Successive calls never go back in
         time."""
+
+
+class Additive(Accumulator):
+    """One that a value leaves as it came, with the other sign."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def change(self, value: Any, sign: int) -> None:
+        """A value enters (1) or leaves (-1)."""
+
+    def add(self, value: Any, end: Time) -> None:
+        """It enters."""
+        self.change(value, 1)
+
+    def remove(self, value: Any) -> None:
+        """It leaves."""
+        self.change(value, -1)

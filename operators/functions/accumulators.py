@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from midstream.operators.functions.accumulator import Accumulator
+from midstream.operators.functions.accumulator import Accumulator, Additive
 from midstream.operators.functions.exact import ExactSum
 from midstream.operators.functions.order_statistics import Median, TopK
 from midstream.operators.functions.user_aggregates import by_user
@@ -48,7 +48,7 @@ class Count(Accumulator):
         return self._count
 
 
-class Sum(Accumulator):
+class Sum(Additive):
     """The exact sum. Cost: O(1).
 
     >>> sum_ = Sum()
@@ -66,15 +66,8 @@ class Sum(Accumulator):
         self._others = ExactSum()
         """Of what is no integer."""
 
-    def add(self, value: Any, end: Time) -> None:
-        """One more summand."""
-        self._change(value, 1)
-
-    def remove(self, value: Any) -> None:
-        """One less."""
-        self._change(value, -1)
-
-    def _change(self, value: Any, sign: int) -> None:
+    def change(self, value: Any, sign: int) -> None:
+        """Count it, and add it or take it away."""
         self._count += sign
         if isinstance(value, int):
             self._integers += sign * value
@@ -107,7 +100,7 @@ class Mean(Sum):
         return self._others.over(self._count, self._integers) if self._count else None
 
 
-class Variance(Accumulator):
+class Variance(Additive):
     """The variance, or its root, rounded once. Cost: O(1).
 
         Σ(x - mean)²  =  Σx² - (Σx)² / n
@@ -129,15 +122,8 @@ class Variance(Accumulator):
         self._total = ExactSum()
         self._squares = ExactSum()
 
-    def add(self, value: Any, end: Time) -> None:
-        """One more value."""
-        self._change(value, 1)
-
-    def remove(self, value: Any) -> None:
-        """One less."""
-        self._change(value, -1)
-
-    def _change(self, value: Any, sign: int) -> None:
+    def change(self, value: Any, sign: int) -> None:
+        """Count it, and add it or take it away."""
         self._count += sign
         self._total.change(value, sign)
         self._squares.change_square(value, sign)

@@ -9,7 +9,7 @@ from inside import base_of, box_of, input_max_ends, input_progress
 
 from midstream.engine import Engine
 from midstream.operators.engine import feed
-from midstream.operators.engine.meter import RECENT
+from midstream.operators.engine.meters import RECENT
 from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from midstream.engine import Engine
-from midstream.operators.engine.meter import RECENT
+from midstream.operators.engine.meters import RECENT
 from midstream.operators.engine.run import interleave
 from midstream.optimizer import Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import MANY_TIMESTAMPS, stream_statistics

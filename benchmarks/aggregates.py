@@ -42,7 +42,7 @@ def max_avg_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
             tops.append((end, value))
         emit(out)
     rest: Batch = []
-    _run_out(kept, tops, total, since, rest.append)
+    run_out(kept, tops, total, since, rest.append)
     emit(rest)
 
 
@@ -71,10 +71,10 @@ def max_avg_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
         while tops and tops[-1][1] <= value:
             tops.pop()
         tops.append((end, value))
-    _run_out(kept, tops, total, since, emit)
+    run_out(kept, tops, total, since, emit)
 
 
-def _run_out(
+def run_out(
     kept: deque[tuple[Time, int]], tops: deque[tuple[Time, int]], total: int, since: Time, emit: Emit
 ) -> None:
     """What is left when no element will come any more."""

@@ -9,12 +9,21 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from midstream.benchmarks.aggregates import run_out
 from midstream.benchmarks.item import Tagged
 from midstream.benchmarks.joins import Bucket, combinations
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 
-class JoinState:
+class AtOnce:
+    """What holds no result back."""
+
+    def finish(self) -> list[Element]:
+        """Nothing is left."""
+        return []
+
+
+class JoinState(AtOnce):
     """Both sides of one key."""
 
     def __init__(self, window: int) -> None:
@@ -38,12 +47,8 @@ class JoinState:
             sides[port].append((start + window, row))
         return out
 
-    def finish(self) -> list[Element]:
-        """Nothing is held back."""
-        return []
 
-
-class FourWayState:
+class FourWayState(AtOnce):
     """All four sides of one key."""
 
     def __init__(self, window: int) -> None:
@@ -63,10 +68,6 @@ class FourWayState:
                 out += combinations(start, port, row, one, two, three)
             sides[port].append((start + window, row))
         return out
-
-    def finish(self) -> list[Element]:
-        """Nothing is held back."""
-        return []
 
 
 class MaxAvgState:
@@ -108,17 +109,8 @@ class MaxAvgState:
 
     def finish(self) -> list[Element]:
         """The last stretches."""
-        kept, tops, total, since = self._kept, self._tops, self._total, self._since
         out: list[Element] = []
-        while kept:
-            end, old = kept[0]
-            if since < end:
-                out.append((since, end, (tops[0][1], total / len(kept))))
-                since = end
-            kept.popleft()
-            total -= old
-            if tops and tops[0][0] <= end:
-                tops.popleft()
+        run_out(self._kept, self._tops, self._total, self._since, out.append)
         return out
 
 
@@ -161,7 +153,7 @@ class CountState:
         return out
 
 
-class DistinctState:
+class DistinctState(AtOnce):
     """Until when one row has been given out."""
 
     def __init__(self, window: int) -> None:
@@ -179,10 +171,6 @@ class DistinctState:
                 out.append((self._until, end, row))
             self._until = end
         return out
-
-    def finish(self) -> list[Element]:
-        """Nothing is held back."""
-        return []
 
 
 class DifferenceState:
@@ -228,7 +216,7 @@ class DifferenceState:
         return out
 
 
-class StatelessState:
+class StatelessState(AtOnce):
     """Filter and map, for libraries without operators of their own for it; keeps nothing."""
 
     def __init__(self, window: int) -> None:
@@ -237,7 +225,3 @@ class StatelessState:
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
         """Keep even values and double them."""
         return [(start, end, (key, value * 2)) for _, (start, end, (key, value)) in arrived if value % 2 == 0]
-
-    def finish(self) -> list[Element]:
-        """Nothing is held back."""
-        return []

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from midstream.operators.compile.generated import define
-from midstream.plans.algebra.operators import Source
 from midstream.plans.values.finite import LARGEST, finite
-from midstream.plans.values.schema import PYTHON_TYPES, Column, Type
+from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type
 from midstream.plans.values.streams import FOREVER, Batch, Time
 
 # Types are looked up several times for each element, so their names are local.
@@ -33,17 +32,18 @@ def convert(batch):
 
 
 class Checks:
-    """Source in terms of `element`, and its `start`, `end` and `row`, for a stream as it is declared."""
+    """Source in terms of `element`, and its `start`, `end` and `row`, for a stream as it is declared: with
+    some columns, and `intervals` or chronons."""
 
     __slots__ = ("_columns", "floats", "sound", "unpack")
 
-    def __init__(self, source: Source) -> None:
-        columns = list(source.columns)
+    def __init__(self, schema: Schema, *, intervals: bool) -> None:
+        columns = list(schema)
         # Unpacking a row of another length raises, and costs less than to ask.
         self._columns = "".join(f"c{i}, " for i in range(len(columns)))
         self.unpack = f"{self._columns}= row" if columns else "pass"
         """A statement that comes first: it names the values of the row."""
-        self.sound = " and ".join(_tests(source, columns))
+        self.sound = " and ".join(_tests(columns, intervals=intervals))
         """A condition. It sets `integers` where a column of floats holds one."""
         values = [
             f"float(c{i}) if c{i}.__class__ is int else c{i}, " if column.type is Type.FLOAT else f"c{i}, "
@@ -70,9 +70,9 @@ class Checks:
         return convert
 
 
-def _tests(source: Source, columns: list[Column]) -> list[str]:
+def _tests(columns: list[Column], *, intervals: bool) -> list[str]:
     tests = ["element.__class__ is tuple", "start.__class__ is int"]
-    if source.intervals:
+    if intervals:
         tests += ["start < end", "(end.__class__ is int or end.__class__ is float and end == FOREVER)"]
     else:
         tests += ["end.__class__ is int", "end - start == 1"]

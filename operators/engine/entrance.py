@@ -55,7 +55,7 @@ class Entrance:
         self.manager = InputManager(source.stream, slack, delay, letters)
         """Orders the stream, and knows its progress."""
         self._letters = letters
-        self.checks = Checks(source)
+        self.checks = Checks(source.columns, intervals=source.intervals)
         self._look = self.checks.look()
         self._in_floats = self.checks.in_floats()
         self._max_end: Time = BEGINNING

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, pairing
-from midstream.operators.base.running import operator_of
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, Side, generate
 from midstream.operators.joins.sweep_join import SweepJoin
-from midstream.plans.algebra import operators as logical
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Bindings, Expression, Kind, compile_row
 from midstream.plans.expressions.ranges import (
     Comparison,
@@ -112,10 +108,3 @@ def _is_known(name: str, kind: Kind) -> str:
     asks = [f"{name} is not None"] if kind.nullable else []
     asks += [f"{name} == {name}"] if kind.type is Type.FLOAT else []
     return f" if {' and '.join(asks)}" if asks else ""
-
-
-def make(node: Node) -> Operator:
-    """The running operator of a node."""
-    left, right = (child.schema for child in node.inputs)
-    operator = operator_of(node, logical.Join)
-    return BandJoin(operator.condition, operator.columns, left, right)

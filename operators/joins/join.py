@@ -9,7 +9,7 @@ from typing import NamedTuple
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import Pairing, equal_columns, pairing
 from midstream.operators.base.running import Running, operator_of
-from midstream.operators.joins import band_join
+from midstream.operators.joins.band_join import BandJoin
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.probes import SIDES, Probe, hash_probe, scan
 from midstream.operators.joins.queued_join import QueuedJoin
@@ -119,6 +119,11 @@ def _loop_facts(node: Node) -> tuple[Pairing, Fifo]:
     return pairs, _fifo(node)
 
 
+def _band_join(node: Node) -> Operator:
+    operator = operator_of(node, logical.Join)
+    return BandJoin(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+
+
 def _hash_list_join(node: Node) -> Operator:
     """The left side in a hash table, the right side in a list: for a right side that is tiny, or hardly
     probed."""
@@ -134,7 +139,7 @@ def _list_hash_join(node: Node) -> Operator:
 
 RUNNING: Running = {
     facts.HASH_JOIN: lambda node: HashJoin(*_hash_facts(node)),
-    facts.BAND_JOIN: band_join.make,
+    facts.BAND_JOIN: _band_join,
     facts.NESTED_LOOPS_JOIN: lambda node: NestedLoopsJoin(*_loop_facts(node)),
     facts.HASH_LIST_JOIN: _hash_list_join,
     facts.LIST_HASH_JOIN: _list_hash_join,

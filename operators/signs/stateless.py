@@ -11,7 +11,7 @@ from midstream.operators.base.stateless import Stateless, filtering
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
+from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Element
 
@@ -47,10 +47,7 @@ class SignedMap(Stateless):
 
     def __init__(self, expressions: Sequence[Expression], schema: Schema) -> None:
         scope = row_scope(schema, "row")
-        values = []
-        for expression in expressions:
-            values.append(f"{expression.source(scope)}, ")
-        payload = f"({''.join(values)})"
+        payload = tuple_source(expressions, scope)
         super().__init__(
             evaluate(f"lambda batch: [(time, sign, {payload}) for time, sign, row in batch]", scope)
         )

@@ -44,7 +44,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "operators/engine/*.py": (LEAVES, "what comes from outside enters here"),
     "operators/engine/adjustment.py": ({"TimeWindow", "Granularity"}, "their settings change while they run"),
     "operators/engine/planner.py": ({"Split", "Convert"}, "they are placed between what does not fit"),
-    "operators/joins/sweep_join.py": ({"Join"}, "what joins of several implementations share"),
     "optimizer/cost/outputs.py": ({"Project", "Join", "Aggregate", "Split"}, "formulas read parameters"),
     "optimizer/cost/work.py": ({"Aggregate"}, "a formula reads its parameters"),
     "optimizer/rules/*.py": (NAMES, "a rule is about what it rewrites"),

@@ -95,14 +95,11 @@ def replace(
     *,
     at: int | None = None,
 ) -> Replacement:
-    """Begin to replace a query, by default the first, by a plan that means something else.
+    """As `Engine.replace`. The instant is by default the earliest that is possible: when nothing is valid any
+    more of what the old query has given, and nothing is missing of what the new one is to give.
 
-    `at` is the instant, by default the earliest that is possible: when nothing is valid any more of what the
-    old query has given, and nothing is missing of what the new one is to give. The new query has the old
-    one's name and sinks.
-
-    Raises   PlanError where the outputs have other names, where `at` is too early or no instant is late
-             enough, where a part of the old query is being exchanged, or where a log is kept of it.
+    Raises   PlanError also where no instant is late enough, where a part of the old query is being exchanged,
+             or where a log is kept of it.
     """
     plan, old = plan_of("replace", plan), graph.query(query)
     if set(plan.outputs) != set(old.plan.outputs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import Protocol
 
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
 from midstream.optimizer.cost.estimate import Estimate
@@ -13,8 +14,32 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, expressions, logical
-from midstream.plans.expressions.expressions import Expression, conjuncts
+from midstream.plans.expressions.expressions import Expression, conjuncts, join_keys
+from midstream.plans.expressions.ranges import find_range
 from midstream.plans.values.schema import Schema
+
+
+class PairCosting(Protocol):
+    """Two inputs of a join, and what an implementation makes use of in its condition.
+
+    The formulas of joins ask for no more, so that a search can price a pair of inputs without a node.
+    """
+
+    @property
+    def inputs(self) -> Sequence[Estimate]:
+        """The left one and the right one."""
+
+    @property
+    def units(self) -> UnitCosts:
+        """What single steps cost."""
+
+    @property
+    def key_share(self) -> float:
+        """The share of pairs that agree in the columns that the condition equates."""
+
+    @property
+    def range_share(self) -> float:
+        """The share of pairs whose keys are in the range that the condition states."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +89,24 @@ class Costing:
             classes = {name: names for child in children for names in equal_columns(child) for name in names}
             self._satisfying[parts] = self.selectivity.of(parts, schema, self.facts, classes)
         return self._satisfying[parts]
+
+    @cached_property
+    def key_share(self) -> float:
+        """The share of pairs that agree in the columns that a join's condition equates."""
+        (condition,) = self.operator.expressions
+        _, rest = join_keys(condition, *self.schemas)
+        others = conjuncts(rest)
+        return self._share([part for part in self.conditions if part not in others])
+
+    @cached_property
+    def range_share(self) -> float:
+        """The share of pairs whose keys are in the range that a join's condition states."""
+        band = find_range(self.operator.expressions[0], *self.schemas)
+        assert band is not None
+        return self._share(band.parts)
+
+    def _share(self, conditions: Sequence[Expression]) -> float:
+        return self.satisfying(conditions)[0] if conditions else 1.0
 
     def kinds(self, names: Iterable[str]) -> float:
         """How many different values some columns of the first input have together."""

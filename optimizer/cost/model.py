@@ -60,19 +60,27 @@ class CostModel:
         """The cost of a plan. Raises StatisticsError where an input is unknown."""
         operators: dict[Node, Estimate] = {}
         for root in plan.outputs.values():
-            self._estimate(root, operators)
+            self._collect(root, operators)
         return PlanCost(operators)
 
-    def _estimate(self, node: Node, operators: dict[Node, Estimate]) -> Estimate:
-        """That of a node; `operators` takes it and those below it, down to the plan's inputs."""
+    def _collect(self, node: Node, operators: dict[Node, Estimate]) -> None:
+        """`operators` takes the estimates of a node and of those below it, down to the plan's inputs."""
         if not logical(node).is_snapshot_reducible or not node.inputs:
-            if node not in self._known:
-                self._known[node] = self._input(node)
+            self.estimate(node)
         elif node not in operators:
-            inputs = [self._estimate(child, operators) for child in node.inputs]
-            if node not in self._known:
+            for child in node.inputs:
+                self._collect(child, operators)
+            operators[node] = self.estimate(node)
+
+    def estimate(self, node: Node) -> Estimate:
+        """What is expected of a subplan's output, and what its operator takes. Raises StatisticsError where
+        an input is unknown."""
+        if node not in self._known:
+            if logical(node).is_snapshot_reducible and node.inputs:
+                inputs = [self.estimate(child) for child in node.inputs]
                 self._known[node] = self.operator(Costing(node, inputs, self._units, self._selectivity))
-            operators[node] = self._known[node]
+            else:
+                self._known[node] = self._input(node)
         return self._known[node]
 
     def operator(self, costing: Costing) -> Estimate:

@@ -91,10 +91,10 @@ def join_content(costing: Costing) -> Content:
 
 
 def join_cut(costing: Costing, content: Content) -> Cut:
-    """(22.4): d' = d₁ d₂ / (l₁ + l₂), divided by the selectivity; l' = l₁ l₂ / (l₁ + l₂)."""
-    s, t = costing.inputs
+    """(22.4) with a selectivity."""
     share, _ = costing.satisfying(costing.conditions)
-    return Cut.of(times(share, overlapping(s, t)), content, _overlap(s.l, t.l))
+    s, t = costing.inputs
+    return pairs_cut(share, s, t, content)
 
 
 def distinct_content(costing: Costing) -> Content:
@@ -196,6 +196,12 @@ OUTPUTS: dict[str, Output] = {
     "split": Output(same_content, split_cut),
     "rearranged": Output(same_content, same_cut),
 }
+
+
+def pairs_cut(share: float, s: Estimate, t: Estimate, content: Content) -> Cut:
+    """(22.4): d' = d₁ d₂ / (l₁ + l₂), divided by the share of pairs that are results;
+    l' = l₁ l₂ / (l₁ + l₂)."""
+    return Cut.of(times(share, overlapping(s, t)), content, _overlap(s.l, t.l))
 
 
 def overlapping(s: Estimate, t: Estimate) -> float:

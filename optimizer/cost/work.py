@@ -13,16 +13,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, Work, times
 from midstream.optimizer.cost.outputs import overlapping
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
-from midstream.plans.expressions.expressions import Expression, conjuncts, join_keys
-from midstream.plans.expressions.ranges import find_range
 
 Formula = Callable[[Costing, Estimate], Work]
 """Gives what an implementation takes, for a case and its output."""
+
+PairFormula = Callable[[PairCosting, Estimate], Work]
+"""Gives what an implementation of a join takes, for its inputs and its output."""
 
 
 def filter_work(costing: Costing, output: Estimate) -> Work:
@@ -42,45 +43,43 @@ def union_work(costing: Costing, output: Estimate) -> Work:
     return Work(output.rate * (costing.units.queue + costing.units.output), 0.0)
 
 
-def hash_join(costing: Costing, output: Estimate) -> Work:
+def hash_join(costing: PairCosting, output: Estimate) -> Work:
     """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are looked at."""
-    return _sweep_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, _equalities(costing)))
+    return _sweep_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, costing.key_share))
 
 
-def nested_loops_join(costing: Costing, output: Estimate) -> Work:
+def nested_loops_join(costing: PairCosting, output: Estimate) -> Work:
     """The same with lists: all that overlaps is looked at."""
     return _sweep_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
 
 
-def band_join(costing: Costing, output: Estimate) -> Work:
+def band_join(costing: PairCosting, output: Estimate) -> Work:
     """The same in order of a key: a place is found to insert, to probe and to purge, in as many steps as the
     elements kept can be halved; only rows in the range are looked at."""
     s, t = costing.inputs
-    band = find_range(costing.operator.expressions[0], *costing.schemas)
-    assert band is not None
     size = max(2.0, min(s.valid + t.valid, 2.0**64) / 2)
     step = 3 * costing.units.place * math.log2(size) + 2 * costing.units.link + 2 * costing.units.remove
-    return _sweep_join(costing, output, step, _pairs(costing, band.parts))
+    return _sweep_join(costing, output, step, _pairs(costing, costing.range_share))
 
 
-def hash_list_join(costing: Costing, output: Estimate) -> Work:
+def hash_list_join(costing: PairCosting, output: Estimate) -> Work:
     """The left side in a hash table, the right side in a list: what comes from the left looks at all that is
     on the right."""
     return _mixed_join(costing, output, *costing.inputs)
 
 
-def list_hash_join(costing: Costing, output: Estimate) -> Work:
+def list_hash_join(costing: PairCosting, output: Estimate) -> Work:
     """The mixture the other way round."""
     s, t = costing.inputs
     return _mixed_join(costing, output, t, s)
 
 
-def hash_join_queued(costing: Costing, output: Estimate) -> Work:
+def hash_join_queued(costing: PairCosting, output: Estimate) -> Work:
     """As by hashing, over inputs that wait."""
-    return _queued_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, _equalities(costing)))
+    return _queued_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, costing.key_share))
 
 
-def nested_loops_join_queued(costing: Costing, output: Estimate) -> Work:
+def nested_loops_join_queued(costing: PairCosting, output: Estimate) -> Work:
     """The same by nested loops."""
     return _queued_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
 
@@ -149,13 +148,13 @@ def signed_union_work(costing: Costing, output: Estimate) -> Work:
     return Work(2 * union_work(costing, output).cost, 0.0)
 
 
-def signed_hash_join(costing: Costing, output: Estimate) -> Work:
+def signed_hash_join(costing: PairCosting, output: Estimate) -> Work:
     """Either sign is brought into the order of both inputs, hashed, and changes a bucket; it meets the rows
     of equal key."""
-    return _signed_join(costing, output, _pairs(costing, _equalities(costing)))
+    return _signed_join(costing, output, _pairs(costing, costing.key_share))
 
 
-def signed_nested_loops_join(costing: Costing, output: Estimate) -> Work:
+def signed_nested_loops_join(costing: PairCosting, output: Estimate) -> Work:
     """The same in one bucket: it meets all that is valid."""
     return _signed_join(costing, output, _pairs(costing))
 
@@ -163,7 +162,7 @@ def signed_nested_loops_join(costing: Costing, output: Estimate) -> Work:
 def signed_matching(costing: Costing, output: Estimate) -> Work:
     """Semi-join and anti-join: either sign changes how many matches the rows of its key have."""
     (s, t), u = costing.inputs, costing.units
-    share = costing.satisfying(_equalities(costing))[0]
+    share = costing.key_share
     step = u.align + u.hash + u.group + u.bucket
     candidates = times(share, times(s.rate, t.valid) + times(t.rate, s.valid))
     cost = 2 * ((s.rate + t.rate) * step + candidates * u.predicate + output.rate * _result(u))
@@ -192,10 +191,7 @@ def signed_aggregate_work(costing: Costing, output: Estimate) -> Work:
     return Work(2 * (s.rate * step + output.rate * result), s.valid + min(n, s.valid))
 
 
-WORK: dict[str, Formula] = {
-    "filter": filter_work,
-    "map": map_work,
-    "union": union_work,
+JOINS: dict[str, PairFormula] = {
     "hash_join": hash_join,
     "band_join": band_join,
     "nested_loops_join": nested_loops_join,
@@ -203,6 +199,16 @@ WORK: dict[str, Formula] = {
     "list_hash_join": list_hash_join,
     "hash_join_queued": hash_join_queued,
     "nested_loops_join_queued": nested_loops_join_queued,
+    "signed_hash_join": signed_hash_join,
+    "signed_nested_loops_join": signed_nested_loops_join,
+}
+"""The formulas of joins."""
+
+WORK: dict[str, Formula] = {
+    **JOINS,
+    "filter": filter_work,
+    "map": map_work,
+    "union": union_work,
     "hash_matching": hash_matching,
     "nested_loops_matching": nested_loops_matching,
     "multisets": multisets_work,
@@ -213,8 +219,6 @@ WORK: dict[str, Formula] = {
     "signed_filter": signed_filter_work,
     "signed_map": signed_map_work,
     "signed_union": signed_union_work,
-    "signed_hash_join": signed_hash_join,
-    "signed_nested_loops_join": signed_nested_loops_join,
     "signed_matching": signed_matching,
     "signed_multisets": signed_multisets_work,
     "signed_distinct": signed_distinct_work,
@@ -222,17 +226,9 @@ WORK: dict[str, Formula] = {
 }
 
 
-def _equalities(costing: Costing) -> list[Expression]:
-    """The parts of a condition that equate columns of both sides."""
-    (condition,) = costing.operator.expressions
-    _, rest = join_keys(condition, *costing.schemas)
-    return [part for part in costing.conditions if part not in conjuncts(rest)]
-
-
-def _pairs(costing: Costing, conditions: list[Expression] | tuple[Expression, ...] = ()) -> float:
-    """How many pairs of a join are looked at in a chronon, where those that satisfy conditions are found."""
-    s, t = costing.inputs
-    return times(costing.satisfying(conditions)[0], overlapping(s, t)) if conditions else overlapping(s, t)
+def _pairs(costing: PairCosting, share: float = 1.0) -> float:
+    """How many pairs of a join are looked at in a chronon, where a share of them is found."""
+    return times(share, overlapping(*costing.inputs))
 
 
 def _hashed(u: UnitCosts) -> float:
@@ -255,14 +251,14 @@ def _ordered_result(u: UnitCosts) -> float:
     return u.create + u.queue + u.output
 
 
-def _sweep_join(costing: Costing, output: Estimate, step: float, candidates: float) -> Work:
+def _sweep_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
     """A join by SweepAreas: so much for each element, each pair that is looked at, and each result."""
     (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * step + candidates * u.predicate
     return Work(cost + output.rate * (u.function + _ordered_result(u)), _swept(s, t) + _swept(t, s))
 
 
-def _queued_join(costing: Costing, output: Estimate, step: float, candidates: float) -> Work:
+def _queued_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
     """The same where elements wait and are brought into the order of both inputs. A result need not be; that
     saves a third of the step, as measured."""
     (s, t), u = costing.inputs, costing.units
@@ -271,10 +267,10 @@ def _queued_join(costing: Costing, output: Estimate, step: float, candidates: fl
     return Work(cost + output.rate * result, _swept(s, t) + _swept(t, s))
 
 
-def _mixed_join(costing: Costing, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
+def _mixed_join(costing: PairCosting, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
     """A join of which one side is in a hash table and the other one in a list."""
     u = costing.units
-    share = costing.satisfying(_equalities(costing))[0]
+    share = costing.key_share
     candidates = times(hashed.rate, listed.valid) + times(share, listed.rate, hashed.valid)
     # The hashed side hashes to insert, the other one to probe.
     return _sweep_join(costing, output, u.hash + 2 * _listed(u), candidates)
@@ -288,7 +284,7 @@ def _matching(costing: Costing, output: Estimate, step: float, share: float) -> 
     return Work(cost, s.valid + t.valid)
 
 
-def _signed_join(costing: Costing, output: Estimate, pairs: float) -> Work:
+def _signed_join(costing: PairCosting, output: Estimate, pairs: float) -> Work:
     (s, t), u = costing.inputs, costing.units
     step = u.align + u.hash + u.bucket
     cost = 2 * ((s.rate + t.rate) * step + pairs * u.predicate + output.rate * (u.function + _result(u)))

@@ -7,7 +7,7 @@ fixed representatives. Inner joins keep all columns, in the order of the outermo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import networkx as nx
@@ -29,14 +29,16 @@ class Conditions:
     """The conditions of neighbouring joins, taken apart, to be given out again to other joins of the same
     inputs: first to inner ones, from the inputs up, then to the outermost one.
 
-    `columns` is the outermost join's output. No column name may occur in two inputs.
+    `columns` is the outermost join's output. No column name may occur in two inputs. `classes` are the
+    columns that are equal in the end, those by themselves left out; `others` are the conditions that no class
+    says, as far as they have not been given out; `order` is that of the columns of inner joins.
     """
 
     def __init__(self, parts: Iterable[Expression], inputs: Iterable[Node], columns: tuple[str, ...]) -> None:
         inputs = tuple(inputs)
         types = {column.name: column.type for node in inputs for column in node.schema}
         union: nx.utils.UnionFind[str] = nx.utils.UnionFind()
-        self._rest: list[Expression] = []
+        self.others: list[Expression] = []
         for part in parts:
             names = column_equality(part)
             if names and names[0] != names[1]:
@@ -44,39 +46,35 @@ class Conditions:
             # x = x is no tautology: it drops unknown values. And with ANY between them, columns may be equal
             # that cannot be compared with each other, so that such an equality does not stand for others.
             if not names or names[0] == names[1] or len(_by_family(names, types)) > 1:
-                self._rest.append(part)
+                self.others.append(part)
         for node in inputs:
             for equal in equal_columns(node):
                 union.union(*equal)
         families = (names for equal in union.to_sets() for names in _by_family(equal, types))
-        self._classes: list[frozenset[str]] = sorted(map(frozenset, families), key=min)
+        self.classes: list[frozenset[str]] = sorted(map(frozenset, families), key=min)
         self._columns = columns
-        self._order = (*columns, *sorted(types.keys() - set(columns)))
+        self.order = (*columns, *sorted(types.keys() - set(columns)))
 
     def inner(self, left: Node, right: Node) -> Node:
         """The join of two subplans under all conditions that read something of them and nothing else."""
         visible = {*left.schema.names, *right.schema.names}
-        here = [part for part in self._rest if part.columns() and part.columns() <= visible]
-        self._rest = [part for part in self._rest if part not in here]
+        here = [part for part in self.others if part.columns() and part.columns() <= visible]
+        self.others = [part for part in self.others if part not in here]
         condition = conjunction([*here, *self._links(left, right)])
-        return Node(Join(condition, tuple(name for name in self._order if name in visible)), (left, right))
+        return Node(Join(condition, tuple(name for name in self.order if name in visible)), (left, right))
 
     def outer(self, left: Node, right: Node) -> Node:
         """The outermost join, under all conditions that are left."""
-        condition = conjunction([*self._rest, *self._links(left, right)])
+        condition = conjunction([*self.others, *self._links(left, right)])
         return Node(Join(condition, self._columns), (left, right))
 
     def _links(self, left: Node, right: Node) -> Iterator[Expression]:
-        """The equalities that make all columns of a class equal in the pairs of two subplans, as few as
-        suffice."""
         ours, theirs = frozenset(left.schema.names), frozenset(right.schema.names)
-        for names in self._classes:
-            lefts, rights = _representatives(names & ours, left), _representatives(names & theirs, right)
-            if lefts and rights:
-                yield from (equality(name, rights[0]) for name in lefts)
-                yield from (equality(lefts[0], name) for name in rights[1:])
-            elif known := lefts or rights:
-                yield from (equality(known[0], name) for name in known[1:])
+        for names in self.classes:
+            yield from links(
+                representatives(names & ours, equal_columns(left)),
+                representatives(names & theirs, equal_columns(right)),
+            )
 
 
 @lru_cache(maxsize=16_384)
@@ -110,8 +108,8 @@ def linked(node: Node) -> Node:
     node = node.with_inputs(tuple(map(linked, node.inputs)))
     if not isinstance(node.operator, Join):
         return node
-    inputs = _inputs(node)
-    conditions = Conditions(_parts(node, inputs), inputs, node.operator.columns)
+    inputs = joined_inputs(node)
+    conditions = Conditions(stated_conditions(node, inputs), inputs, node.operator.columns)
 
     def rebuilt(below: Node) -> Node:
         return below if below in inputs else conditions.inner(*map(rebuilt, below.inputs))
@@ -125,21 +123,40 @@ def hides_columns_of(join: Node, other: Node) -> bool:
     return any(name in other.schema for child in join.inputs for name in child.schema.names)
 
 
-def _inputs(node: Node) -> tuple[Node, ...]:
+def joined_inputs(node: Node) -> tuple[Node, ...]:
     """What a join and the joins right below it join; a join below whose hidden columns would meet others of
     the same name counts as an input."""
-    sides = [_inputs(child) if isinstance(child.operator, Join) else (child,) for child in node.inputs]
+    sides = [joined_inputs(c) if isinstance(c.operator, Join) else (c,) for c in node.inputs]
     left, right = ({name for child in side for name in child.schema.names} for side in sides)
     return node.inputs if left & right else (*sides[0], *sides[1])
 
 
-def _parts(node: Node, inputs: tuple[Node, ...]) -> Iterator[Expression]:
+def stated_conditions(node: Node, inputs: tuple[Node, ...]) -> Iterator[Expression]:
     """The conditions of a join and of those below it, down to the inputs."""
     assert isinstance(node.operator, Join)
     yield from conjuncts(node.operator.condition)
     for child in node.inputs:
         if child not in inputs:
-            yield from _parts(child, inputs)
+            yield from stated_conditions(child, inputs)
+
+
+def links(lefts: Sequence[str], rights: Sequence[str]) -> Iterator[Expression]:
+    """The equalities that make the columns of a class equal in the pairs of two subplans, as few as suffice,
+    given their representatives on either side."""
+    if lefts and rights:
+        yield from (equality(name, rights[0]) for name in lefts)
+        yield from (equality(lefts[0], name) for name in rights[1:])
+    elif known := lefts or rights:
+        yield from (equality(known[0], name) for name in known[1:])
+
+
+def representatives(names: frozenset[str], equal: Iterable[frozenset[str]]) -> list[str]:
+    """One name for each set of some columns that are known to be equal; of the names in no set, each."""
+    if len(names) < 2:
+        return list(names)
+    known = [alike & names for alike in equal]
+    alone = names.difference(*known)
+    return sorted([*alone, *(min(alike) for alike in known if alike)])
 
 
 def _by_family(names: Iterable[str], types: dict[str, Type]) -> list[list[str]]:
@@ -149,12 +166,3 @@ def _by_family(names: Iterable[str], types: dict[str, Type]) -> list[list[str]]:
         family = Type.FLOAT if types[name] is Type.INTEGER else types[name]
         families.setdefault(family, []).append(name)
     return list(families.values())
-
-
-def _representatives(names: frozenset[str], node: Node) -> list[str]:
-    """One name for each set of some columns of a subplan that it already guarantees to be equal."""
-    if len(names) < 2:
-        return list(names)
-    known = [equal & names for equal in equal_columns(node)]
-    alone = names.difference(*known)
-    return sorted([*alone, *(min(equal) for equal in known if equal)])

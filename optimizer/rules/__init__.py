@@ -9,6 +9,34 @@ from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.rules.rule import ANY, Rule, Shape, Stage, apply, flat
+from midstream.optimizer.rules.windows.filter_and_partitioned_window import (
+    FILTER_ABOVE_PARTITIONED_WINDOW,
+    FILTER_BELOW_PARTITIONED_WINDOW,
+)
+from midstream.optimizer.rules.windows.granularities_merging import GRANULARITIES_MERGING
+from midstream.optimizer.rules.windows.granularity_and_reducible import (
+    GRANULARITY_ABOVE_REDUCIBLE,
+    GRANULARITY_BELOW_REDUCIBLE,
+)
+from midstream.optimizer.rules.windows.istream_of_unbounded import ISTREAM_OF_UNBOUNDED
+from midstream.optimizer.rules.windows.now_window import NOW_WINDOW
+from midstream.optimizer.rules.windows.projection_and_count_window import (
+    PROJECTION_ABOVE_COUNT_WINDOW,
+    PROJECTION_BELOW_COUNT_WINDOW,
+)
+from midstream.optimizer.rules.windows.projection_and_partitioned_window import (
+    PROJECTION_ABOVE_PARTITIONED_WINDOW,
+    PROJECTION_BELOW_PARTITIONED_WINDOW,
+)
+from midstream.optimizer.rules.windows.rows_and_time_window import (
+    ROWS_ABOVE_TIME_WINDOW,
+    ROWS_BELOW_TIME_WINDOW,
+)
+from midstream.optimizer.rules.windows.union_and_time_window import (
+    TIME_WINDOW_ABOVE_UNION,
+    TIME_WINDOW_BELOW_UNION,
+)
+from midstream.optimizer.rules.windows.windows_merging import WINDOWS_MERGING
 
 JOIN_ORDERS: tuple[Rule, ...] = (JOIN_COMMUTATIVITY, JOIN_ASSOCIATIVITY)
 """What leads from one order of joins to every other."""
@@ -29,6 +57,29 @@ RULES: tuple[Stage, ...] = (
 )
 """All rules, in the stages in which they are tried: first those that simplify, then those that explore."""
 
+WINDOWS: tuple[Stage, ...] = (
+    Stage("fewer windows", (NOW_WINDOW, WINDOWS_MERGING, GRANULARITIES_MERGING, ISTREAM_OF_UNBOUNDED)),
+    Stage(
+        "moving windows",
+        (
+            ROWS_BELOW_TIME_WINDOW,
+            ROWS_ABOVE_TIME_WINDOW,
+            FILTER_BELOW_PARTITIONED_WINDOW,
+            FILTER_ABOVE_PARTITIONED_WINDOW,
+            PROJECTION_BELOW_COUNT_WINDOW,
+            PROJECTION_ABOVE_COUNT_WINDOW,
+            PROJECTION_BELOW_PARTITIONED_WINDOW,
+            PROJECTION_ABOVE_PARTITIONED_WINDOW,
+            TIME_WINDOW_ABOVE_UNION,
+            TIME_WINDOW_BELOW_UNION,
+            GRANULARITY_BELOW_REDUCIBLE,
+            GRANULARITY_ABOVE_REDUCIBLE,
+        ),
+    ),
+)
+"""Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
+exchanged."""
+
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 
-__all__ = ["ALL_RULES", "ANY", "JOIN_ORDERS", "RULES", "Rule", "Shape", "Stage", "apply", "flat"]
+__all__ = ["ALL_RULES", "ANY", "JOIN_ORDERS", "RULES", "WINDOWS", "Rule", "Shape", "Stage", "apply", "flat"]

@@ -1,0 +1,102 @@
+"""Let a filter on the keys of a partitioned window change places with it.
+
+    filter(p, window(rows N by K, S))  =  window(rows N by K, filter(p, S))        if p reads only K
+
+Why      Rows of one group agree on K, so p is true of all of them or of none: the filter takes groups, and a
+         group's window does not depend on the others.
+Gain     Below: groups that nobody wants are not counted.
+Guard    A condition on other columns changes which rows of a group are the last. Where two rows of a group
+         may have one timestamp, and it is not declared that they count in the order of arrival, the window
+         over all groups raises an error that the window over fewer groups does not.
+Source   ours; the thesis has it for no filter (10.3.2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Filter, PartitionedWindow
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import keys
+from midstream.plans.expressions.expressions import conjuncts
+
+
+def match_below(node: Node) -> Iterable[Parts]:
+    """The parts of the filter's condition, those on keys first; all of them, if there are others."""
+    assert isinstance(node.operator, Filter)
+    parts = frozenset(conjuncts(node.operator.condition))
+    on_keys = frozenset(part for part in parts if part.columns() <= _keys(node.inputs[0]))
+    yield from dict.fromkeys(each for each in (on_keys, parts) if each)
+
+
+def reads_keys_only(node: Node, matched: Parts) -> bool:
+    """Whether the parts read only keys of the window below, so that they take whole groups."""
+    return all(part.columns() <= _keys(node.inputs[0]) for part in matched)
+
+
+def has_no_ties(node: Node, matched: Parts) -> bool:
+    """Whether no two rows of a group can have one timestamp, unless their order is declared."""
+    return _orders_rows(node.inputs[0])
+
+
+def rewrite_below(node: Node, matched: Parts) -> Node:
+    """The window over the filter; what reads other columns stays above."""
+    assert isinstance(node.operator, Filter)
+    window = node.inputs[0]
+    rest = [part for part in conjuncts(node.operator.condition) if part not in matched]
+    return filtered(rest, Node(window.operator, (filtered(matched, window.inputs[0]),)))
+
+
+def match_above(node: Node) -> Iterable[Filter]:
+    """The filter."""
+    assert isinstance(node.inputs[0].operator, Filter)
+    return [node.inputs[0].operator]
+
+
+def read_keys_only(node: Node, matched: Filter) -> bool:
+    """Whether the filter below reads only keys of the window."""
+    return matched.condition.columns() <= _keys(node)
+
+
+def had_no_ties(node: Node, matched: Filter) -> bool:
+    """Whether no two rows of a group, those that the filter drops among them, can have one timestamp, unless
+    their order is declared."""
+    return _orders_rows(Node(node.operator, node.inputs[0].inputs))
+
+
+def rewrite_above(node: Node, matched: Filter) -> Node:
+    """The filter over the window."""
+    return filtered(conjuncts(matched.condition), Node(node.operator, node.inputs[0].inputs))
+
+
+def _keys(window: Node) -> set[str]:
+    assert isinstance(window.operator, PartitionedWindow)
+    return set(window.operator.keys)
+
+
+def _orders_rows(window: Node) -> bool:
+    """Whether the window's rows have an order in each group, because it is declared or because at one instant
+    there is one of them at most."""
+    assert isinstance(window.operator, PartitionedWindow)
+    return window.operator.ties == "arrival" or any(key <= _keys(window) for key in keys(window.inputs[0]))
+
+
+FILTER_BELOW_PARTITIONED_WINDOW = Rule(
+    name="filter-below-partitioned-window",
+    equation="filter(p, partitioned window(S)) = partitioned window(filter(p, S))",
+    shape=Shape(Filter, Shape(PartitionedWindow)),
+    match=match_below,
+    guards=(reads_keys_only, has_no_ties),
+    rewrite=rewrite_below,
+)
+
+FILTER_ABOVE_PARTITIONED_WINDOW = Rule(
+    name="filter-above-partitioned-window",
+    equation="partitioned window(filter(p, S)) = filter(p, partitioned window(S))",
+    shape=Shape(PartitionedWindow, Shape(Filter)),
+    match=match_above,
+    guards=(read_keys_only, had_no_ties),
+    rewrite=rewrite_above,
+)

@@ -1,0 +1,44 @@
+"""Leave out a granularity below a coarser one.
+
+    granularity(b, granularity(a, S))  =  granularity(b, S)
+
+Why      The upper one looks at the multiples of b only, which are multiples of a: there the lower one shows
+         what S has.
+Gain     One operator less.
+Source   ours; that a divides b, the plan requires (thesis, 20.5)
+
+Granularities with bounds, of which the granule can be changed while they run, stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Granularity
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The lower one, if both granules are fixed."""
+    upper, lower = node.operator, node.inputs[0].operator
+    assert isinstance(upper, Granularity)
+    assert isinstance(lower, Granularity)
+    if upper.bounds is None and lower.bounds is None:
+        yield node.inputs[0]
+
+
+def rewrite(node: Node, lower: Node) -> Node:
+    """The upper one alone."""
+    return Node(node.operator, lower.inputs)
+
+
+GRANULARITIES_MERGING = Rule(
+    name="granularities-merging",
+    equation="granularity(b, granularity(a, S)) = granularity(b, S)",
+    shape=Shape(Granularity, Shape(Granularity)),
+    match=match,
+    rewrite=rewrite,
+    measure=operators,
+)

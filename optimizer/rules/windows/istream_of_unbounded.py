@@ -1,0 +1,55 @@
+"""Leave out a stream of what an unbounded window gains.
+
+    istream(window(unbounded, S))  =  S
+
+Why      The window has at t all that S had up to then, so that it gains at t what S has at t.
+Gain     Two operators less, of which one would keep all rows for ever.
+Guard    A smaller window may lose a row in the instant in which it gains an equal one, which is then not seen
+         to come. One with a slide gains at once what S had at several instants.
+Source   ours; CQL's way back from a relation to its stream
+
+With the rules that move filters, projections and unions below the window, it holds through them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Istream, TimeWindow
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[TimeWindow]:
+    """The window, if its size is fixed."""
+    window = node.inputs[0].operator
+    assert isinstance(window, TimeWindow)
+    if window.bounds is None:
+        yield window
+
+
+def is_unbounded(node: Node, window: TimeWindow) -> bool:
+    """Whether the window loses nothing."""
+    return window.size is None
+
+
+def advances_by_one(node: Node, window: TimeWindow) -> bool:
+    """Whether the window gains rows in the instant in which they are there."""
+    return window.slide == 1
+
+
+def rewrite(node: Node, window: TimeWindow) -> Node:
+    """What is below the window."""
+    return node.inputs[0].inputs[0]
+
+
+ISTREAM_OF_UNBOUNDED = Rule(
+    name="istream-of-unbounded",
+    equation="istream(window(unbounded, S)) = S",
+    shape=Shape(Istream, Shape(TimeWindow)),
+    match=match,
+    guards=(is_unbounded, advances_by_one),
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -1,0 +1,54 @@
+"""Leave out a window of one chronon.
+
+    window(1, S)  =  S
+
+Why      A window's snapshot at t is the sum of its input's snapshots in the last `size` chronons, which is
+         that at t alone.
+Gain     One operator less, and one part more in which conventional rules apply.
+Guard    A larger window shows rows for longer; one with a slide shows rows of some instants only.
+Source   thesis, (10.7)
+
+Windows with bounds, of which the size can be changed while they run, stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import TimeWindow
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[TimeWindow]:
+    """The window, if its size is fixed."""
+    assert isinstance(node.operator, TimeWindow)
+    if node.operator.bounds is None:
+        yield node.operator
+
+
+def is_of_one_chronon(node: Node, window: TimeWindow) -> bool:
+    """Whether the window shows a row for no longer than its input does."""
+    return window.size == 1
+
+
+def advances_by_one(node: Node, window: TimeWindow) -> bool:
+    """Whether the window shows rows of every instant."""
+    return window.slide == 1
+
+
+def rewrite(node: Node, window: TimeWindow) -> Node:
+    """What is below the window."""
+    return node.inputs[0]
+
+
+NOW_WINDOW = Rule(
+    name="now-window",
+    equation="window(1, S) = S",
+    shape=Shape(TimeWindow),
+    match=match,
+    guards=(is_of_one_chronon, advances_by_one),
+    rewrite=rewrite,
+    measure=operators,
+)

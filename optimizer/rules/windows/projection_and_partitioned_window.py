@@ -1,0 +1,94 @@
+"""Let a projection and a partitioned window change places.
+
+    project(f, window(rows N by K, S))  =  window(rows N by K', project(f, S))        if f keeps K, as K'
+
+Why      As with a count window; and rows are in one group on either side, as the columns are the same.
+Gain     Below: smaller rows in the window. Above: it can be shared.
+Guard    A key that the projection drops or computes anew is not there to group by; grouping by what is
+         computed of it may put two groups together.
+Source   thesis, (10.12)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import PartitionedWindow, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col
+
+Names = Mapping[str, str]
+"""The names of the window's keys on this side of the projection, and on the other."""
+
+
+def match_below(node: Node) -> Iterable[Names]:
+    """The keys of the window below, and what the projection calls them."""
+    window = node.inputs[0].operator
+    assert isinstance(node.operator, Project)
+    assert isinstance(window, PartitionedWindow)
+    shown = {column.name: name for name, column in reversed(node.operator.columns) if isinstance(column, Col)}
+    yield {key: shown.get(key, key) for key in window.keys}
+
+
+def keeps_keys(node: Node, names: Names) -> bool:
+    """Whether the projection above the window keeps its keys as they are."""
+    assert isinstance(node.operator, Project)
+    return all((name, Col(key)) in node.operator.columns for key, name in names.items())
+
+
+def rewrite_below(node: Node, names: Names) -> Node:
+    """The window over the projection, grouped by the new names."""
+    window = node.inputs[0]
+    return _grouped_by(names, window, Node(node.operator, window.inputs))
+
+
+def match_above(node: Node) -> Iterable[Names]:
+    """The keys of the window, and the columns that the projection below makes them of."""
+    projection = node.inputs[0].operator
+    assert isinstance(node.operator, PartitionedWindow)
+    assert isinstance(projection, Project)
+    columns = dict(projection.columns)
+    read = {key: sorted(columns[key].columns()) for key in node.operator.keys}
+    if all(read.values()):
+        yield {key: names[0] for key, names in read.items()}
+
+
+def reads_keys(node: Node, names: Names) -> bool:
+    """Whether the projection below the window gives its keys as they are: of what is computed, two values may
+    make one key."""
+    projection = node.inputs[0].operator
+    assert isinstance(projection, Project)
+    return all((key, Col(name)) in projection.columns for key, name in names.items())
+
+
+def rewrite_above(node: Node, names: Names) -> Node:
+    """The projection over the window, grouped by the old names."""
+    projection = node.inputs[0]
+    return Node(projection.operator, (_grouped_by(names, node, projection.inputs[0]),))
+
+
+def _grouped_by(names: Names, window: Node, below: Node) -> Node:
+    assert isinstance(window.operator, PartitionedWindow)
+    keys = tuple(dict.fromkeys(names[key] for key in window.operator.keys))
+    return Node(replace(window.operator, keys=keys), (below,))
+
+
+PROJECTION_BELOW_PARTITIONED_WINDOW = Rule(
+    name="projection-below-partitioned-window",
+    equation="project(f, partitioned window(S)) = partitioned window(project(f, S))",
+    shape=Shape(Project, Shape(PartitionedWindow)),
+    match=match_below,
+    guards=(keeps_keys,),
+    rewrite=rewrite_below,
+)
+
+PROJECTION_ABOVE_PARTITIONED_WINDOW = Rule(
+    name="projection-above-partitioned-window",
+    equation="partitioned window(project(f, S)) = project(f, partitioned window(S))",
+    shape=Shape(PartitionedWindow, Shape(Project)),
+    match=match_above,
+    guards=(reads_keys,),
+    rewrite=rewrite_above,
+)

@@ -1,0 +1,60 @@
+"""Let a union and time windows change places.
+
+    union(window(A), .., window(Z))  =  window(union(A, .., Z))        if all windows are equal
+
+Why      Both sides sum the same snapshots.
+Gain     Above the union: one window instead of many. Below: each can be shared with other queries.
+Guard    Windows of other sizes, slides or bounds show rows of other instants, or may come to do so.
+Source   thesis, (10.10)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import TimeWindow, Union
+from midstream.plans.algebra.plan import Node
+
+
+def match_above(node: Node) -> Iterable[Node]:
+    """The first of the windows."""
+    return [node.inputs[0]]
+
+
+def are_equal(node: Node, first: Node) -> bool:
+    """Whether all windows are like the first one."""
+    return all(child.operator == first.operator for child in node.inputs)
+
+
+def rewrite_above(node: Node, first: Node) -> Node:
+    """The window over the union."""
+    return Node(first.operator, (Node(node.operator, tuple(child.inputs[0] for child in node.inputs)),))
+
+
+def match_below(node: Node) -> Iterable[Node]:
+    """The union."""
+    return [node.inputs[0]]
+
+
+def rewrite_below(node: Node, union: Node) -> Node:
+    """The union of the windows."""
+    return Node(union.operator, tuple(Node(node.operator, (child,)) for child in union.inputs))
+
+
+TIME_WINDOW_ABOVE_UNION = Rule(
+    name="time-window-above-union",
+    equation="union(window(L), window(R)) = window(union(L, R))",
+    shape=Shape(Union, each=Shape(TimeWindow)),
+    match=match_above,
+    guards=(are_equal,),
+    rewrite=rewrite_above,
+)
+
+TIME_WINDOW_BELOW_UNION = Rule(
+    name="time-window-below-union",
+    equation="window(union(L, R)) = union(window(L), window(R))",
+    shape=Shape(TimeWindow, Shape(Union)),
+    match=match_below,
+    rewrite=rewrite_below,
+)

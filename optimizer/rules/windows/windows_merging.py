@@ -1,0 +1,57 @@
+"""Make one of two time windows below a duplicate elimination.
+
+    distinct(window(a, window(b, S)))  =  distinct(window(a + b - 1, S))
+
+Why      The upper window shows at t what the lower one has shown in the last a chronons, and that is what S
+         had in the last a + b - 1 of them: once for each chronon in which the lower one showed it, so that
+         numbers of rows differ, and rows do not.
+Gain     One operator less; and the window gives each row once where the two gave it as long as it was there.
+Guard    A window with a slide shows rows of some instants only.
+Source   ours
+
+Windows with bounds, of which the size can be changed while they run, stay. Without the duplicate elimination
+a row that the lower window shows for b chronons is there up to b times at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Distinct, TimeWindow
+from midstream.plans.algebra.plan import Node
+
+Windows = tuple[TimeWindow, TimeWindow]
+
+
+def match(node: Node) -> Iterable[Windows]:
+    """Both windows, if their sizes are fixed."""
+    upper, lower = node.inputs[0].operator, node.inputs[0].inputs[0].operator
+    assert isinstance(upper, TimeWindow)
+    assert isinstance(lower, TimeWindow)
+    if upper.bounds is None and lower.bounds is None:
+        yield upper, lower
+
+
+def advance_by_one(node: Node, windows: Windows) -> bool:
+    """Whether both windows show rows of every instant."""
+    return all(window.slide == 1 for window in windows)
+
+
+def rewrite(node: Node, windows: Windows) -> Node:
+    """One window that is as long as both."""
+    upper, lower = windows
+    size = None if upper.size is None or lower.size is None else upper.size + lower.size - 1
+    return Node(node.operator, (Node(TimeWindow(size), node.inputs[0].inputs[0].inputs),))
+
+
+WINDOWS_MERGING = Rule(
+    name="windows-merging",
+    equation="distinct(window(a, window(b, S))) = distinct(window(a + b - 1, S))",
+    shape=Shape(Distinct, Shape(TimeWindow, Shape(TimeWindow))),
+    match=match,
+    guards=(advance_by_one,),
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -141,21 +141,6 @@ class Migration:
         self.observer.listener = listener
 
     @property
-    def peak_old(self) -> int:
-        """The largest state of the old box, in elements, of those that were looked at."""
-        return self.observer.peak_old
-
-    @property
-    def peak_new(self) -> int:
-        """The same of the new box."""
-        return self.observer.peak_new
-
-    @property
-    def peak_held(self) -> int:
-        """The largest number of elements that waited in the joiners."""
-        return self.observer.peak_held
-
-    @property
     def least_reached(self) -> Time:
         """How far the input is that is farthest behind."""
         return min(self._reached, default=BEGINNING)

@@ -44,34 +44,22 @@ def migrate(
     unproved: str = "refuse",
     wait: bool = False,
 ) -> Transition:
-    """Move a query of a running engine, by default the first, to another plan that means the same; elements
-    keep flowing.
+    """Move a query of a running engine to another plan that means the same; see `Engine.migrate`.
 
-    First it must be known that both plans mean the same: from `proof`, the answer that `equivalent` gave
-    before; or else from the normal form of plans; or else a search for a counter-example begins. It goes on
-    a step at a time, at every push and heartbeat, and the transition is `checking` until it ends; with `wait`
-    it ends before this returns. Plans that are refuted are refused. Plans of which nothing is known
-    are, too, unless the caller vouches for them by `unproved="accept"`.
-
-    Only what differs is exchanged: the smallest subplans (see changes), or with `whole` all that is above the
-    windows. All else goes on, with its state, and what the query shares with others stays.
-
-    The migration has begun when this returns, and ends by itself: when every input has passed the split time,
-    what is old is gone. While another one of the same query is under way, `when_busy` tells what to do:
-    "chain" begins at once, and what is under way becomes a part of the old plan; "queue" begins when that is
-    over; "refuse".
+    A search for a counter-example goes on a step at a time, at every push and heartbeat. What is under way
+    when another migration begins becomes a part of its old plan.
 
     Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
              is queued is checked when its turn comes, and its phase tells whether it was refused.
     """
     plan = plan_of("migrate", plan)
-    chosen, found = host.query(query), find_strategy(strategy)
+    chosen, how = host.query(query), find_strategy(strategy)
     if when_busy not in ("chain", "queue", "refuse"):
         raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
     if unproved not in UNPROVED:
         raise MigrationRefused(f"found unproved {unproved!r}, expected {' or '.join(UNPROVED)}")
     # What cannot be done is said at once, whatever the plans mean.
-    ready = _turn(host, plan, found, chosen, when_busy, whole)
+    ready = _turn(host, plan, how, chosen, when_busy, whole)
 
     def begin(answer: Equivalence) -> Transition:
         require_equivalence(answer, unproved)
@@ -83,7 +71,7 @@ def migrate(
         nonlocal ready
         if host.queries.get(chosen.name) is not chosen:
             raise MigrationRefused(f"query {chosen.name} has been removed")
-        ready = _turn(host, plan, found, chosen, when_busy, whole)
+        ready = _turn(host, plan, how, chosen, when_busy, whole)
         return begin(answer)
 
     if proof is not None:

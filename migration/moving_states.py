@@ -43,6 +43,11 @@ class MovingStatesStrategy(Strategy):
 
     name: str = "moving-states"
 
+    @property
+    def needs_log(self) -> bool:
+        """The log tells what is valid, and what was said."""
+        return True
+
     def replaces_all(self, query: RunningQuery) -> bool:
         """Where there is a log."""
         return query.is_logged

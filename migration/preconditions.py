@@ -116,19 +116,16 @@ def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, Relation) and not operator.is_constant:
-            raise MigrationRefused(
-                f"{method} is unsound over {operator} of the {which} plan: its rows begin "
-                "where no element of a stream need start, so a start does not tell which plan a result "
-                f"belongs to; {instead}",
-                operator=str(operator),
-            )
-        if not operator.is_start_preserving:
-            raise MigrationRefused(
-                f"{method} is unsound over {operator} of the {which} plan: its results "
-                "need not start where an element starts, so a start does not tell which plan a result "
-                f"belongs to; {instead}",
-                operator=str(operator),
-            )
+            why = "its rows begin where no element of a stream need start"
+        elif not operator.is_start_preserving:
+            why = "its results need not start where an element starts"
+        else:
+            continue
+        raise MigrationRefused(
+            f"{method} is unsound over {operator} of the {which} plan: {why}, so a start does not tell which "
+            f"plan a result belongs to; {instead}",
+            operator=str(operator),
+        )
 
 
 def require_finite(old: Box, last: Time) -> None:

@@ -47,20 +47,21 @@ class MigrationReport:
 
 def report(migration: Migration | Transition) -> MigrationReport:
     """The report of a migration, under way, done or aborted."""
+    parts = (migration,) if isinstance(migration, Migration) else migration.parts
     origins = migration.origins()
     split, started = finite(migration.split), finite(migration.started)
     return MigrationReport(
         phase=migration.phase.value,
         split_time=split,
         duration=max(0, split - started) if split is not None and started is not None else None,
-        peak_state_old=migration.peak_old,
-        peak_state_new=migration.peak_new,
-        peak_held=migration.peak_held,
+        peak_state_old=sum(part.observer.peak_old for part in parts),
+        peak_state_new=sum(part.observer.peak_new for part in parts),
+        peak_held=sum(part.observer.peak_held for part in parts),
         results_old=origins.old,
         results_new=origins.new,
         results_fused=origins.fused,
         unmatched=origins.unmatched,
-        held_bound=migration.held_bound(),
+        held_bound=sum(part.held_bound() for part in parts),
         started=started,
         ended=None if migration.ended is None else finite(migration.ended),
         equivalence=_known_by(migration),

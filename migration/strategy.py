@@ -85,6 +85,11 @@ class Strategy(ABC):
 
     name: str
 
+    @property
+    def needs_log(self) -> bool:
+        """Whether it does more for a query of which a log is kept."""
+        return False
+
     def replaces_all(self, query: RunningQuery) -> bool:
         """Whether all that is above a query's windows must be exchanged, also what both plans have in
         common."""

@@ -129,25 +129,6 @@ class Transition:
         return min((part.started for part in self.parts), default=BEGINNING)
 
     @property
-    def peak_old(self) -> int:
-        """The largest states of the old boxes, in elements."""
-        return self._sum(lambda part: part.peak_old)
-
-    @property
-    def peak_new(self) -> int:
-        """The largest states of the new boxes, in elements."""
-        return self._sum(lambda part: part.peak_new)
-
-    @property
-    def peak_held(self) -> int:
-        """The largest numbers of elements that waited in the joiners."""
-        return self._sum(lambda part: part.peak_held)
-
-    def held_bound(self) -> int:
-        """The joiners have never held more elements than this."""
-        return self._sum(lambda part: part.held_bound())
-
-    @property
     def ended(self) -> Time | None:
         """The least progress of the inputs when the last part was done or aborted; None before."""
         times = [part.ended for part in self.parts]
@@ -184,6 +165,3 @@ class Transition:
     def origins(self) -> Origins:
         """Where the results of its parts came from so far."""
         return Origins.together(part.origins() for part in self.parts)
-
-    def _sum(self, number: Callable[[Migration], int]) -> int:
-        return sum(map(number, self.parts))

@@ -37,6 +37,7 @@ from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
 from midstream.io.sources.rows import part
 from midstream.migration.report import MigrationReport, report
+from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
@@ -243,7 +244,8 @@ def migrate_query(
         relations = load_relations(catalog, (query.plan, wish.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
         trial = Engine(query.plan, relations=relations)
-        _keep_log(trial, wish)
+        if find_strategy(wish.strategy).needs_log:
+            trial.keep_log()
         target = wish.to or query.plan
         proof = equivalent(query.plan, target)
         trial.migrate(target, wish.strategy, proof=proof, unproved=wish.unproved)
@@ -257,7 +259,8 @@ def migrate_query(
         known = None if wish.to is None else proof
         run = _Run(engine, wish, known, trace, refused, times, inputs, slack=wishes.slack or 0)
         engine.add(query.plan, output.take, name=query.name)
-        _keep_log(engine, wish)
+        if find_strategy(wish.strategy).needs_log:
+            engine.keep_log()
         if wish.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
         with streaming_gc(), ties_placed([query]):
@@ -270,12 +273,6 @@ def migrate_query(
     unfinished = [output.file.note, "" if trace is None else trace.file.note]
     notes = cut_off(inputs, catalog.unit)
     return replace(summary, unfinished=tuple(filter(None, unfinished)), notes=notes)
-
-
-def _keep_log(engine: Engine, wish: MigrationWish) -> None:
-    """Let a query that is to be moved with its state know from the beginning what is valid."""
-    if wish.strategy == "moving-states":
-        engine.keep_log()
 
 
 class _Trace:

@@ -10,6 +10,7 @@ from midstream.io import open_source
 from midstream.io.readers import Row
 from midstream.io.sources.rows import number_of
 from midstream.io.timestamps import Timestamps
+from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import iso_format
@@ -19,9 +20,6 @@ from midstream.scenarios.simulator.stream_spec import Recorded, Trace
 
 SECOND = 10**9
 """In nanoseconds."""
-
-TYPES = {bool: Type.BOOLEAN, int: Type.INTEGER, float: Type.FLOAT, str: Type.STRING}
-"""Of what a row must have in a column."""
 
 
 def recorded_rows(name: str, trace: Trace, columns: Mapping[str, Recorded], second: int) -> Iterator[Row]:
@@ -47,7 +45,7 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
     """Timestamps relative to the origin, in nanoseconds, and values; of rows that are as they must be."""
     wanted = {own: recorded.column or own for own, recorded in columns.items()}
     types = {wanted[own]: Type(recorded.type) for own, recorded in columns.items()}
-    types |= {column: TYPES[type(value)] for column, value in trace.where.items()}
+    types |= {column: CONSTANT_TYPES[type(value)] for column, value in trace.where.items()}
     names = list(types)
     declared = StreamDeclaration(
         name,

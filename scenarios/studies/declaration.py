@@ -37,6 +37,7 @@ from midstream.io.text_file import exists, read_text
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError, SchemaError
 from midstream.plans.values.schema import Schema, Type, parse_column, suggest
 from midstream.scenarios.studies.query import build_query
@@ -196,22 +197,9 @@ def _where(table: TomlTable, columns: Schema) -> dict[str, Constant]:
     for name, value in where.entries.items():
         if type(value) not in CONSTANT_TYPES:
             raise where.unexpected(name, "a string, a number or a boolean")
-        if known.get(name, constant_type(value)) is not constant_type(value):
+        if known.get(name, CONSTANT_TYPES[type(value)]) is not CONSTANT_TYPES[type(value)]:
             raise where.unexpected(name, f"a value of the column's type, {known[name].value}")
     return dict(where.entries)
-
-
-def constant_type(value: Constant) -> Type:
-    """The type of a column that can hold a constant."""
-    return CONSTANT_TYPES[type(value)]
-
-
-CONSTANT_TYPES: Mapping[type, Type] = {
-    bool: Type.BOOLEAN,
-    int: Type.INTEGER,
-    float: Type.FLOAT,
-    str: Type.STRING,
-}
 
 
 def _columns(table: TomlTable) -> Schema:

@@ -14,9 +14,10 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Type
-from midstream.scenarios.studies.declaration import RecordedStream, Study, constant_type
+from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.raw_files import RawFile, open_raw, reason
 
 TIME = "time"
@@ -98,7 +99,7 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
 def _read(spark: SparkSession, stream: RecordedStream) -> DataFrame:
     """The stream's elements, with what is wrong with each, if anything, in a further column."""
     time = Column(stream.time, Type.INTEGER)
-    filters = {name: Column(name, constant_type(value)) for name, value in stream.where.items()}
+    filters = {name: Column(name, CONSTANT_TYPES[type(value)]) for name, value in stream.where.items()}
     columns = {**filters, stream.time: time, **{column.name: column for column in stream.columns}}
     raw = open_raw(spark, stream.path, stream.format, columns)
     values = {TIME: raw.value(time)} | {payload(i): raw.value(c) for i, c in enumerate(stream.columns)}

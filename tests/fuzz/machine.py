@@ -356,7 +356,7 @@ class Midstream(RuleBasedStateMachine):
             for part in transition.parts:
                 if part.phase is Phase.MOVING:
                     assert part.least_reached < part.split
-                assert part.peak_held <= part.held_bound()
+                assert part.observer.peak_held <= part.held_bound()
                 assert report(transition).unmatched == 0
                 assert part.failure is None or part in self.brittle, part.failure
 

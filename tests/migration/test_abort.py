@@ -180,7 +180,7 @@ def test_what_the_new_plan_kept_is_not_what_the_old_one_keeps_after_a_failure() 
     many = [(5, 30, (i,)) for i in range(MOST_WAITING)]
     add(out, migration.process(0, many, 5))
     assert migration.phase is Phase.ABORTED
-    assert migration.peak_new == 0
+    assert migration.observer.peak_new == 0
 
 
 @pytest.mark.parametrize("on", ["advance", "progress"])

@@ -34,7 +34,7 @@ def test_the_law_with_a_log(scenario: Scenario) -> None:
     """I45: any plan, at any moment."""
     for migration in check(replace(scenario, is_logged=True)):
         assert migration.failure is None
-        event(f"copied: {any(part.peak_new for part in migration.parts)}")
+        event(f"copied: {any(part.observer.peak_new for part in migration.parts)}")
         event(f"fused: {migration.origins().fused > 0}")
 
 
@@ -116,7 +116,7 @@ def test_the_law_by_the_state_of_joins(scenario: Scenario) -> None:
     event(f"moved: {bool(migrations)}")
     for migration in migrations:
         assert migration.failure is None
-        event(f"copied: {any(part.peak_new for part in migration.parts)}")
+        event(f"copied: {any(part.observer.peak_new for part in migration.parts)}")
         event(f"both plans gave results: {min(migration.origins().old, migration.origins().new) > 0}")
 
 
@@ -157,7 +157,7 @@ def test_it_is_over_with_the_chronon() -> None:
     migration = engine.migrate(EARLY.plan(), "moving-states")
     assert report(migration).split_time == 21
     # Of a, what came at 16; of b, at 12, 15 and 18.
-    assert migration.parts[0].peak_new == 1 + 3
+    assert migration.parts[0].observer.peak_new == 1 + 3
     engine.advance("a", 21)
     assert migration.phase.value == "moving"
     engine.advance("b", 21)

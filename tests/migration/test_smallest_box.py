@@ -149,7 +149,7 @@ def test_one_join_of_ten_operators_is_exchanged(strategy: str, at: int) -> None:
     if migration.phase is Phase.MOVING:
         assert kept(before, one.objects()) == (["HashJoin"], ["Guest"])
         left = [operator.size() for operator in before if operator in one.objects()]
-        assert sum(sizes) - sum(left) == migration.parts[0].peak_old
+        assert sum(sizes) - sum(left) == migration.parts[0].observer.peak_old
     one.close()
     assert migration.phase is Phase.DONE
     assert kept(before, one.objects()) == (["HashJoin"], ["NestedLoopsJoin"])
@@ -306,7 +306,7 @@ def test_abort_of_a_change_whose_results_take_their_way_through_what_stays() -> 
     one.until(EARLY)
     migration = one.engine.migrate(outputs(looped(PAIRS)), "parallel-track")
     one.until(EARLY + 4)
-    assert migration.peak_held > 0
+    assert migration.observer.peak_held > 0
     migration.abort()
     one.close()
     one.check("query")

@@ -22,6 +22,7 @@ from midstream.benchmarks.options import (
 )
 from midstream.benchmarks.peers import INSTALL, PEERS, installed
 from midstream.console.help import examples
+from midstream.console.options import AsJson
 from midstream.console.progress import progress_bar
 from midstream.io.distinct_files import require_distinct_files
 from midstream.io.new_file import checked_folder, nothing_written, write_file
@@ -43,7 +44,6 @@ QUICK_ELEMENTS, QUICK_REPETITIONS = 20_000, 2
 WINDOWS_LONG = 3
 """When windows are given, streams are so many times as long as the longest, so that it also slides."""
 
-AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, beside what is printed.")]
 CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
 SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
@@ -78,7 +78,7 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Few elements and repetitions: a first look.")
     ] = False,
-    as_json: AS_JSON = False,
+    as_json: AsJson = False,
     output: OUTPUT = None,
     chart: CHART = None,
 ) -> None:
@@ -133,7 +133,7 @@ def bench(
 def memory(
     elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
     seed: SEED = 1,
-    as_json: AS_JSON = False,
+    as_json: AsJson = False,
     output: OUTPUT = None,
     chart: CHART = None,
 ) -> None:
@@ -174,7 +174,7 @@ def arrivals(
     ] = "on,off,streaming",
     seed: SEED = 1,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure Bytewax too.")] = True,
-    as_json: AS_JSON = False,
+    as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
     """Measure what a user would write instead: a result an arrival, skewed keys, peak memory.
@@ -210,7 +210,7 @@ def files(
     rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,
     repetitions: Annotated[int, typer.Option(help="How often both are measured.")] = REPETITIONS,
     seed: SEED = 1,
-    as_json: AS_JSON = False,
+    as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
     """Filter a CSV file to another one, as a query and by hand with Python's csv module.
@@ -234,7 +234,7 @@ def files(
 @app.command(epilog=examples("midstream bench queries --sizes 100,1000"))
 def queries(
     sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
-    as_json: AS_JSON = False,
+    as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
     """Add, migrate and remove queries among many, and send an element that concerns one of them.

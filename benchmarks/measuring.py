@@ -7,7 +7,6 @@ import pickle
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import le
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from midstream.benchmarks.contenders import BY_HAND, contenders, reference
 from midstream.benchmarks.item import Item, Workload, workload
 from midstream.plans.values.snapshots import equivalent
-from midstream.plans.values.streams import Element
+from midstream.plans.values.streams import Element, is_ordered
 
 WARM_UP = 20
 """The warm-up runs on this fraction of the elements."""
@@ -69,8 +68,7 @@ class Measured:
                 self.problem = self.problem or "the results differ from repetition to repetition"
             return
         self.checksum, self.results = checksum, len(results)
-        starts = [element[0] for element in results]
-        self.is_ordered = all(map(le, starts, starts[1:]))
+        self.is_ordered = is_ordered(results)
         known = expected()
         if sorted(results) != known and not (verdict := equivalent(known, results)):
             self.problem = f"by hand on the left, this on the right: {verdict}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from midstream.io.new_file import checked_folder
-from midstream.plans.values.errors import InputFileError, MidstreamError, MissingExtra
+from midstream.io.requirements import require_libraries
+from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.schema import suggest
 
 PICTURES = (".png", ".svg")
@@ -81,8 +81,4 @@ def checked_picture(file: Path) -> None:
     if file.suffix not in PICTURES:
         raise InputFileError(f"{file}: expected a chart's name to end in {' or '.join(PICTURES)}", path=file)
     checked_folder(file)
-    if find_spec("matplotlib") is None:
-        raise MissingExtra(
-            'found no matplotlib, which charts need; install: pip install "midstream[plot]"',
-            missing=["matplotlib"],
-        )
+    require_libraries(("matplotlib",), "plot", "charts need")

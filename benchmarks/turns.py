@@ -19,9 +19,6 @@ from midstream.benchmarks.items import ITEMS
 from midstream.benchmarks.measuring import Comparison, ItemResult, Measured
 from midstream.benchmarks.options import BenchmarkError
 
-Progress = Callable[[], object]
-"""Told after each run."""
-
 
 def measure(
     item: Item,
@@ -31,7 +28,7 @@ def measure(
     batch_sizes: Sequence[int],
     peers: Collection[str],
     repetitions: int,
-    progress: Progress = lambda: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> tuple[ItemResult, ...]:
     """Run all contenders for an item with each window (None for its own) in turn, again and again.
 

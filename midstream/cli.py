@@ -18,6 +18,7 @@ from midstream.benchmarks.commands import app as bench
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
 from midstream.console.help import examples
+from midstream.console.options import AsJson
 from midstream.console.process import as_process, reported
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import nothing_written
@@ -99,7 +100,7 @@ def demo(
         Path | None,
         typer.Option(help="A folder with departures.csv: recorded flights instead of generated auctions."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: AsJson = False,
     seed: Annotated[int | None, typer.Option(help="Seed of the generated auctions.")] = None,
     to: Annotated[
         Path | None,

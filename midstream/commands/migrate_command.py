@@ -8,25 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midstream.commands.options import (
-    DeadLetters,
-    Format,
-    Functions,
-    Header,
-    Output,
-    Rows,
-    Script,
-    Slack,
-    Sources,
-    Times,
-    Unit,
-    also_read,
-    read,
-    silent,
-    slack_of,
-    sources_of,
-    tell,
-)
+from midstream.commands import options
 from midstream.console.progress import progress_bar
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.errors import MidstreamError
@@ -39,7 +21,7 @@ AUTO = "auto"
 
 
 def migrate(
-    script: Script,
+    script: options.Script,
     at: Annotated[
         str,
         typer.Option(help="The application time to migrate at: an integer in units of time, or a date."),
@@ -69,22 +51,22 @@ def migrate(
             help="A file for the migration's trace, as JSON Lines: phases, times in chronons, state, results."
         ),
     ] = None,
-    source: Sources = None,
-    output: Output = "-",
-    form: Format = None,
-    rows: Rows = None,
-    dead_letters: DeadLetters = None,
-    slack: Slack = None,
-    header: Header = True,
-    times: Times = None,
+    source: options.Sources = None,
+    output: options.Output = "-",
+    form: options.Format = None,
+    rows: options.Rows = None,
+    dead_letters: options.DeadLetters = None,
+    slack: options.Slack = None,
+    header: options.Header = True,
+    times: options.Times = None,
     as_json: Annotated[
         bool,
         typer.Option(
             "--json", help="The summary as one JSON object; on standard output, unless the results are there."
         ),
     ] = False,
-    unit: Unit = None,
-    functions: Functions = None,
+    unit: options.Unit = None,
+    functions: options.Functions = None,
 ) -> None:
     """Run a query, and change its plan when application time reaches --at: no result is lost, doubled or
     delayed.
@@ -100,7 +82,7 @@ def migrate(
     from midstream.commands.migrating import MigrationWish, migrate_query
     from midstream.commands.running import Wishes
 
-    catalog, queries = read(script, unit, functions)
+    catalog, queries = options.read(script, unit, functions)
     query = _only(queries, script)
     wish = MigrationWish(
         _instant(at, catalog),
@@ -111,23 +93,23 @@ def migrate(
         trace=trace,
     )
     wishes = Wishes(
-        sources_of(catalog, source or []),
+        options.sources_of(catalog, source or []),
         output,
         form,
         rows,
         dead_letters,
-        slack_of(slack, catalog),
+        options.slack_of(slack, catalog),
         header,
-        also_read(script, functions, None if to == AUTO else to),
+        options.also_read(script, functions, None if to == AUTO else to),
         times,
     )
     with progress_bar("elements") as advance:
-        summary = migrate_query(catalog, query, wishes, wish, advance if output != "-" else silent)
+        summary = migrate_query(catalog, query, wishes, wish, advance if output != "-" else options.silent)
     if as_json:
         typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:
         typer.echo(str(summary), err=True)
-    tell(summary.notes)
+    options.tell(summary.notes)
     if summary.is_interrupted:
         raise typer.Exit(130)
     if summary.is_verified is False:
@@ -182,7 +164,7 @@ def _queries(to: str, catalog: Catalog, unit: str | None, functions: Path | None
     text = read_script(to)
     if not any(isinstance(one, CreateStatement | SetStatement) for one in parse(text)):
         return catalog.execute(text.text, text.name)
-    own, queries = read(to, unit, functions)
+    own, queries = options.read(to, unit, functions)
     if own.unit != catalog.unit:
         raise MidstreamError(f"{to}: found time in {own.unit.name}, expected {catalog.unit.name}")
     return queries

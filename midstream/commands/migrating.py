@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from operator import le
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +17,6 @@ from midstream.commands.feeding import NamedBatch, arrivals
 from midstream.commands.refused import Refused
 from midstream.commands.running import (
     Output,
-    Progress,
     Wishes,
     check_files,
     expected,
@@ -35,6 +33,7 @@ from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
+from midstream.io.progress import Progress
 from midstream.io.sources.rows import part
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import find_strategy
@@ -48,11 +47,8 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused
-from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
-from midstream.plans.values.verdicts import Equivalence
-
-SHOWN_DIFFERENCES = 10
-"""How many differences between the outputs JSON has at most."""
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time, is_ordered
+from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
 
 
 @dataclass(frozen=True)
@@ -392,7 +388,6 @@ class _Run:
         assert self.migration is not None and self._new is not None
         is_compared = len(self._engines) > 1 and not self._is_interrupted
         migrated, stayed = self._results
-        starts = [start for start, _, _ in migrated]
         return MigrationSummary(
             query=query.name,
             wish=self._wish,
@@ -406,7 +401,7 @@ class _Run:
             reason=self.migration.reason,
             times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
-            is_ordered=all(map(le, starts, starts[1:])) if is_compared else None,
+            is_ordered=is_ordered(migrated) if is_compared else None,
             is_interrupted=self._is_interrupted,
         )
 

@@ -12,6 +12,7 @@ import typer
 from midstream.plans.values.errors import InputFileError, MidstreamError
 
 if TYPE_CHECKING:
+    from midstream.io.distinct_files import Use
     from midstream.plans.sql import Catalog, Query, SourceClause
 
 GENERATED = "nexmark"
@@ -173,7 +174,7 @@ def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | Sou
     return found
 
 
-def also_read(script: str, functions: Path | None, to: str | None = None) -> list[tuple[str, str | Path]]:
+def also_read(script: str, functions: Path | None, to: str | None = None) -> list[Use]:
     """Files that a command reads besides its sources: none of them may be overwritten."""
     uses = (("SCRIPT", script), ("--functions", functions), ("--to", to))
     return [(name, path) for name, path in uses if path is not None]

@@ -20,6 +20,7 @@ from midstream.io import Source as Input
 from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.new_file import NewFile, is_special
 from midstream.io.output import STDOUT
+from midstream.io.progress import Progress
 from midstream.io.sources.rows import part
 from midstream.io.text_file import read_text
 from midstream.io.timestamps import Timestamps
@@ -34,9 +35,6 @@ from midstream.plans.sql.faults import Script
 from midstream.plans.values.errors import InputFileError, MidstreamError, TieError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch, Element
-
-Progress = Callable[[int, int | None], object]
-"""Told how many elements have been taken, of how many, if that is known."""
 
 
 @dataclass(frozen=True)

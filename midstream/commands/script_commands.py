@@ -9,41 +9,24 @@ from typing import Annotated, Any
 
 import typer
 
-from midstream.commands.options import (
-    DeadLetters,
-    Format,
-    Functions,
-    Header,
-    Output,
-    Rows,
-    Script,
-    Slack,
-    Sources,
-    Times,
-    Unit,
-    also_read,
-    read,
-    silent,
-    slack_of,
-    sources_of,
-    tell,
-)
+from midstream.commands import options
+from midstream.console.options import AsJson
 from midstream.console.progress import progress_bar
 from midstream.plans.values.errors import MidstreamError
 
 
 def run(
-    script: Script,
-    source: Sources = None,
-    output: Output = "-",
-    form: Format = None,
-    rows: Rows = None,
-    dead_letters: DeadLetters = None,
-    slack: Slack = None,
-    header: Header = True,
-    times: Times = None,
-    unit: Unit = None,
-    functions: Functions = None,
+    script: options.Script,
+    source: options.Sources = None,
+    output: options.Output = "-",
+    form: options.Format = None,
+    rows: options.Rows = None,
+    dead_letters: options.DeadLetters = None,
+    slack: options.Slack = None,
+    header: options.Header = True,
+    times: options.Times = None,
+    unit: options.Unit = None,
+    functions: options.Functions = None,
 ) -> None:
     """Run the queries of a script and write their results as soon as they are ready.
 
@@ -51,36 +34,36 @@ def run(
     """
     from midstream.commands.running import Wishes, run_queries
 
-    catalog, queries = read(script, unit, functions)
+    catalog, queries = options.read(script, unit, functions)
     wishes = Wishes(
-        sources_of(catalog, source or []),
+        options.sources_of(catalog, source or []),
         output,
         form,
         rows,
         dead_letters,
-        slack_of(slack, catalog),
+        options.slack_of(slack, catalog),
         header,
-        also_read(script, functions),
+        options.also_read(script, functions),
         times,
     )
     with progress_bar("elements") as advance:
-        summary = run_queries(catalog, queries, wishes, advance if output != "-" else silent)
+        summary = run_queries(catalog, queries, wishes, advance if output != "-" else options.silent)
     if output != "-":
         typer.echo(str(summary), err=True)
-    tell(summary.notes)
+    options.tell(summary.notes)
 
 
 def explain(
-    script: Script,
+    script: options.Script,
     svg: Annotated[Path | None, typer.Option(help="A file for a drawing of the physical plan.")] = None,
     dot: Annotated[Path | None, typer.Option(help="A file for the same in Graphviz' language.")] = None,
     stage: Annotated[
         str, typer.Option(help="Which plan to draw: physical, logical, or the number of a stage from 1.")
     ] = "physical",
     notes: Annotated[bool, typer.Option(help="Whether to tell the properties of each operator.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
-    unit: Unit = None,
-    functions: Functions = None,
+    as_json: AsJson = False,
+    unit: options.Unit = None,
+    functions: options.Functions = None,
 ) -> None:
     """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
     runs, and what is known of every operator."""
@@ -91,11 +74,11 @@ def explain(
     from midstream.io.new_file import write_file
     from midstream.io.output import STDOUT
 
-    catalog, queries = read(script, unit, functions)
+    catalog, queries = options.read(script, unit, functions)
     explanations = {query.name: explained(query.plan) for query in queries}
     given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
     drawings = [(use, path, draw) for use, path, draw in given if path is not None]
-    reads = [*also_read(script, functions), *source_files(catalog, {})]
+    reads = [*options.also_read(script, functions), *source_files(catalog, {})]
     require_distinct_files(reads, [(use, path) for use, path, _ in drawings])
     if drawings:
         if len(queries) != 1:

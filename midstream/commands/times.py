@@ -6,16 +6,15 @@ import re
 from collections.abc import Collection, Mapping
 
 from midstream.io import Source as Input
+from midstream.io.time_units import NANOSECONDS, largest_unit
 from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
-from midstream.plans.values.units import NANOSECONDS, SHORT, TimeUnit, unit_name
+from midstream.plans.values.units import TimeUnit, unit_name
 
 ISO = "iso"
 """The wish for ISO 8601; another one is for integers."""
-
-_SYMBOLS: Mapping[str, str] = {SHORT[symbol]: symbol for symbol in ("ns", "us", "ms", "s", "m", "h", "d")}
 
 
 class Times:
@@ -51,9 +50,8 @@ class Times:
     def duration(self, chronons: int) -> str:
         """A number of chronons in the largest unit that it is a multiple of, as `read_duration` reads it."""
         length = chronons * self.unit.nanoseconds
-        found = [unit for unit in _SYMBOLS if length % NANOSECONDS[unit] == 0]
-        unit = max(found, key=NANOSECONDS.__getitem__)
-        return f"{length // NANOSECONDS[unit]}{_SYMBOLS[unit]}"
+        unit = largest_unit(length)
+        return f"{length // NANOSECONDS[unit]}{unit}"
 
 
 def read_duration(text: str, catalog: Catalog) -> int:

@@ -12,6 +12,9 @@ from importlib.util import find_spec
 from midstream.plans.values.errors import MissingExtra
 
 LIBRARIES = ("pyspark", "pyarrow", "pandas")
+MODULES = {"PyYAML": "yaml"}
+"""The modules of libraries that are not called so."""
+
 JAVA = 17
 """The oldest Java that runs Spark 4."""
 
@@ -22,12 +25,12 @@ def require_spark() -> None:
     require_java()
 
 
-def require_libraries(names: Sequence[str], extra: str) -> None:
-    """Raise MissingExtra, saying what to install, unless all libraries are there."""
-    missing = [name for name in names if find_spec(name) is None]
+def require_libraries(names: Sequence[str], extra: str, need: str = "this needs") -> None:
+    """Raise MissingExtra, saying what to install and for what, unless all libraries are there."""
+    missing = [name for name in names if find_spec(MODULES.get(name, name)) is None]
     if missing:
         raise MissingExtra(
-            f'found no {", ".join(missing)}, which this needs; install: pip install "midstream[{extra}]"',
+            f'found no {", ".join(missing)}, which {need}; install: pip install "midstream[{extra}]"',
             missing=missing,
         )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import suggest
 
 MOST_BYTES = 1 << 20
 """How long such a file may be. Nobody writes a longer one by hand, and parsers take seconds for it."""
@@ -33,7 +35,29 @@ def read_text(file: str | Path | Traversable, most: int = MOST_BYTES) -> str:
         raise InputFileError(f"{name}: {error.strerror or error}", path=name) from error
 
 
-def exists(file: Path) -> bool:
+def ready_made(folder: Traversable, suffixes: Iterable[str]) -> dict[str, Traversable]:
+    """The files of a folder that come with Midstream, by the names without suffixes."""
+    files = sorted(folder.iterdir(), key=lambda file: file.name) if folder.is_dir() else []
+    return {Path(file.name).stem: file for file in files if Path(file.name).suffix in suffixes}
+
+
+def find_text(
+    what: str, name: str, ready: Mapping[str, Traversable], suffixes: tuple[str, ...]
+) -> tuple[str, str]:
+    """Where a file is, and its text: a path, or the name of a ready-made one. Raises InputFileError."""
+    file = Path(name)
+    if file.suffix in suffixes or _exists(file):
+        return str(file), read_text(file)
+    if name in ready:
+        return str(ready[name]), read_text(ready[name])
+    raise InputFileError(
+        f"{what} {name}: found no such file or name, expected a {suffixes[0]} file or one of "
+        f"{', '.join(ready)}{suggest(name, ready)}",
+        path=name,
+    )
+
+
+def _exists(file: Path) -> bool:
     """Whether there is such a file; a name that no file can have is none."""
     try:
         return file.exists()

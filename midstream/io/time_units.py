@@ -16,6 +16,11 @@ NANOSECONDS: Mapping[str, int] = {
 """How long each unit is, by its short name."""
 
 
+def largest_unit(nanoseconds: int) -> str:
+    """The short name of the largest unit that a duration is a multiple of."""
+    return max((u for u, size in NANOSECONDS.items() if nanoseconds % size == 0), key=NANOSECONDS.__getitem__)
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """How long a chronon is, and when chronon 0 was, if that is known.
@@ -52,7 +57,7 @@ class Clock:
         ('3 h', '1500 ms')
         """
         length = chronons * NANOSECONDS[self.unit]
-        unit = max((u for u, size in NANOSECONDS.items() if length % size == 0), key=NANOSECONDS.__getitem__)
+        unit = largest_unit(length)
         return f"{length // NANOSECONDS[unit]} {unit}"
 
     def instant(self, chronon: int) -> datetime | None:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from midstream.plans.values.arguments import wrong
@@ -37,6 +38,15 @@ BEGINNING: float = -math.inf
 
 _LARGEST_EXACT_HALF = 2**51
 """Up to here, n + 0.5 is exact as a float."""
+
+
+def is_ordered(elements: Iterable[Element]) -> bool:
+    """Whether elements never go back in time.
+
+    >>> is_ordered([(1, 9, "a"), (1, 2, "b"), (3, 4, "c")]), is_ordered([(3, 4, "c"), (1, 9, "a")])
+    (True, False)
+    """
+    return all(start <= following for (start, *_), (following, *_) in pairwise(elements))
 
 
 def just_before(chronon_end: int) -> Time:

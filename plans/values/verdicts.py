@@ -8,6 +8,9 @@ from enum import Enum
 
 from midstream.plans.values.streams import FOREVER, Element, Time
 
+SHOWN_DIFFERENCES = 10
+"""How many differences between two streams are spelled out at most."""
+
 
 class Answer(Enum):
     """The three values of an answer. The value is the name used in files and messages."""
@@ -104,7 +107,7 @@ class Equivalence:
             return f"{self.answer.value}: {self.reason}{drawn}"
         if not self.differences:
             return "snapshot-equivalent"
-        shown = [f"  {difference.text(show)}" for difference in self.differences[:10]]
+        shown = [f"  {difference.text(show)}" for difference in self.differences[:SHOWN_DIFFERENCES]]
         more = len(self.differences) - len(shown)
         return "\n".join(
             [

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from operator import le
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from midstream.engine import Engine
+from midstream.io.progress import Progress
 from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
@@ -24,17 +24,14 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_to_json
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.values.errors import InputFileError
-from midstream.plans.values.streams import Batch, Element, chronons
-from midstream.plans.values.verdicts import Equivalence
+from midstream.plans.values.streams import Batch, Element, chronons, is_ordered
+from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
 from midstream.scenarios.demonstration.departures import common_destinations, departures
 from midstream.scenarios.nexmark.generator import AuctionWorkload, by_stream, generate, take
 from midstream.scenarios.nexmark.queries import interest_in_new_sellers
 
 EVENTS = 200_000
 """How many events of the auction workload are generated, closings included, which the query does not read."""
-
-SHOWN_DIFFERENCES = 10
-"""How many differences between the outputs are spelled out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +165,6 @@ class Demonstration:
         }
 
 
-Arrivals = Sequence[tuple[str, Batch]]
-"""Batches in order of arrival, each with the name of its stream."""
-
-Progress = Callable[[int, int], object]
-"""Told, now and then, how many elements have been processed, and how many there are in all."""
-
-
 def demonstrate(
     scenario: Scenario, target: Plan | None = None, progress: Progress = lambda n, total: None
 ) -> Demonstration:
@@ -211,7 +201,7 @@ def demonstrate(
         migration=moved.migration,
         elements_per_second=total / moved.seconds,
         equivalence=equivalent(moved.results, stayed.results),
-        is_ordered=_is_ordered(moved.results),
+        is_ordered=is_ordered(moved.results),
     )
 
 
@@ -265,7 +255,11 @@ class _Moved:
 
 
 def _with_migration(
-    plan: Plan, arrivals: Arrivals, half: int, target: Plan | None, progress: Callable[[int], object]
+    plan: Plan,
+    arrivals: Sequence[tuple[str, Batch]],
+    half: int,
+    target: Plan | None,
+    progress: Callable[[int], object],
 ) -> _Moved:
     started = perf_counter()
     run = _Run(plan)
@@ -311,7 +305,7 @@ class _Stayed:
 
 
 def _without_migration(
-    plan: Plan, arrivals: Arrivals, until: int, progress: Callable[[int], object]
+    plan: Plan, arrivals: Sequence[tuple[str, Batch]], until: int, progress: Callable[[int], object]
 ) -> _Stayed:
     run = _Run(plan)
     met = _NOTHING
@@ -326,13 +320,3 @@ def _without_migration(
 def _per_1000(since: _Mark, until: _Mark) -> float | None:
     received = until.received - since.received
     return 1000 * (until.intermediate - since.intermediate) / received if received else None
-
-
-def _is_ordered(results: Sequence[Element]) -> bool:
-    """Whether a stream never goes back in time.
-
-    >>> _is_ordered([(1, 9, "a"), (1, 2, "b"), (3, 4, "c")]), _is_ordered([(3, 4, "c"), (1, 9, "a")])
-    (True, False)
-    """
-    starts = [start for start, _, _ in results]
-    return all(map(le, starts, starts[1:]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +11,15 @@ import typer
 
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import checked_folder
+from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.values.errors import InputFileError, MissingExtra
+from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from midstream.scenarios.simulator.scenario import Scenario
-
-MODULES = {"pydantic": "pydantic", "PyYAML": "yaml"}
-"""By the name of the package, that of the module."""
 
 DATA_VARIABLE = "MIDSTREAM_DATA"
 """The environment variable with the folder of recorded streams."""
@@ -69,7 +66,7 @@ def simulate(
     Exit status: 0 if all results mean the same, snapshot by snapshot, and all claims hold, 1 if not, 2 for
     bad input.
     """
-    _require_libraries()
+    require_libraries(("pydantic", "PyYAML"), "simulate", "simulations need")
     from midstream.scenarios.simulator.scenario import load_scenario, packaged
 
     if list_:
@@ -123,16 +120,6 @@ def simulate(
     show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))
     if not (simulation.is_equal and simulation.holds):
         raise typer.Exit(1)
-
-
-def _require_libraries() -> None:
-    missing = [package for package, module in MODULES.items() if not find_spec(module)]
-    if missing:
-        raise MissingExtra(
-            f"found no {', '.join(missing)}, which simulations need; install: "
-            'pip install "midstream[simulate]"',
-            missing=missing,
-        )
 
 
 def _files(name: str, scenario: Scenario) -> Iterator[tuple[str, Path]]:

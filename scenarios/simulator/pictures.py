@@ -10,10 +10,9 @@ import io
 import re
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from midstream.plans.values.errors import MissingExtra
+from midstream.io.requirements import require_libraries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,11 +43,7 @@ can be told apart by colour-blind readers (after Okabe and Ito)."""
 
 def require_matplotlib() -> None:
     """Raise MissingExtra, saying what to install, where there is no matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtra(
-            'found no matplotlib, which reports need; install: pip install "midstream[plot]"',
-            missing=["matplotlib"],
-        )
+    require_libraries(("matplotlib",), "plot", "reports need")
 
 
 def page_colors(*, dark: bool) -> str:

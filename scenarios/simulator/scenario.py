@@ -21,19 +21,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from pathlib import Path, PurePosixPath
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from midstream.io.text_file import exists, read_text
+from midstream.io.text_file import find_text, ready_made
 from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql import Catalog, TimeUnit
-from midstream.plans.values.errors import InputFileError, MidstreamError, MigrationRefused, SchemaError
+from midstream.plans.values.errors import MidstreamError, MigrationRefused, SchemaError
 from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.claims import Claim
@@ -92,12 +93,11 @@ class Scenario:
 
 def packaged() -> dict[str, str]:
     """The scenarios that come with Midstream: by name, the first line of the description."""
-    folder = resources.files("midstream.scenarios.simulator") / "scenarios"
-    if not folder.is_dir():
-        return {}
-    files = sorted(folder.iterdir(), key=lambda file: file.name)
-    names = [file for file in files if PurePosixPath(file.name).suffix in SUFFIXES]
-    return {PurePosixPath(file.name).stem: _first_line(file.read_text(encoding="utf-8")) for file in names}
+    return {name: _first_line(file.read_text(encoding="utf-8")) for name, file in _ready().items()}
+
+
+def _ready() -> dict[str, Traversable]:
+    return ready_made(resources.files("midstream.scenarios.simulator") / "scenarios", SUFFIXES)
 
 
 def _first_line(text: str) -> str:
@@ -113,7 +113,7 @@ def load_scenario(name: str, data: Path | None = None) -> Scenario:
 
     Raises   InputFileError, naming file, line and key, what was found and what was expected.
     """
-    file, text = _find(name)
+    file, text = find_text("scenario", name, _ready(), SUFFIXES)
     return parse_scenario(file, text, Path(file).parent, data)
 
 
@@ -128,21 +128,6 @@ def parse_scenario(file: str, text: str, folder: Path, data: Path | None = None)
     except ValidationError as error:
         raise fault(document, error) from error
     return _Checker(document, spec, unit, folder, data).scenario(text)
-
-
-def _find(name: str) -> tuple[str, str]:
-    file = Path(name)
-    if file.suffix in SUFFIXES or exists(file):
-        return str(file), read_text(file)
-    if name in packaged():
-        ready = resources.files("midstream.scenarios.simulator") / "scenarios" / f"{name}.yaml"
-        return str(ready), read_text(ready)
-    known = packaged()
-    raise InputFileError(
-        f"scenario {name}: found no such file or name, expected a .yaml file or one of {', '.join(known)}"
-        f"{suggest(name, known)}",
-        path=name,
-    )
 
 
 def _unit(document: Document) -> TimeUnit:

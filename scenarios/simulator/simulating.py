@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from importlib.metadata import version
-from operator import le
 from statistics import median
 
+from midstream.io.progress import Progress
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
+from midstream.plans.values.streams import is_ordered as is_in_order
+from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
 from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.input import Input, input_of
 from midstream.scenarios.simulator.results import (
@@ -29,12 +31,6 @@ from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
 from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
-
-SHOWN_DIFFERENCES = 10
-"""How many differences between results are spelled out."""
-
-Progress = Callable[[int, int | None], object]
-"""Told how many steps are done, of how many."""
 
 
 def simulate(
@@ -170,8 +166,7 @@ class _Repetition:
     def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
         """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""
         equivalence = compare(normal_form(outcome.results), form)
-        starts = [start for start, _, _ in outcome.results]
-        has_order = all(map(le, starts, starts[1:]))
+        has_order = is_in_order(outcome.results)
         moves = tuple(move.as_result() for move in outcome.moves)
         is_same = bool(equivalence) and not any(move.unmatched for move in moves)
         verdict: Verdict = "refused" if outcome.refused else "equal" if has_order else "unordered"

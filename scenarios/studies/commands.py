@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from midstream.console.help import examples
+from midstream.console.options import AsJson
 from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.new_file import nothing_written
 from midstream.io.plan_files import read_plan
@@ -43,9 +44,8 @@ BUCKET = Annotated[str, typer.Option(help="How long a time bucket is, in s, m, h
 MASTER = Annotated[
     str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
 ]
-OUTPUT = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
-ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
-AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
+SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
 
 
 @app.command(
@@ -59,9 +59,9 @@ def profile(
     data: DATA = None,
     bucket: BUCKET = "1h",
     master: MASTER = "local[*]",
-    output: OUTPUT = None,
-    rows: ROWS = 24,
-    as_json: AS_JSON = False,
+    output: FOLDER = None,
+    rows: SHOWN_ROWS = 24,
+    as_json: AsJson = False,
 ) -> None:
     """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all."""
     declared = load_study(study, data)
@@ -107,14 +107,14 @@ def what_if(
     ] = None,
     bucket: BUCKET = "1h",
     master: MASTER = "local[*]",
-    output: OUTPUT = None,
+    output: FOLDER = None,
     chart: Annotated[
         Path | None, typer.Option(help="A PNG file for a chart; by default what-if.png in --output.")
     ] = None,
     no_chart: Annotated[bool, typer.Option("--no-chart", help="Draw no chart.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many plans to price at most.")] = LIMIT,
-    rows: ROWS = 24,
-    as_json: AS_JSON = False,
+    rows: SHOWN_ROWS = 24,
+    as_json: AsJson = False,
 ) -> None:
     """Price every equivalent plan of a query in every time bucket.
 

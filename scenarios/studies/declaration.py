@@ -30,16 +30,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from midstream.io.text_file import exists, read_text
+from midstream.io.text_file import find_text, ready_made
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError, SchemaError
-from midstream.plans.values.schema import Schema, Type, parse_column, suggest
+from midstream.plans.values.schema import Schema, Type, parse_column
 from midstream.scenarios.studies.query import build_query
 from midstream.scenarios.studies.toml_table import TomlTable
 
@@ -99,7 +100,7 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
 
     Raises   InputFileError, naming file and key, what was found and what was expected.
     """
-    file, text = _find(name)
+    file, text = find_text("study", name, packaged(), (".toml",))
     folder = str(data) if data is not None else str(Path(file).parent)
     try:
         entries = tomllib.loads(text)
@@ -121,30 +122,9 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
     )
 
 
-def packaged() -> list[str]:
-    """The names of the declarations that come with Midstream."""
-    folder = resources.files("midstream.scenarios.studies")
-    return sorted(
-        PurePosixPath(file.name).stem
-        for file in folder.iterdir()
-        if PurePosixPath(file.name).suffix == ".toml"
-    )
-
-
-def _find(name: str) -> tuple[str, str]:
-    """The file's name and text."""
-    file = Path(name)
-    if file.suffix == ".toml" or exists(file):
-        return str(file), read_text(file)
-    if name in packaged():
-        ready = resources.files("midstream.scenarios.studies") / f"{name}.toml"
-        return str(ready), read_text(ready)
-    known = packaged()
-    raise InputFileError(
-        f"study {name}: found no such file or name, expected a .toml file or one of {', '.join(known)}"
-        f"{suggest(name, known)}",
-        path=name,
-    )
+def packaged() -> dict[str, Traversable]:
+    """The declarations that come with Midstream, by name."""
+    return ready_made(resources.files("midstream.scenarios.studies"), (".toml",))
 
 
 def _streams(table: TomlTable, folder: str) -> dict[str, RecordedStream]:

@@ -309,7 +309,7 @@ def test_an_output_that_is_drained_goes_on_while_another_drains() -> None:
     engine.push("s", [(3, 90, (1,))])
     engine.advance("s", 40)
     assert migration.phase is Phase.DRAINING
-    assert migration.observer.peak_held == 1
+    assert report(migration).peak_held == 1
     (part,) = migration.parts
     assert (part.progress(0), part.progress(1)) == (40, 10)
     assert results == [(0, 10, (1,)), (3, 90, (1,))]
@@ -324,7 +324,7 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     assert state_size(box_of(engine)).bytes > 5 * 100
     migration = engine.migrate(plan, whole=True)
     engine.push("l", rows(range(5, 10), (1, 9)))
-    assert migration.observer.peak_old == 10
+    assert report(migration).peak_state_old == 10
     (part,) = migration.parts
     assert part.size() == len(list(part.state()))
     engine.push("r", rows([30], (1,)))

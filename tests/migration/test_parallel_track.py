@@ -565,12 +565,12 @@ def test_peaks_are_kept() -> None:
     engine = Engine(CALM)
     engine.push("l", rows(*range(10)))
     migration = track(engine, CALM_TOO)
-    assert (migration.observer.peak_old, migration.observer.peak_new) == (10, 0)
+    assert (report(migration).peak_state_old, report(migration).peak_state_new) == (10, 0)
     engine.push("l", rows(10, 11))
-    assert (migration.observer.peak_old, migration.observer.peak_new) == (12, 2)
+    assert (report(migration).peak_state_old, report(migration).peak_state_new) == (12, 2)
     engine.advance("m", 200)
     engine.advance("l", 200)
-    assert (migration.observer.peak_old, migration.observer.peak_new) == (12, 2)
+    assert (report(migration).peak_state_old, report(migration).peak_state_new) == (12, 2)
     assert [part.size() for part in migration.parts] == [0]
 
 

@@ -306,7 +306,7 @@ def test_abort_of_a_change_whose_results_take_their_way_through_what_stays() -> 
     one.until(EARLY)
     migration = one.engine.migrate(outputs(looped(PAIRS)), "parallel-track")
     one.until(EARLY + 4)
-    assert migration.observer.peak_held > 0
+    assert report(migration).peak_held > 0
     migration.abort()
     one.close()
     one.check("query")

@@ -91,7 +91,7 @@ def test_the_law(scenario: Scenario) -> None:
     """I6, and nothing runs twice."""
     for migration in check(scenario):
         event("swapped")
-        event(f"held: {min(migration.observer.peak_held, 2)}")
+        event(f"held: {min(report(migration).peak_held, 2)}")
         assert migration.phase is Phase.DONE
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter, le
 from typing import Any
 
+from midstream.io.progress import Progress
 from midstream.io.readers import UNKNOWN
 from midstream.io.relations.instants import DatesOnly, chronon
 from midstream.io.time_units import Clock
@@ -17,9 +18,6 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 Period = tuple[str, str]
 """The names of the columns that hold when a row starts to be valid, and when it ceases to be."""
-
-Progress = Callable[[int, int | None], object]
-"""Is told how many rows have been read, and of how many, where that is known."""
 
 CHUNK = 10_000
 """How many rows are read, checked and reported at once."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from midstream.io.progress import Progress
 from midstream.io.readers import CsvStream
-from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, Progress, collect
+from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect
 from midstream.io.relations.instants import as_clock
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import InputFileError

@@ -6,16 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.relations.content import (
-    CHUNK,
-    Chunk,
-    Declaration,
-    Origin,
-    Period,
-    Progress,
-    collect,
-    rows_of,
-)
+from midstream.io.progress import Progress
+from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect, rows_of
 from midstream.io.relations.instants import Nanoseconds, as_clock
 from midstream.io.requirements import require_libraries
 from midstream.io.time_units import NANOSECONDS, Clock

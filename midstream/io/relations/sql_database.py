@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from midstream.io.relations.content import Declaration, Origin, Period, Progress, collect
+from midstream.io.progress import Progress
+from midstream.io.relations.content import Declaration, Origin, Period, collect
 from midstream.io.relations.instants import as_clock
 from midstream.io.requirements import require_libraries
 from midstream.io.time_units import Clock

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from simulated import scenario
 
-from midstream.io import ConnectorError
+from midstream.io import ConnectorError, requirements
 from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.simulator import pictures
 from midstream.scenarios.simulator.report import report_html, write_report
@@ -302,6 +302,6 @@ def test_written_to_a_file(simulation: Simulation, page: str, tmp_path: Path) ->
 
 
 def test_without_matplotlib(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr(requirements, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'found no matplotlib.*pip install "midstream\[plot\]"'):
         report_html(simulation)

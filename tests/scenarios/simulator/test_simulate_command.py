@@ -14,7 +14,7 @@ from simulated import VOUCHED, described, joined, other_meaning
 from typer.testing import CliRunner
 
 from midstream.cli import app
-from midstream.scenarios.simulator import commands
+from midstream.io import requirements
 
 
 def simulate(*arguments: object) -> Any:
@@ -173,7 +173,7 @@ def test_ready_made_scenarios_are_listed() -> None:
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
-    monkeypatch.setattr(commands, "find_spec", lambda module: None)
+    monkeypatch.setattr(requirements, "find_spec", lambda module: None)
     done = simulate(file)
     assert done.exit_code == 2
     assert (

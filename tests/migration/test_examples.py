@@ -331,7 +331,7 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     engine.push("l", rows([30], (1, 9)))
     assert isinstance(box_of(engine), PlanBox)
     assert box_of(engine).size() == 2
-    assert migration.observer.peak_new >= 1
+    assert report(migration).peak_state_new >= 1
 
 
 class Doubler:

@@ -387,9 +387,7 @@ def _column(column: object) -> tuple[str, Expression]:
 
 def _condition(who: str, condition: object) -> Expression:
     """A condition of rows. A constant is refused, as Python has compared then what was meant for each row."""
-    if isinstance(condition, Operand | Expression):
-        return expression_of(condition)
-    if callable(condition):
+    if isinstance(condition, Operand | Expression) or callable(condition):
         return expression_of(condition)
     raise ExpressionError(f"{who}: found {condition!r}, expected a condition such as ms.col('price') > 10")
 

@@ -77,14 +77,12 @@ class Boxed(Logical):
 
     @property
     def arity(self) -> int:
-        """As many as the Box has ports."""
         return self.ports
 
     def schema(self, inputs: Schemas) -> Schema:
         return self.columns
 
     def granule_above(self, below: int) -> int:
-        """As if it changed where its inputs do."""
         return below
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
@@ -108,7 +106,6 @@ class Boxed(Logical):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """No file holds one."""
         raise PlanFormatError("a box stands for what runs, which no file can hold")
 
     def __str__(self) -> str:

@@ -108,15 +108,10 @@ def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
     if not finite:
         return range(1)
     first = min(finite) - _are_always(inputs)
-    return range(first, max(finite) + sum(_reach(node) for node in plan.nodes) + 1)
+    reach = sum(operator.reach for operator in map(logical, plan.nodes) if isinstance(operator, OverTime))
+    return range(first, max(finite) + reach + 1)
 
 
 def _are_always(inputs: Mapping[str, list[Element]]) -> bool:
     """Whether rows are valid that have no beginning."""
     return any(start == BEGINNING for elements in inputs.values() for start, _, _ in elements)
-
-
-def _reach(node: Node) -> int:
-    """By how much later than its input's an operator's last change can be."""
-    operator = logical(node)
-    return operator.reach if isinstance(operator, OverTime) else 0

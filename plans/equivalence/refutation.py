@@ -93,8 +93,8 @@ class _Comparison:
 
 
 def _elements(form: NormalForm) -> list[Element]:
-    found = [(start, end, row) for row, steps in form.items() for start, end, n in steps for _ in range(n)]
-    return sorted(found, key=lambda element: (element[0], element[1], repr(element[2])))
+    elements = [(start, end, row) for row, steps in form.items() for start, end, n in steps for _ in range(n)]
+    return sorted(elements, key=lambda element: (element[0], element[1], repr(element[2])))
 
 
 def _are_close(one: NormalForm, other: NormalForm) -> bool:
@@ -112,7 +112,7 @@ def _are_close(one: NormalForm, other: NormalForm) -> bool:
 def _match(one: Counter[Payload], other: Counter[Payload]) -> bool:
     rest = list((other - one).elements())
     for row in (one - other).elements():
-        partner = next((found for found in rest if all(map(_is_close, row, found))), None)
+        partner = next((other for other in rest if all(map(_is_close, row, other))), None)
         if partner is None:
             return False
         rest.remove(partner)

@@ -181,10 +181,10 @@ class SmallInputs:
 
     def _values(self, constants: Iterable[Any], type_: Type) -> list[Any]:
         """Constants that fit a type, and their neighbours."""
-        found: dict[Any, None] = {}
+        values: dict[Any, None] = {}
         for constant in constants:
-            found.update(dict.fromkeys(self._near(constant, type_)))
-        return list(found)
+            values.update(dict.fromkeys(self._near(constant, type_)))
+        return list(values)
 
     def _near(self, constant: Any, type_: Type) -> tuple[Any, ...]:
         is_number = type(constant) in (int, float)
@@ -230,7 +230,7 @@ def _compared(expression: Expression) -> Iterator[tuple[list[str], list[Any]]]:
     constants = [part.value for part in walk(expression) if isinstance(part, Const)]
     if not constants:
         return
-    deeper = [found for part in expression.parts() for found in _compared(part)]
+    deeper = [pair for part in expression.parts() for pair in _compared(part)]
     if any(names for names, _ in deeper):
         yield from deeper
     else:

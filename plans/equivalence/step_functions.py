@@ -71,17 +71,17 @@ class StepFunctions:
         def elements(leaf: Node, label: str) -> list[Element]:
             return list(streams.get(label, ()))
 
-        found: dict[Node, Steps] = {}
+        result: dict[Node, Steps] = {}
         for node in self._plan.nodes:
             operator = logical(node)
             if isinstance(operator, Leaf):
-                found[node] = _of_elements(elements(node, operator.label))
+                result[node] = _of_elements(elements(node, operator.label))
             elif isinstance(operator, Counting):
-                rows = timestamped_rows(node.inputs[0], elements, lambda below: _rows(found[below]))
-                found[node] = _count_window(operator, rows, node.schema)
+                rows = timestamped_rows(node.inputs[0], elements, lambda below: _rows(result[below]))
+                result[node] = _count_window(operator, rows, node.schema)
             else:
-                found[node] = self._rules[node](*(found[child] for child in node.inputs))
-        return {output: normal_form(_elements(found[root])) for output, root in self._plan.outputs.items()}
+                result[node] = self._rules[node](*(result[child] for child in node.inputs))
+        return {output: normal_form(_elements(result[root])) for output, root in self._plan.outputs.items()}
 
 
 def _rule(node: Node) -> Callable[..., Steps]:
@@ -121,13 +121,13 @@ def _elements(steps: Steps) -> Iterator[Element]:
 
 def _joined(steps: Iterable[tuple[Time, Snapshot]]) -> Steps:
     """Of several steps at one instant the last is meant; one that changes nothing is none."""
-    found: Steps = []
+    result: Steps = []
     for time, snapshot in steps:
-        if found and found[-1][0] == time:
-            found.pop()
-        if (not found or found[-1][1] != snapshot) and time != FOREVER:
-            found.append((time, snapshot))
-    return found
+        if result and result[-1][0] == time:
+            result.pop()
+        if (not result or result[-1][1] != snapshot) and time != FOREVER:
+            result.append((time, snapshot))
+    return result
 
 
 def _pointwise(at: Callable[..., Snapshot], inputs: Sequence[Steps]) -> Steps:
@@ -146,22 +146,22 @@ def _next(time: Time, granule: int) -> Time:
 
 def _changes(steps: Steps, difference: Callable[[Snapshot, Snapshot], Snapshot]) -> Steps:
     """(17.3), (17.4): what is so for the one chronon in which the snapshot has changed."""
-    found: Steps = [(BEGINNING, Counter())]
+    result: Steps = [(BEGINNING, Counter())]
     for (_, before), (time, after) in pairwise(steps):
-        found += [(time, difference(before, after)), (time + 1, Counter())]
-    return _joined(found)
+        result += [(time, difference(before, after)), (time + 1, Counter())]
+    return _joined(result)
 
 
 def _rows(steps: Steps) -> list[Row]:
     """What is valid, once for each instant."""
-    found: list[Row] = []
+    result: list[Row] = []
     for (start, snapshot), (end, _) in pairwise([*steps, (FOREVER, Counter[Payload]())]):
         number = snapshot.total()
-        if number and (end - start) * number > MOST_ROWS - len(found):
+        if number and (end - start) * number > MOST_ROWS - len(result):
             raise TooLongError(f"rows are valid from {start} to {end} below a window")
         if number:
-            found += [(t, row) for t in range(int(start), int(end)) for row in snapshot.elements()]
-    return found
+            result += [(t, row) for t in range(int(start), int(end)) for row in snapshot.elements()]
+    return result
 
 
 def _window(steps: Steps, size: int | None, slide: int) -> Steps:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -49,10 +49,9 @@ class Kind(NamedTuple):
     nullable: bool
 
 
+@dataclass(frozen=True, slots=True)
 class Expression:
     """A value computed from a payload. Immutable, hashable, comparable by structure."""
-
-    __slots__ = ()
 
     def columns(self) -> frozenset[str]:
         """The columns that it reads."""
@@ -72,7 +71,7 @@ class Expression:
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The same expression over columns of other names."""
-        raise NotImplementedError
+        return replace(self, **{f.name: _renamed(getattr(self, f.name), names) for f in fields(self)})
 
     def to_json(self) -> Any:
         """A JSON form that `expression_from_json` reads back."""
@@ -111,11 +110,9 @@ class Col(Expression):
     name: str
 
     def columns(self) -> frozenset[str]:
-        """The column itself."""
         return frozenset({self.name})
 
     def kind(self, schema: Schema) -> Kind:
-        """As declared."""
         if self.name not in schema:
             raise ExpressionError(
                 f"there is no column {self.name} in {schema}{suggest(self.name, schema.names)}",
@@ -125,15 +122,12 @@ class Col(Expression):
         return Kind(column.type, column.nullable)
 
     def source(self, scope: Bindings) -> str:
-        """The column's text."""
         return scope.resolve[self.name]
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The column under its new name."""
         return Col(names.get(self.name, self.name))
 
     def to_json(self) -> Any:
-        """`{"column": name}`."""
         return {"column": self.name}
 
     def __str__(self) -> str:
@@ -161,7 +155,6 @@ class Const(Expression):
         return hash((type(self.value), self.value))
 
     def kind(self, schema: Schema) -> Kind:
-        """The constant's own type."""
         return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
 
     def source(self, scope: Bindings) -> str:
@@ -172,12 +165,7 @@ class Const(Expression):
             repr(self.value) if is_literal and not isinstance(self.value, float) else scope.bind(self.value)
         )
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """Itself."""
-        return self
-
     def to_json(self) -> Any:
-        """`{"constant": value}`."""
         return {"constant": self.value}
 
     def __str__(self) -> str:
@@ -222,7 +210,6 @@ class Binary(Expression):
             )
 
     def parts(self) -> tuple[Expression, ...]:
-        """Both operands."""
         return (self.left, self.right)
 
     def kind(self, schema: Schema) -> Kind:
@@ -279,12 +266,7 @@ class Binary(Expression):
         """Whether an operand is within the floats; an integer has no limit."""
         return kind.type is Type.FLOAT or (isinstance(part, Const) and within_floats(part.value) is not None)
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """Both operands renamed."""
-        return Binary(self.operator, self.left.renamed(names), self.right.renamed(names))
-
     def to_json(self) -> Any:
-        """`{"operator": op, "of": [left, right]}`."""
         return {"operator": self.operator, "of": [self.left.to_json(), self.right.to_json()]}
 
     def __str__(self) -> str:
@@ -306,11 +288,9 @@ class Logic(Expression):
             )
 
     def parts(self) -> tuple[Expression, ...]:
-        """The conditions."""
         return self.conditions
 
     def kind(self, schema: Schema) -> Kind:
-        """Boolean; unknown if a condition may be."""
         kinds = [_boolean(part, schema) for part in self.conditions]
         return Kind(Type.BOOLEAN, any(kind.nullable for kind in kinds))
 
@@ -322,12 +302,7 @@ class Logic(Expression):
             return f"{helper}(({', '.join(texts)},))"
         return f"({f' {self.operator} '.join(texts)})"
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """All conditions renamed."""
-        return Logic(self.operator, tuple(part.renamed(names) for part in self.conditions))
-
     def to_json(self) -> Any:
-        """`{"operator": "and" | "or", "of": [...]}`."""
         return {"operator": self.operator, "of": [part.to_json() for part in self.conditions]}
 
     def __str__(self) -> str:
@@ -341,24 +316,16 @@ class Not(Expression):
     condition: Expression
 
     def parts(self) -> tuple[Expression, ...]:
-        """The condition."""
         return (self.condition,)
 
     def kind(self, schema: Schema) -> Kind:
-        """That of the condition."""
         return _boolean(self.condition, schema)
 
     def source(self, scope: Bindings) -> str:
-        """Python's `not`, guarded where the condition may be unknown."""
         nullable = self.kind(scope.schema).nullable
         return guarded([self.condition.source(scope)], [nullable], scope, lambda known: f"(not {known[0]})")
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The condition renamed."""
-        return Not(self.condition.renamed(names))
-
     def to_json(self) -> Any:
-        """`{"operator": "not", "of": [condition]}`."""
         return {"operator": "not", "of": [self.condition.to_json()]}
 
     def __str__(self) -> str:
@@ -372,11 +339,9 @@ class IsNull(Expression):
     value: Expression
 
     def parts(self) -> tuple[Expression, ...]:
-        """The value."""
         return (self.value,)
 
     def kind(self, schema: Schema) -> Kind:
-        """Boolean, never unknown."""
         self.value.kind(schema)
         return Kind(Type.BOOLEAN, False)
 
@@ -386,12 +351,7 @@ class IsNull(Expression):
             return "False"
         return f"({self.value.source(scope)} is None)"
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The value renamed."""
-        return IsNull(self.value.renamed(names))
-
     def to_json(self) -> Any:
-        """`{"operator": "is null", "of": [value]}`."""
         return {"operator": "is null", "of": [self.value.to_json()]}
 
     def __str__(self) -> str:
@@ -427,7 +387,6 @@ class Case(Expression):
         return Kind(common, is_nullable)
 
     def source(self, scope: Bindings) -> str:
-        """Python's conditional expression."""
         conditions = [condition.source(scope) for condition, _ in self.branches]
         values = (*(value for _, value in self.branches), self.default)
         arguments = [_argument(value, scope.schema) for value in values]
@@ -441,15 +400,7 @@ class Case(Expression):
             return f"{scope.bind(within_floats)}({chosen})"
         return chosen
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """All parts renamed."""
-        branches = tuple(
-            (condition.renamed(names), value.renamed(names)) for condition, value in self.branches
-        )
-        return Case(branches, self.default.renamed(names))
-
     def to_json(self) -> Any:
-        """`{"case": [[condition, value], ...], "else": default}`."""
         branches = [[condition.to_json(), value.to_json()] for condition, value in self.branches]
         return {"case": branches, "else": self.default.to_json()}
 
@@ -470,7 +421,6 @@ class Cast(Expression):
             raise ExpressionError(f"found a cast of {self.value} to any, expected a type")
 
     def parts(self) -> tuple[Expression, ...]:
-        """The value."""
         return (self.value,)
 
     def kind(self, schema: Schema) -> Kind:
@@ -485,12 +435,7 @@ class Cast(Expression):
             return text
         return f"{scope.bind(conversion(kind.type, self.type))}({text})"
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The value renamed."""
-        return Cast(self.value.renamed(names), self.type)
-
     def to_json(self) -> Any:
-        """`{"cast": value, "to": type}`."""
         return {"cast": self.value.to_json(), "to": self.type.value}
 
     def __str__(self) -> str:
@@ -513,24 +458,16 @@ class Call(Expression):
         return function_named(self.function)
 
     def parts(self) -> tuple[Expression, ...]:
-        """The arguments."""
         return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
-        """As the function says."""
         return Kind(*self.definition.kind([_argument(part, schema) for part in self.arguments]))
 
     def source(self, scope: Bindings) -> str:
-        """As the function says."""
         arguments = [_argument(part, scope.schema) for part in self.arguments]
         return self.definition.source(arguments, [part.source(scope) for part in self.arguments], scope)
 
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """All arguments renamed."""
-        return Call(self.function, tuple(part.renamed(names) for part in self.arguments))
-
     def to_json(self) -> Any:
-        """`{"function": name, "of": [...]}`."""
         return {"function": self.function, "of": [part.to_json() for part in self.arguments]}
 
     def __str__(self) -> str:
@@ -555,7 +492,6 @@ class Apply(Expression):
     strict: bool = True
 
     def parts(self) -> tuple[Expression, ...]:
-        """The arguments."""
         return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
@@ -565,16 +501,11 @@ class Apply(Expression):
         return Kind(self.type, self.nullable or self.type in INEXACT or is_unknown)
 
     def source(self, scope: Bindings) -> str:
-        """A call."""
         function = scope.bind(self.function)
         texts = [part.source(scope) for part in self.arguments]
         nullable = [self.strict and part.kind(scope.schema).nullable for part in self.arguments]
         check = scope.bind(CHECKS[self.type]) if self.type in CHECKS else ""
         return guarded(texts, nullable, scope, lambda known: f"{check}({function}({', '.join(known)}))")
-
-    def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The same callable of renamed arguments."""
-        return replace(self, arguments=tuple(part.renamed(names) for part in self.arguments))
 
     def to_json(self) -> Any:
         """Refused: a callable has no serial form."""
@@ -759,6 +690,12 @@ def walk(expression: Expression) -> Iterator[Expression]:
     yield expression
     for part in expression.parts():
         yield from walk(part)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_renamed(part, names) for part in value)
+    return value.renamed(names) if isinstance(value, Expression) else value
 
 
 def _argument(part: Expression, schema: Schema) -> Argument:

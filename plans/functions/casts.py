@@ -83,10 +83,10 @@ def to_float(value: Any) -> float | None:
     if not isinstance(value, str | int | float):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
         return None
-    return None if finite(found) is None else found
+    return None if finite(number) is None else number
 
 
 def to_boolean(value: Any) -> bool | None:

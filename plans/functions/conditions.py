@@ -52,7 +52,6 @@ class CoalesceFunction(ComparingFunction):
     """`coalesce`: the first value that is known. The values behind it are not computed."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Where all are."""
         return all(argument.nullable for argument in arguments)
 
     def _chosen(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -86,11 +85,9 @@ class IsDistinctFrom(ComparingFunction):
     """`is distinct from`: whether two values differ, where unknown is a value like others."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Never."""
         return False
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """Python's comparison."""
         return f"({texts[0]} != {texts[1]})"
 
 
@@ -116,7 +113,6 @@ class In(ComparingFunction):
         return f"{run}({texts[0]}, ({''.join(f'{text}, ' for text in others)}))"
 
     def spelled(self, texts: Sequence[str]) -> str:
-        """`x in (1, 2)`."""
         return f"{texts[0]} in ({', '.join(texts[1:])})"
 
 

@@ -6,7 +6,7 @@ neighbours (Σ), DuckDB differs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from midstream.plans.functions.function import (
     Argument,
     Function,
     Names,
+    Parameter,
     guarded,
 )
 from midstream.plans.values.schema import Type
@@ -116,7 +117,6 @@ class Joining(Function):
         return any(a.nullable or a.type is Type.ANY for a in arguments)
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """Python's `+`."""
         if any(argument.is_null for argument in arguments):
             return "None"
         nullable = [argument.nullable or argument.type is Type.ANY for argument in arguments]
@@ -129,7 +129,6 @@ class Concat(Function):
     """`concat`, which leaves unknown values out."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Never."""
         return False
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -145,7 +144,6 @@ class ConcatWithSeparator(Function):
     """`concat_ws`, which leaves unknown values out; unknown where the separator is."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """As the separator."""
         return arguments[0].nullable or self._needs_tolerance(arguments)
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -167,7 +165,12 @@ def _as_text(arguments: Sequence[Argument], texts: Sequence[str], scope: Names) 
     ]
 
 
-def _function(name: str, *parameters: Any, inline: str, run: Any, result: Type = Type.STRING) -> Function:
+def _inlined(
+    name: str, parameters: tuple[Parameter, ...], inline: str, result: Type = Type.STRING
+) -> Function:
+    """A function that its source says all of."""
+    names = [f"x{i}" for i in range(len(parameters))]
+    run: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {inline.format(*names)}")
     return Function(name, parameters, run, result, inline=inline)
 
 
@@ -180,53 +183,25 @@ def _trimming(name: str, method: str) -> Function:
 
 
 _STRING_FUNCTIONS = (
-    _function("lower", STRING, run=str.lower, inline="{0}.lower()"),
-    _function("upper", STRING, run=str.upper, inline="{0}.upper()"),
-    _function("length", STRING, run=len, inline="len({0})", result=Type.INTEGER),
+    _inlined("lower", (STRING,), "{0}.lower()"),
+    _inlined("upper", (STRING,), "{0}.upper()"),
+    _inlined("length", (STRING,), "len({0})", Type.INTEGER),
     _trimming("trim", "strip"),
     _trimming("ltrim", "lstrip"),
     _trimming("rtrim", "rstrip"),
     Function("substring", (STRING, INTEGER, INTEGER), substring, Type.STRING, optional=1),
     Function("replace", (STRING, STRING, STRING), replace, Type.STRING, may_fail=True),
-    _function(
-        "position",
-        STRING,
-        STRING,
-        run=lambda part, text: text.find(part) + 1,
-        inline="({1}.find({0}) + 1)",
-        result=Type.INTEGER,
-    ),
-    _function(
-        "strpos",
-        STRING,
-        STRING,
-        run=lambda text, part: text.find(part) + 1,
-        inline="({0}.find({1}) + 1)",
-        result=Type.INTEGER,
-    ),
-    _function(
-        "starts_with",
-        STRING,
-        STRING,
-        run=str.startswith,
-        inline="{0}.startswith({1})",
-        result=Type.BOOLEAN,
-    ),
-    _function("ends_with", STRING, STRING, run=str.endswith, inline="{0}.endswith({1})", result=Type.BOOLEAN),
-    _function(
-        "contains",
-        STRING,
-        STRING,
-        run=lambda text, part: part in text,
-        inline="({1} in {0})",
-        result=Type.BOOLEAN,
-    ),
+    _inlined("position", (STRING, STRING), "({1}.find({0}) + 1)", Type.INTEGER),
+    _inlined("strpos", (STRING, STRING), "({0}.find({1}) + 1)", Type.INTEGER),
+    _inlined("starts_with", (STRING, STRING), "{0}.startswith({1})", Type.BOOLEAN),
+    _inlined("ends_with", (STRING, STRING), "{0}.endswith({1})", Type.BOOLEAN),
+    _inlined("contains", (STRING, STRING), "({1} in {0})", Type.BOOLEAN),
     Joining("||", (VALUE, VALUE), concatenated, Type.STRING, repeats=True, words=("||",)),
     Concat("concat", (VALUE,), concatenated, Type.STRING, repeats=True),
     ConcatWithSeparator("concat_ws", (STRING, VALUE), separated, Type.STRING, repeats=True),
-    _function("left", STRING, INTEGER, run=lambda text, count: text[:count], inline="{0}[:{1}]"),
+    _inlined("left", (STRING, INTEGER), "{0}[:{1}]"),
     Function("right", (STRING, INTEGER), right, Type.STRING),
-    _function("reverse", STRING, run=lambda text: text[::-1], inline="{0}[::-1]"),
+    _inlined("reverse", (STRING,), "{0}[::-1]"),
     Function("lpad", (STRING, INTEGER, STRING), lpad, Type.STRING, may_fail=True),
     Function("rpad", (STRING, INTEGER, STRING), rpad, Type.STRING, may_fail=True),
     Function("repeat", (STRING, INTEGER), repeat, Type.STRING, may_fail=True),

@@ -197,10 +197,10 @@ class _Sketch(Generic[V]):
 
         def barycentre(vertex: int) -> float:
             if is_down:
-                found = [place[link.upper] + link.port for link in self._above[vertex]]
+                places = [place[link.upper] + link.port for link in self._above[vertex]]
             else:
-                found = [place[link.lower] - link.port for link in self._below[vertex]]
-            return sum(found) / len(found) if found else place[vertex]
+                places = [place[link.lower] - link.port for link in self._below[vertex]]
+            return sum(places) / len(places) if places else place[vertex]
 
         result = [list(row) for row in rows]
         for row in reversed(result) if is_down else result:

@@ -74,8 +74,8 @@ def notes(node: Node) -> Notes:
     )
 
 
-def _key_lines(found: Iterable[frozenset[str]]) -> list[str]:
-    shown = [f"({', '.join(sorted(key))})" for key in found]
+def _key_lines(keys: Iterable[frozenset[str]]) -> list[str]:
+    shown = [f"({', '.join(sorted(key))})" for key in keys]
     if not shown:
         return []
     if shown == ["()"]:

@@ -241,7 +241,7 @@ class Catalog:
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
-        return node, {found: places[found] for found in node.walk() if found in places}
+        return node, {below: places[below] for below in node.walk() if below in places}
 
     def _unit_of(self, node: Node) -> TimeUnit | None:
         """What a bare number counts in a window over a node."""
@@ -274,12 +274,12 @@ class Catalog:
 
     def _reads(self, tree: exp.Expr) -> frozenset[str]:
         # Not all names in a query are those of streams: columns and aliases may be called like one.
-        found = {
+        names = {
             identifier.name.lower()
             for table in tree.find_all(exp.Table)
             for identifier in table.this.find_all(exp.Identifier)
         }
-        return frozenset(found & {*self._streams, *self._relations, *self._derived})
+        return frozenset(names & {*self._streams, *self._relations, *self._derived})
 
     def _require_free(self, name: str) -> None:
         if name.lower() in AGGREGATES:
@@ -307,12 +307,8 @@ class Catalog:
         if statement.is_relation:
             period = statement.period
             start, stop = (
-                (None, None)
-                if period is None
-                else (
-                    self._timestamp(script, columns, *period[0]),
-                    self._timestamp(script, columns, *period[1]),
-                )
+                None if end is None else self._timestamp(script, columns, *end)
+                for end in period or (None, None)
             )
             if period is not None and start == stop:
                 raise script.fault(f"found the column {start} at both ends, expected two", period[1][1])

@@ -56,13 +56,7 @@ class StreamDeclaration:
     @cached_property
     def schema(self) -> Schema:
         """The payload's columns."""
-        return Schema(
-            tuple(
-                Column(column.name, column.type, column.nullable)
-                for column in self.columns
-                if column.name != self.ordered_by
-            )
-        )
+        return _payload(self.columns, self.ordered_by)
 
 
 @dataclass(frozen=True)
@@ -84,10 +78,8 @@ class RelationDeclaration:
     @cached_property
     def schema(self) -> Schema:
         """The rows' columns, without the period."""
-        return Schema(
-            tuple(
-                Column(column.name, column.type, column.nullable)
-                for column in self.columns
-                if column.name not in (self.valid_from, self.valid_to)
-            )
-        )
+        return _payload(self.columns, self.valid_from, self.valid_to)
+
+
+def _payload(columns: tuple[ColumnDeclaration, ...], *times: str | None) -> Schema:
+    return Schema(tuple(Column(c.name, c.type, c.nullable) for c in columns if c.name not in times))

@@ -45,7 +45,7 @@ class Grouping:
 
     def __init__(self, place: Place, keys: Sequence[Expression], trees: Iterable[exp.Expr]) -> None:
         self._below = place
-        calls = [self._call(tree) for whole in trees for tree in aggregates_in(whole, place)]
+        calls = [self._call(tree) for item in trees for tree in aggregates_in(item, place)]
         taken = list(place.scope.node.schema.names)
         self._keys: dict[Expression, str] = {}
         for key in keys:
@@ -158,8 +158,8 @@ def fresh(name: str, taken: Iterable[str]) -> str:
     'x_2'
     """
     used = set(taken)
-    found, number = name, 0
-    while found in used:
+    free, number = name, 0
+    while free in used:
         number += 1
-        found = f"{name}_{number}"
-    return found
+        free = f"{name}_{number}"
+    return free

@@ -54,6 +54,7 @@ CALLS: Mapping[type[exp.Expr], str] = {
     exp.DPipe: "||",
     exp.Like: "like",
     exp.ILike: "ilike",
+    exp.NullSafeNEQ: "is distinct from",
 }
 """The operators that are functions with us."""
 
@@ -245,8 +246,6 @@ class Reader:
                 return Call("in", (self.read(tree.this), *map(self.read, tree.expressions)))
             case exp.Is():
                 return self._is(tree)
-            case exp.NullSafeNEQ():
-                return Call("is distinct from", (self.read(tree.this), self.read(tree.expression)))
             case exp.NullSafeEQ():
                 return Not(Call("is distinct from", (self.read(tree.this), self.read(tree.expression))))
             case exp.Escape():
@@ -417,17 +416,12 @@ class Reader:
         if user := self.functions.get(lower):
             return Apply(user.function, arguments, user.type, user.nullable, user.name, user.strict)
         lower = ALIASES.get(lower, lower)
-        if lower in ("date_part", "datepart", "date_trunc", "datetrunc") and len(arguments) == 2:
-            return self._date(
-                lower.replace("datepart", "date_part").replace("datetrunc", "date_trunc"), *arguments
-            )
-        if lower == "strftime" and len(arguments) == 2:
+        if lower in ("date_part", "date_trunc", "strftime") and len(arguments) == 2:
             return self._date(lower, *arguments)
         if lower in DATE_PARTS and len(arguments) == 1:
             return self._date("date_part", Const(lower), *arguments)
         if lower == "position":
-            arguments = tuple(reversed(arguments))
-            lower = "strpos"
+            lower, arguments = "strpos", tuple(reversed(arguments))
         if lower == "if" and len(arguments) in (2, 3):
             return Case(((arguments[0], arguments[1]),), arguments[2] if len(arguments) == 3 else Const(None))
         if lower not in FUNCTIONS or not lower[0].isalpha():

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from sqlglot import exp
@@ -57,8 +56,7 @@ class Extent(NamedTuple):
     most: Value | None
 
 
-@dataclass(frozen=True)
-class WindowClause:
+class WindowClause(NamedTuple):
     """What stands in WINDOW( ) or in CQL's brackets; `is_now` for NOW, and then nothing else does."""
 
     by_rows: bool
@@ -70,8 +68,7 @@ class WindowClause:
     at: Span
 
 
-@dataclass(frozen=True)
-class GranularityClause:
+class GranularityClause(NamedTuple):
     """GRANULARITY( ): from `finest` to `coarsest`."""
 
     finest: Value
@@ -79,8 +76,7 @@ class GranularityClause:
     at: Span
 
 
-@dataclass(frozen=True)
-class ColumnClause:
+class ColumnClause(NamedTuple):
     """A column in CREATE."""
 
     name: str
@@ -89,8 +85,7 @@ class ColumnClause:
     at: Span
 
 
-@dataclass(frozen=True)
-class CreateStatement:
+class CreateStatement(NamedTuple):
     """CREATE STREAM or CREATE RELATION with columns.
 
     `order` is the column of ORDERED BY; `period` those of VALID FROM … TO …; `unit` the word of TIME_UNIT.
@@ -106,8 +101,7 @@ class CreateStatement:
     at: Span
 
 
-@dataclass(frozen=True)
-class DeriveStatement:
+class DeriveStatement(NamedTuple):
     """CREATE STREAM … AS query."""
 
     name: str
@@ -115,8 +109,7 @@ class DeriveStatement:
     at: Span
 
 
-@dataclass(frozen=True)
-class DropStatement:
+class DropStatement(NamedTuple):
     """DROP STREAM or DROP RELATION."""
 
     is_relation: bool
@@ -124,8 +117,7 @@ class DropStatement:
     at: Span
 
 
-@dataclass(frozen=True)
-class SetStatement:
+class SetStatement(NamedTuple):
     """SET name = value."""
 
     name: str
@@ -133,8 +125,7 @@ class SetStatement:
     at: Span
 
 
-@dataclass(frozen=True)
-class QueryStatement:
+class QueryStatement(NamedTuple):
     """A query by itself."""
 
     query: exp.Expr
@@ -462,16 +453,16 @@ class _Statements(StreamSql.Parser):
         self.reset()
         self.sql = text
         cuts = [i for i, token in enumerate(tokens) if token.token_type == TokenType.SEMICOLON]
-        found: list[Statement] = []
+        statements: list[Statement] = []
         for first, last in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(tokens)], strict=True):
             if chunk := tokens[first:last]:
                 self._tokens, self._index = chunk, -1
                 self._tokens_size = len(chunk)
                 self._advance()
-                found.append(self._parse_one(chunk))
+                statements.append(self._parse_one(chunk))
                 if self._index < len(chunk):
                     self.raise_error(f"found {self._curr.text}, expected the end of the statement")
-        return found
+        return statements
 
     def _parse_one(self, chunk: list[Token]) -> Statement:
         at = Span(chunk[0].start, chunk[0].end)
@@ -603,12 +594,12 @@ def parse(script: Script) -> Sequence[Statement]:
 def _deepest(tokens: Sequence[Token]) -> Span:
     """The place with the most brackets around it."""
     depth = most = 0
-    found = tokens[0]
+    deepest = tokens[0]
     for token in tokens:
         depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
         if depth > most:
-            most, found = depth, token
-    return Span(found.start, found.end)
+            most, deepest = depth, token
+    return Span(deepest.start, deepest.end)
 
 
 def _unread(script: Script, error: Exception) -> SqlError:

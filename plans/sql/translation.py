@@ -90,17 +90,17 @@ class Translator:
 
     def _knowing(self, tree: exp.Expr) -> Translator:
         """A translator that knows what WITH defines."""
-        found = self
+        translator = self
         clause: Any = tree.args.get("with_") or exp.With(expressions=[])
         if clause.args.get("recursive"):
             raise self._unsupported("WITH RECURSIVE", clause)
         for definition in clause.expressions:
             names = {
-                **found._names,
-                definition.alias.lower(): Named(found.query(definition.this), name=definition.alias),
+                **translator._names,
+                definition.alias.lower(): Named(translator.query(definition.this), name=definition.alias),
             }
-            found = Translator(self._script, self._windows, names, self._usual)
-        return found
+            translator = Translator(self._script, self._windows, names, self._usual)
+        return translator
 
     def _query(self, tree: exp.Expr) -> Node:
         self._refuse(tree)

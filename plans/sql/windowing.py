@@ -18,8 +18,7 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.plan import Node
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
-from midstream.plans.values.errors import SqlError
-from midstream.plans.values.units import TimeUnit, unit_name
+from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
 class Windows:
@@ -117,7 +116,8 @@ class Windows:
             return value.number * (bare.nanoseconds // self._unit.nanoseconds)
         unit = unit_name(value.unit)
         if unit is None:
-            raise self._unit_fault(value)
+            units = [f"{name}s" for name in NANOSECONDS]
+            raise self._script.unknown("unit of time", value.unit, units, value.at)
         chronons = self._unit.chronons(value.number, unit)
         if chronons is None:
             raise self._script.fault(
@@ -126,10 +126,3 @@ class Windows:
                 value.at,
             )
         return chronons
-
-    def _unit_fault(self, value: Value) -> SqlError:
-        from midstream.plans.values.units import NANOSECONDS
-
-        return self._script.unknown(
-            "unit of time", str(value.unit), [f"{name}s" for name in NANOSECONDS], value.at
-        )

@@ -101,13 +101,13 @@ def _differences(
             changes[end][side] -= height
     left = right = 0
     since: Time | None = None
-    found: list[SnapshotDifference] = []
+    spans: list[SnapshotDifference] = []
     for time in sorted(changes):
         if since is not None and left != right:
-            if found and found[-1].end == since and (found[-1].left, found[-1].right) == (left, right):
-                since = found.pop().start
-            found.append(SnapshotDifference(payload, since, time, left, right))
+            if spans and spans[-1].end == since and (spans[-1].left, spans[-1].right) == (left, right):
+                since = spans.pop().start
+            spans.append(SnapshotDifference(payload, since, time, left, right))
         left += changes[time][0]
         right += changes[time][1]
         since = time
-    return found
+    return spans

@@ -3,6 +3,8 @@
 What must be said of each is in `base`.
 """
 
+from inspect import isabstract
+
 from midstream.plans.algebra.operators.aggregate import Aggregate
 from midstream.plans.algebra.operators.arrangement import Arrangement
 from midstream.plans.algebra.operators.base import (
@@ -72,30 +74,7 @@ __all__ = [
 
 KINDS: dict[str, type[Logical]] = {
     str(kind.name): kind
-    for kind in (
-        Source,
-        Relation,
-        TimeWindow,
-        CountWindow,
-        PartitionedWindow,
-        Granularity,
-        Istream,
-        Dstream,
-        Filter,
-        Project,
-        Union,
-        Join,
-        SemiJoin,
-        AntiJoin,
-        Distinct,
-        Aggregate,
-        Difference,
-        StrictDifference,
-        Intersection,
-        MaxUnion,
-        Split,
-        Coalesce,
-        Convert,
-    )
+    for kind in list(vars().values())
+    if isinstance(kind, type) and issubclass(kind, Logical) and not isabstract(kind)
 }
-"""The operators by their names, as files have them."""
+"""The operators by their names, as files have them: all that are imported here."""

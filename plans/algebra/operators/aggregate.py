@@ -44,12 +44,10 @@ class Aggregate(SnapshotReducible):
         return tuple(call.argument for _, call in self.calls if call.argument is not None)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """The keys, then one column a function."""
         keys = inputs[0].select(self.keys)
         return keys.concat(Schema(tuple(call.column(name, inputs[0]) for name, call in self.calls)))
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
-        """(8.9), (8.15)."""
         (schema,) = inputs
         keys = [schema.index(key) for key in self.keys]
         arguments = [
@@ -76,11 +74,9 @@ class Aggregate(SnapshotReducible):
         return not self.keys
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the input that are keys."""
         return [names & frozenset(self.keys) for names in inputs[0]]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """The groups' columns, and what is a key below."""
         groups = frozenset(self.keys)
         return shortest([groups, *(key for key in inputs[0].keys if key <= groups)])
 

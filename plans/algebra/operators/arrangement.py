@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.base import Choosing, Schemas, Snapshot
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.schema import Schema
 
 
-class Arrangement(SnapshotReducible):
+class Arrangement(Choosing):
     """What they have in common."""
 
     __slots__ = ()
@@ -22,9 +20,6 @@ class Arrangement(SnapshotReducible):
     valid_with = "every input"
     expressions = ()
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
-
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
         return lambda part: part
 
@@ -32,12 +27,6 @@ class Arrangement(SnapshotReducible):
         """A split keeps the order of ends, other than Table 12.1 has it, only if it makes chronons: of
         [0, 4) and [2, 5), pieces of 3 chronons end at 3, 5 and 4."""
         return False
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return inputs[0]
-
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].keys
 
 
 def check_length(what: str, value: int) -> None:

@@ -6,6 +6,7 @@ implies it: an operator that forgets one is a type error and cannot be made.
 
     Leaf                what comes from outside: streams and relations
     SnapshotReducible   a relational operator at every instant, alike
+      Choosing          of these, what gives rows of its first input
       RowByRow          of these, what does with each row the same, whatever the others
     OverTime            what sees more of its input than what is valid at one instant
 """
@@ -145,7 +146,6 @@ class Leaf(Logical):
         """The name of the stream or relation."""
 
     def granule_above(self, below: int) -> int:
-        """Any instant."""
         return below
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -157,7 +157,6 @@ class Leaf(Logical):
         return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Nothing is known of the rows."""
         return ()
 
 
@@ -186,6 +185,21 @@ class SnapshotReducible(Logical):
         return False
 
 
+class Choosing(SnapshotReducible):
+    """What gives rows of its first input: at no instant one more often than that has it."""
+
+    __slots__ = ()
+
+    def schema(self, inputs: Schemas) -> Schema:
+        return inputs[0]
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        return inputs[0]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].keys
+
+
 class RowByRow(SnapshotReducible):
     """What does with each row the same, whatever the others, and keeps its validity."""
 
@@ -201,7 +215,6 @@ class RowByRow(SnapshotReducible):
         """What it makes of a row of the input: at most one row."""
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
-        """(8.1), (8.2): row by row."""
         of_row = self.of_row(inputs[0])
 
         def apply(part: Snapshot) -> Snapshot:
@@ -214,15 +227,12 @@ class RowByRow(SnapshotReducible):
         return apply
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """As the input."""
         return inputs[0]
 
 
@@ -250,6 +260,10 @@ class OverTime(Logical):
     is_start_preserving = True  # to those above it, what it gives starts where it says
     valid_with = "every input"
     expressions = ()
+
+    def schema(self, inputs: Schemas) -> Schema:
+        """Rows come and go; each is as it was."""
+        return inputs[0]
 
     @abstractmethod
     def snapshot(self, history: History, instant: int) -> Snapshot:

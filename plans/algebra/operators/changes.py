@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.operators.base import History, OverTime, Parameterless, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import History, OverTime, Parameterless, Snapshot
 from midstream.plans.algebra.operators.columns import Columns, Sets
-from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Time
 
 
@@ -19,21 +18,16 @@ class _Changes(Parameterless, OverTime):
     is_stateless = False
     reach = 1
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
-
     def granule_above(self, below: int) -> int:
         return below
 
     def remembers_until(self, end: Time) -> Time:
-        """A chronon later."""
         return end + 1
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         return True
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """As chronons do."""
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -49,7 +43,6 @@ class Istream(_Changes):
     symbol = "Δ⁺"
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        """(17.3) with erratum 6."""
         return history.at(instant) - history.at(instant - 1)
 
 
@@ -61,5 +54,4 @@ class Dstream(_Changes):
     symbol = "Δ⁻"
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        """(17.4) with erratum 6."""
         return history.at(instant - 1) - history.at(instant)

@@ -24,7 +24,6 @@ class Coalesce(Arrangement):
         check_length("coalesce", self.longest)
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Where it has them, and puts none together."""
         return self.longest == 1 and inputs[0]
 
     def to_json(self) -> dict[str, Any]:

@@ -52,7 +52,6 @@ class Counting(OverTime):
         return below
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        """(8.18), (8.19), (17.2)."""
         columns, rows = self.grouped_by(history.schema), history.rows()
         self.check_ties(rows, columns)
         groups: dict[Payload, list[Payload]] = {}
@@ -102,11 +101,7 @@ class CountWindow(Counting):
         _check_rows(self.rows, self.slide, self.ties)
         check_bounds("window", self.rows, self.bounds)
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
-
     def grouped_by(self, schema: Schema) -> list[int]:
-        """All rows are one group."""
         return []
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
@@ -114,7 +109,6 @@ class CountWindow(Counting):
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """One row at a time."""
         return (frozenset(),) if self.rows == 1 else ()
 
     def to_json(self) -> dict[str, Any]:
@@ -167,7 +161,6 @@ class PartitionedWindow(Counting):
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """One row of each group at a time."""
         return (frozenset(self.keys),) if self.rows == 1 else ()
 
     def to_json(self) -> dict[str, Any]:

@@ -33,12 +33,10 @@ class Filter(RowByRow):
         return inputs[0]
 
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
-        """The row, if it satisfies the condition."""
         holds = compile_row(self.condition, schema)
         return lambda e: (e,) if holds(e) else ()
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the input, and what the condition equates."""
         return (*inputs[0], *equalities(self.condition))
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

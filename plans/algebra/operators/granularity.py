@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import History, OverTime, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import History, OverTime, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
     bounds_from_json,
@@ -18,7 +18,6 @@ from midstream.plans.algebra.operators.checks import (
 )
 from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Time
 
 
@@ -36,9 +35,6 @@ class Granularity(OverTime):
     def __post_init__(self) -> None:
         check_positive("granule", "chronons", self.granule)
         check_bounds("granule", self.granule, self.bounds)
-
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
 
     def granule_above(self, below: int) -> int:
         """Its own, which is a multiple of that below: a granularity only becomes coarser."""

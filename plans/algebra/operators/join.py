@@ -45,13 +45,11 @@ class Join(SnapshotReducible):
         return (self.condition,)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """The listed columns of both sides."""
         both = both_sides(self.name, inputs)
         check_condition(self.condition, both)
         return both.select(self.columns)
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.4), (8.1) and (8.2)."""
         both = inputs[0].concat(inputs[1])
         holds, chosen = compile_row(self.condition, both), [both.index(name) for name in self.columns]
 
@@ -74,7 +72,6 @@ class Join(SnapshotReducible):
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of both sides, and what the condition equates."""
         return (*inputs[0], *inputs[1], *equalities(self.condition))
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

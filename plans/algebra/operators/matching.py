@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.columns import Columns, Sets, equalities
+from midstream.plans.algebra.operators.base import Choosing, Schemas, Snapshot
+from midstream.plans.algebra.operators.columns import Sets, equalities
 from midstream.plans.algebra.operators.schemas import both_sides, check_condition
 from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, expression_from_json
 from midstream.plans.values.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Matching(SnapshotReducible):
+class Matching(Choosing):
     """What semi-join and anti-join have in common: left rows, chosen by whether some right row matches.
 
     `condition` reads the columns of both sides by name, so no name may occur on both.
@@ -39,12 +39,10 @@ class Matching(SnapshotReducible):
         return (self.condition,)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the left input."""
         check_condition(self.condition, both_sides(self.name, inputs))
         return inputs[0]
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.11), (8.16)."""
         holds, is_wanted = compile_row(self.condition, inputs[0].concat(inputs[1])), self.keeps_matching
         return lambda left, right: Counter(
             {e: n for e, n in left.items() if any(holds(e + other) is True for other in right) is is_wanted}
@@ -56,9 +54,6 @@ class Matching(SnapshotReducible):
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
         """Right rows come and go."""
         return False
-
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].keys
 
     def to_json(self) -> dict[str, Any]:
         return {"condition": self.condition.to_json()}
@@ -95,6 +90,3 @@ class AntiJoin(Matching):
     symbol = "▷"
     formulas = "anti_join"
     keeps_matching = False
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return inputs[0]

@@ -9,7 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.operators.base import Parameterless, Schemas, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators.base import (
+    Choosing,
+    Parameterless,
+    Schemas,
+    Snapshot,
+    SnapshotReducible,
+)
 from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
 from midstream.plans.algebra.operators.schemas import common_schema
 from midstream.plans.values.schema import Schema
@@ -30,7 +36,7 @@ class _Multisets(Parameterless, SnapshotReducible):
         return False
 
 
-class _OfTheFirst(_Multisets):
+class _OfTheFirst(_Multisets, Choosing):
     """What gives no row more often than the first input has it."""
 
     __slots__ = ()
@@ -43,12 +49,6 @@ class _OfTheFirst(_Multisets):
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         return inputs[0]
 
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return inputs[0]
-
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].keys
-
 
 @dataclass(frozen=True, slots=True)
 class Difference(_OfTheFirst):
@@ -60,7 +60,6 @@ class Difference(_OfTheFirst):
     valid_with = "first input"
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.6)."""
         return lambda left, right: left - right
 
 
@@ -74,7 +73,6 @@ class StrictDifference(_OfTheFirst):
     valid_with = "first input"
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.14)."""
         return lambda left, right: Counter({e: n for e, n in left.items() if not right[e]})
 
 
@@ -88,7 +86,6 @@ class Intersection(_OfTheFirst):
     valid_with = "every input"
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.12)."""
         return lambda left, right: left & right
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -105,11 +102,9 @@ class MaxUnion(_Multisets):
     valid_with = "some input"
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the inputs, as of a union."""
         return common_schema(self.name, inputs)
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        """(8.13)."""
         return lambda left, right: left | right
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:

@@ -28,7 +28,6 @@ class Project(RowByRow):
         return tuple(expression for _, expression in self.columns)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """One column an expression."""
         return Schema(tuple(Column(name, *expression.kind(inputs[0])) for name, expression in self.columns))
 
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
@@ -36,14 +35,12 @@ class Project(RowByRow):
         return lambda e: (compute(e),)
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of the input, under their new names."""
         return [
             frozenset(name for name, e in self.columns if isinstance(e, Col) and e.name in names)
             for names in inputs[0]
         ]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those of the input that are left, under their new names."""
         read = {e.name: name for name, e in self.columns if isinstance(e, Col)}
         return carried(inputs[0].keys, read, inputs[0].equal)
 

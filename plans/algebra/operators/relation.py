@@ -38,7 +38,6 @@ class Relation(Leaf):
         return False
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """Rows do not arrive."""
         return False
 
     def to_json(self) -> dict[str, Any]:

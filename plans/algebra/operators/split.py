@@ -24,7 +24,6 @@ class Split(Arrangement):
         check_length("split", self.length)
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Where it makes them, or has them."""
         return self.length == 1 or inputs[0]
 
     def to_json(self) -> dict[str, Any]:

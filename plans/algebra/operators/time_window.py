@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import History, OverTime, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import History, OverTime, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
     bounds_from_json,
@@ -20,7 +20,6 @@ from midstream.plans.algebra.operators.checks import (
 )
 from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Time
 
 
@@ -46,9 +45,6 @@ class TimeWindow(OverTime):
         check_positive("slide", "chronons", self.slide)
         check_bounds("window", self.size, self.bounds)
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
-
     def granule_above(self, below: int) -> int:
         """That below; size and slide are multiples of it, or rows would come and go between its instants."""
         if self.size is not None and self.size % below:
@@ -58,7 +54,6 @@ class TimeWindow(OverTime):
         return below
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        """(8.17), (17.1)."""
         last = (instant + 1) // self.slide * self.slide - 1
         first = history.beginning if self.size is None else last - self.size + 1
         return sum((history.at(t) for t in range(max(first, history.beginning), last + 1)), Counter())
@@ -69,7 +64,6 @@ class TimeWindow(OverTime):
         return (self.size or 0) + self.slide - 1
 
     def remembers_until(self, end: Time) -> Time:
-        """Its last instant is so much later."""
         return FOREVER if self.size is None else end - 1 + self.reach
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:

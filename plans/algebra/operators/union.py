@@ -31,7 +31,6 @@ class Union(Parameterless, SnapshotReducible):
         return common_schema(self.name, inputs)
 
     def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
-        """(8.3)."""
         return lambda *parts: sum(parts, Counter())
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:

@@ -27,27 +27,10 @@ from midstream.plans.values.schema import Schema, Type
 LARGEST, LONGEST = 2**64, 256
 """Integers and strings beyond them are not computed with: products of products would fill the memory."""
 
-FOLDED = frozenset(
-    [
-        "abs",
-        "ceil",
-        "coalesce",
-        "floor",
-        "greatest",
-        "least",
-        "length",
-        "lower",
-        "mod",
-        "negate",
-        "nullif",
-        "round",
-        "sign",
-        "trunc",
-        "upper",
-        "//",
-        "||",
-    ]
-)
+FOLDED = frozenset((
+    "abs", "ceil", "coalesce", "floor", "greatest", "least", "length", "lower", "mod", "negate", "nullif",
+    "round", "sign", "trunc", "upper", "//", "||",
+))  # fmt: skip
 """The functions that are computed. What they give is not much larger than what they take."""
 
 

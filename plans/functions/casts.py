@@ -134,19 +134,14 @@ CASTS: Mapping[Type, Callable[[Any], Any]] = {
 """By the type that they give. Each gives unknown for unknown."""
 
 SURE = frozenset(
-    {
-        (Type.INTEGER, Type.INTEGER),
-        (Type.BOOLEAN, Type.INTEGER),
-        (Type.BOOLEAN, Type.FLOAT),
-        (Type.FLOAT, Type.FLOAT),
-        (Type.FLOAT, Type.BOOLEAN),
-        (Type.INTEGER, Type.STRING),
-        (Type.FLOAT, Type.STRING),
-        (Type.STRING, Type.STRING),
-        (Type.BOOLEAN, Type.STRING),
-        (Type.INTEGER, Type.BOOLEAN),
-        (Type.BOOLEAN, Type.BOOLEAN),
-    }
+    (one, other)
+    for other, types in {
+        Type.INTEGER: (Type.INTEGER, Type.BOOLEAN),
+        Type.FLOAT: (Type.FLOAT, Type.BOOLEAN),
+        Type.STRING: (Type.INTEGER, Type.FLOAT, Type.STRING, Type.BOOLEAN),
+        Type.BOOLEAN: (Type.INTEGER, Type.FLOAT, Type.BOOLEAN),
+    }.items()
+    for one in types
 )
 """The conversions that never fail: from, to."""
 

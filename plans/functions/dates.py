@@ -128,19 +128,9 @@ class Moment(NamedTuple):
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 NUMBERS: Mapping[str, tuple[Callable[[Moment], int], int]] = {
     "Y": (lambda m: m.day.year, 4),

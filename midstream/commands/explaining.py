@@ -25,7 +25,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.pictures.diagrams import dot, svg
-from midstream.plans.pictures.notes import notes
+from midstream.plans.pictures.notes import Notes
 
 ASSUMED_ROWS = 1_000
 """Where no statistics are given, so many rows of every stream start within the longest window of a plan."""
@@ -50,7 +50,7 @@ class Stage:
         own = ["placed by the planner"] if node in self.placed else []
         if isinstance(node.operator, Physical) and form(node) == "signs":
             own.append("gives signed elements")
-        return (*own, *notes(node).lines())
+        return (*own, *Notes(node).lines())
 
     def text(self, with_notes: bool = True) -> str:
         """The stage's name, why the plan is as it is, and the plan as a tree."""
@@ -84,7 +84,7 @@ class Stage:
                     "inputs": [numbers[child] for child in node.inputs],
                     "form": form(node) if isinstance(node.operator, Physical) else "intervals",
                     "placed": node in self.placed,
-                    **notes(node).as_dict(),
+                    **Notes(node).as_dict(),
                 }
                 for node, i in numbers.items()
             ],

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Physical:
     """How a logical operator is to run: the name of an implementation that the operators room knows.
 
-    Equal ones over equal inputs are run once; those of another `copy` run beside them.
+    Equal ones over equal inputs are run once; those of another `copy` run beside them. What it gives is what
+    the logical operator gives; its name is the implementation's.
     """
 
     implementation: str
@@ -29,20 +30,16 @@ class Physical:
 
     @property
     def arity(self) -> int | None:
-        """That of the logical operator."""
         return self.logical.arity
 
     def schema(self, inputs: tuple[Schema, ...]) -> Schema:
-        """That of the logical operator."""
         return self.logical.schema(inputs)
 
     def granule_above(self, below: int) -> int:
-        """That of the logical operator."""
         return self.logical.granule_above(below)
 
     @property
     def name(self) -> str:
-        """The implementation's name."""
         return self.implementation
 
     def __str__(self) -> str:

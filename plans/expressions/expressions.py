@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -71,7 +71,9 @@ class Expression:
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The same expression over columns of other names."""
-        return replace(self, **{f.name: _renamed(getattr(self, f.name), names) for f in fields(self)})
+        kind: Any = type(self)
+        other: Expression = kind(*[_renamed(getattr(self, name), names) for name in kind.__match_args__])
+        return other
 
     def to_json(self) -> Any:
         """A JSON form that `expression_from_json` reads back."""
@@ -229,8 +231,8 @@ class Binary(Expression):
     def source(self, scope: Bindings) -> str:
         """The operator in Python, guarded where an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
-        nullable = [part.kind(scope.schema).nullable for part in self.parts()]
         left, right = (part.kind(scope.schema) for part in self.parts())
+        nullable = [left.nullable, right.nullable]
         return guarded(texts, nullable, scope, lambda known: self._of_known(left, right, known, scope))
 
     def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Bindings) -> str:

@@ -114,9 +114,8 @@ class Function:
         for number, argument in enumerate(arguments):
             parameter = self.parameters[min(number, len(self.parameters) - 1)]
             if not parameter.accepts(argument):
-                found = "is no constant" if parameter.is_constant else f"is {argument.type.value}"
-                if parameter.is_constant and argument.is_constant:
-                    found = f"is {argument.type.value}"
+                is_varying = parameter.is_constant and not argument.is_constant
+                found = "is no constant" if is_varying else f"is {argument.type.value}"
                 raise ExpressionError(
                     f"{self.name}: argument {number + 1}, {argument.expression}, {found}, "
                     f"expected {parameter.expected}"

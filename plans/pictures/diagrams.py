@@ -19,7 +19,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.pictures.layout import Box, Edge, Layout, Size, Wire, layered
-from midstream.plans.pictures.notes import notes as notes_of
+from midstream.plans.pictures.notes import Notes
 
 LINE = 34
 """Characters in a line of parameters, at most."""
@@ -58,7 +58,7 @@ class Output:
 
 def properties(node: Node) -> tuple[str, ...]:
     """The notes that a diagram has unless others are asked for."""
-    return notes_of(node).lines()
+    return Notes(node).lines()
 
 
 def heading(node: Node) -> str:

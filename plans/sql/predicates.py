@@ -80,47 +80,30 @@ class Predicates:
         self._inner_query = inner_query
         self._parts = 0
 
-    def keep(self, place: Place, tree: exp.Expr, wanted: bool = True) -> Node:
-        """The rows for which the condition is true; where not `wanted`, those for which it is false."""
+    def keep(self, place: Place, tree: exp.Expr, wanted: bool = True, is_kept: bool = True) -> Node:
+        """The rows for which the condition is true; where not `wanted`, those for which it is false. Where
+        they are not kept, all other rows."""
         match _unwrapped(tree):
             case exp.Not() as negation:
-                return self.keep(place, negation.this, not wanted)
+                return self.keep(place, negation.this, not wanted, is_kept)
             case exp.And() | exp.Or() as many if has_query(many):
                 parts = list(many.flatten())
-                if isinstance(many, exp.And) == wanted:
+                if (isinstance(many, exp.And) == wanted) == is_kept:
                     for part in parts:
-                        place = place.over(self.keep(place, part, wanted))
+                        place = place.over(self.keep(place, part, wanted, is_kept))
                     return place.scope.node
-                return self._alternatives(place, parts, wanted)
+                return self._alternatives(place, parts, wanted, is_kept)
             case other:
-                return self._apply(place, other, wanted, is_kept=True)
+                return self._apply(place, other, wanted, is_kept)
 
-    def drop(self, place: Place, tree: exp.Expr, wanted: bool = True) -> Node:
-        """The rows that `keep` does not keep."""
-        match _unwrapped(tree):
-            case exp.Not() as negation:
-                return self.drop(place, negation.this, not wanted)
-            case exp.And() | exp.Or() as many if has_query(many):
-                parts = list(many.flatten())
-                if isinstance(many, exp.And) != wanted:
-                    for part in parts:
-                        place = place.over(self.drop(place, part, wanted))
-                    return place.scope.node
-                dropped = []
-                for part in parts:
-                    dropped.append(self.drop(place, part, wanted))
-                    place = place.over(self.keep(place, part, wanted))
-                return Node(Union(), tuple(dropped))
-            case other:
-                return self._apply(place, other, wanted, is_kept=False)
-
-    def _alternatives(self, place: Place, parts: Sequence[exp.Expr], wanted: bool) -> Node:
-        kept = []
+    def _alternatives(self, place: Place, parts: Sequence[exp.Expr], wanted: bool, is_kept: bool) -> Node:
+        """What one part lets through, and of the rest what the next one does."""
+        through = []
         for i, part in enumerate(parts):
-            kept.append(self.keep(place, part, wanted))
+            through.append(self.keep(place, part, wanted, is_kept))
             if i < len(parts) - 1:
-                place = place.over(self.drop(place, part, wanted))
-        return Node(Union(), tuple(kept))
+                place = place.over(self.keep(place, part, wanted, not is_kept))
+        return Node(Union(), tuple(through))
 
     def _apply(self, place: Place, tree: exp.Expr, wanted: bool, is_kept: bool) -> Node:
         node = place.scope.node

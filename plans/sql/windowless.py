@@ -30,7 +30,7 @@ ENDING = (TimeWindow, CountWindow, PartitionedWindow, Istream, Dstream)
 def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
     """A sentence for each operator that puts together rows of streams without any window.
 
-    It sees those of one instant only, which is seldom meant. What is `meant` so was given NOW as its window.
+    It sees those of one instant only, which is seldom meant. Those `with_now` were given NOW as their window.
 
     Where one side of a join has a window, or is a relation, the other one is often meant to look up what is
     there when it comes.

@@ -11,7 +11,7 @@ from midstream.plans.algebra import properties
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count
-from midstream.plans.pictures.notes import notes
+from midstream.plans.pictures.notes import Notes
 from midstream.testing import WHOLE, plans
 
 S = stream("s", x="integer", y="float?")
@@ -48,13 +48,13 @@ LINES: dict[str, tuple[Stream, list[str]]] = {
 @pytest.mark.parametrize("name", LINES)
 def test_notes_say_what_holds(name: str) -> None:
     query, expected = LINES[name]
-    assert list(notes(query.node).lines()) == expected
+    assert list(Notes(query.node).lines()) == expected
 
 
 @given(plans(**WHOLE))
 def test_notes_are_the_properties(plan: Plan) -> None:
     for node in plan.nodes:
-        noted = json.loads(json.dumps(notes(node).as_dict()))
+        noted = json.loads(json.dumps(Notes(node).as_dict()))
         assert noted["snapshot_reducible"] == properties.logical(node).is_snapshot_reducible
         assert noted["chronons"] == properties.is_chronon_stream(node)
         assert noted["ends_ordered"] == properties.has_ordered_ends(node)

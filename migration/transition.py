@@ -105,15 +105,15 @@ class Transition:
         if self.query not in self._host.queries:
             raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
         running = self._host.query(self.query).physical.nodes
-        found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
-        if not found:
+        moving = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
+        if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
-        if any(seat not in running for seats, _ in found for seat in seats):
+        if any(seat not in running for seats, _ in moving for seat in seats):
             raise MigrationRefused(
                 "a later migration has begun, of which this one is a part; abort that one first"
             )
         self._reason = reason
-        for seats, part in found:
+        for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._host.emit(seat, batch)
         self._host.adopt_plans()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
@@ -63,16 +64,9 @@ def check_in_slices(
         while transition.is_checking:
             answer = next_answer(comparing)
             if answer is not None:
-                _begin(transition, begin, answer)
+                transition.take_turn(partial(begin, answer))
                 return
             yield
     except GeneratorExit:
         transition.abort("all streams ended before it was known whether the plans mean the same")
         raise
-
-
-def _begin(transition: Transition, begin: Callable[[Equivalence], Transition], answer: Equivalence) -> None:
-    try:
-        transition.become(begin(answer))
-    except MigrationRefused as refusal:
-        transition.refuse(refusal)

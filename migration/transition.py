@@ -78,19 +78,20 @@ class Transition:
         """Why it is done in this way."""
         self._reason = reason
 
-    def become(self, begun: Transition) -> None:
-        """Take over what one that waited has become."""
+    def take_turn(self, begin: Callable[[], Transition]) -> None:
+        """Take over what one that waited becomes, or is refused for."""
+        try:
+            begun = begin()
+        except MigrationRefused as refusal:
+            self._end, self._reason = Phase.REFUSED, str(refusal)
+            self.equivalence = getattr(refusal, "equivalence", self.equivalence)
+            return
         self._parts, self._reason, self._waits_in = begun._parts, begun._reason, begun._waits_in
         if begun.equivalence is not None:
             self.equivalence = begun.equivalence
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             self.listen(listener)
-
-    def refuse(self, refusal: MigrationRefused) -> None:
-        """It was its turn, and it cannot begin."""
-        self._end, self._reason = Phase.REFUSED, str(refusal)
-        self.equivalence = getattr(refusal, "equivalence", self.equivalence)
 
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes

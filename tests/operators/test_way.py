@@ -49,10 +49,10 @@ class Watched:
             "state": sorted(map(repr, base.state())),
             "operators": [
                 (str(node.operator), operator.emitted, operator.reached, operator.progress(), operator.size())
-                for node, operator in base.operators().items()
+                for node, operator in base.running.items()
             ],
             "nodes": [(base.made(node), base.progress_of(node)) for node in base.plan.nodes],
-            "latest": [getattr(operator, "latest", None) for operator in base.operators().values()],
+            "latest": [getattr(operator, "latest", None) for operator in base.running.values()],
         }
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
-from midstream.optimizer.rules import ALL_RULES, Rule
+from midstream.optimizer.search.budget import QUICK_STEPS, Budget
 from midstream.optimizer.search.choice import Choice, optimize
-from midstream.optimizer.search.enumeration import QUICK_LIMIT, neighbours, with_linked_joins
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (
@@ -123,31 +121,32 @@ class Explanation:
         return {
             "stages": [stage.as_dict() for stage in self.stages],
             "statistics": "assumed" if self.is_assumed else "given",
-            "plans_considered": self.choice.considered if self.choice else 0,
-            "all_plans_considered": self.choice.is_complete if self.choice else False,
+            "subplans_considered": self.choice.considered if self.choice else 0,
+            "all_considered": self.choice.is_complete if self.choice else False,
         }
 
     def _summary(self) -> str:
         if self.choice is None:
             return "the plan says how results are cut, or names implementations: it runs as it is"
-        plans = "1 plan" if self.choice.considered == 1 else f"{self.choice.considered} plans"
         there = "all there are" if self.choice.is_complete else "there are more"
         by = (
             f"no statistics were given: {ASSUMED_ROWS} rows of every stream assumed within the longest window"
             if self.is_assumed
             else "by the statistics given"
         )
-        return f"{plans} considered, {there}; {by}"
+        return f"{self.choice.considered} subplans considered, {there}; {by}"
 
 
-def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = QUICK_LIMIT) -> Explanation:
+def explain(
+    plan: Plan, statistics: Statistics | None = None, *, budget: Budget | int = QUICK_STEPS
+) -> Explanation:
     """Explain a plan: the plan itself, the steps by which rules make of it the cheapest equivalent one, and
     the physical plan of that.
 
     Without statistics, streams of equal rates are assumed. `explanation.physical.plan` is the plan to run if
     the run is to be as explained.
 
-    Cost     O(plans × operators × rules), of at most `limit` plans.
+    Cost     that of `optimize` with that budget.
     Raises   StatisticsError where statistics are given and an input has none; PlanError where nothing runs an
              operator.
 
@@ -160,11 +159,11 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = QU
     given = _as_given(plan)
     known = assumed_statistics(given) if statistics is None else statistics
     model = CostModel(known)
-    choice = _choice(plan, given, known, limit)
+    choice = _choice(plan, given, known, budget)
     stages = [Stage("logical plan", "as the query says it", given, model.price(given).total)]
     if choice is not None and choice.is_better:
-        for name, reason, step in _steps(given, choice.plan):
-            stages.append(Stage(name, reason, step, model.price(step).total))
+        for step, after in zip(choice.steps, choice.plans, strict=True):
+            stages.append(Stage(step.rule, step.reason, after, model.price(after).total))
     chosen = stages[-1].plan
     physical = physical_plan(plan if choice is None else chosen)
     placed = _placed(physical, chosen)
@@ -175,7 +174,7 @@ def explain(plan: Plan, statistics: Statistics | None = None, *, limit: int = QU
 def plan_to_run(plan: Plan) -> Plan:
     """The physical plan that `explain` comes to without statistics, without the way to it."""
     given = _as_given(plan)
-    choice = _choice(plan, given, assumed_statistics(given), QUICK_LIMIT)
+    choice = _choice(plan, given, assumed_statistics(given), QUICK_STEPS)
     return physical_plan(choice.plan if choice is not None and choice.is_better else plan)
 
 
@@ -183,11 +182,11 @@ def _as_given(plan: Plan) -> Plan:
     return plan.map(lambda node: Node(logical(node), node.inputs))
 
 
-def _choice(plan: Plan, given: Plan, known: Statistics, limit: int) -> Choice | None:
+def _choice(plan: Plan, given: Plan, known: Statistics, budget: Budget | int) -> Choice | None:
     """What the optimizer makes of a plan; None where that is to run as it is."""
     # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
     is_free = given == plan and logical_plan(given) == given
-    return optimize(given, known, limit=limit) if is_free else None
+    return optimize(given, known, budget=budget) if is_free else None
 
 
 def assumed_statistics(plan: Plan) -> Statistics:
@@ -229,34 +228,6 @@ def assumed_statistics(plan: Plan) -> Statistics:
 
 def _no_notes(node: Node) -> tuple[str, ...]:
     return ()
-
-
-def _steps(given: Plan, goal: Plan) -> Iterator[tuple[str, str, Plan]]:
-    """The shortest way of rules from one plan to an equivalent one, without the first: the name of each step,
-    why it is right, and its plan."""
-    start = with_linked_joins(given)
-    if start != given:
-        yield "linked joins", "each join checks what it is the first to be able to check", start
-    # In the optimizer's order, so that no more plans are met than it has priced.
-    before: dict[Plan, Plan] = {}
-    queue = deque([start])
-    while queue and goal != start and goal not in before:
-        current = queue.popleft()
-        for found in neighbours(current):
-            if found != start and found not in before:
-                before[found] = current
-                queue.append(found)
-    way = [goal]
-    while way[-1] != start:
-        way.append(before[way[-1]])
-    for current, found in zip(way[:0:-1], way[-2::-1], strict=True):
-        rule = _rule(current, found)
-        yield rule.name, rule.equation, found
-
-
-def _rule(current: Plan, found: Plan, rules: Sequence[Rule] = ALL_RULES) -> Rule:
-    """The first rule that leads from a plan to a neighbour of it."""
-    return next(rule for rule in rules if any(one == found for one in neighbours(current, [rule])))
 
 
 def _placed(physical: Plan, chosen: Plan) -> frozenset[Node]:

@@ -41,7 +41,7 @@ from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
 from midstream.optimizer import Statistics, optimize
-from midstream.optimizer.search.enumeration import QUICK_LIMIT
+from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
@@ -450,7 +450,7 @@ class _Run:
         self._new = self._wish.to
         if self._new is None:
             seen = Statistics.from_observations(engine.observe())
-            choice = optimize(running, seen, limit=QUICK_LIMIT)
+            choice = optimize(running, seen, budget=QUICK_STEPS)
             self._new, self._proof = choice.plan, choice.proof
         self._results_before = engine.counters()["results"]
         self.migration = engine.migrate(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.rules import RULES, Rule, Stage
-from midstream.optimizer.search.enumeration import LIMIT, Derived, explore
+from midstream.optimizer.rules import RULES, Rule, Stage, flat
+from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
+from midstream.optimizer.search.cheapest import ALIKE, Cheapest
+from midstream.optimizer.search.derivation import Step, plans_along, without_detours
+from midstream.optimizer.search.exploring import Exploration
+from midstream.optimizer.search.memo import Memo
+from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 
@@ -20,7 +25,7 @@ from midstream.plans.values.verdicts import Answer, Equivalence
 class Choice:
     """The cheapest plan found, what it costs, and what the given plan costs.
 
-    `considered` counts the plans that were priced; `is_complete` tells whether these were all there are.
+    `considered` counts the subplans that were priced; `is_complete` tells whether nothing was left out.
     """
 
     plan: Plan
@@ -29,8 +34,8 @@ class Choice:
     given_cost: PlanCost
     considered: int
     is_complete: bool
-    rules: tuple[str, ...] = ()
-    """The names of the rules that lead from the given plan to the chosen one."""
+    steps: tuple[Step, ...] = ()
+    """How rules lead from the given plan, as a logical one, to the chosen one."""
 
     @property
     def is_better(self) -> bool:
@@ -38,9 +43,20 @@ class Choice:
         return self.plan != self.given
 
     @property
+    def rules(self) -> tuple[str, ...]:
+        """The names of the rules, in the order in which they are applied."""
+        return tuple(step.rule for step in self.steps)
+
+    @property
+    def plans(self) -> Iterator[Plan]:
+        """The plans that the steps lead to, one after the other: the last one is the chosen one."""
+        return plans_along(logical_plan(self.given), self.steps)
+
+    @property
     def proof(self) -> Equivalence:
         """That the chosen plan means the same as the given one."""
-        reason = f"derived by {', '.join(self.rules)}" if self.rules else "the plan as it was given"
+        names = dict.fromkeys(self.rules)
+        reason = f"derived by {', '.join(names)}" if names else "the plan as it was given"
         return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan))
 
 
@@ -49,26 +65,117 @@ def optimize(
     statistics: Statistics,
     *,
     rules: Sequence[Rule | Stage] = RULES,
-    limit: int = LIMIT,
+    budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
     units: UnitCosts | None = None,
 ) -> Choice:
-    """Price the plans that the rules make of one, at most `limit`, and choose the cheapest; the given one
-    unless another costs less.
+    """Find the cheapest plan that the rules make of one; the given one unless another costs less.
 
-    Cost     O(plans × operators).
-    Raises   StatisticsError where an input has no statistics.
+    The budget is a number of steps, which are applications of rules, or `Milliseconds`: then what is found
+    depends on the machine. When it is over the cheapest plan so far is chosen.
+
+    Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
-    plan = plan_of("optimize", plan)
-    model = CostModel(statistics, units)
-    given_cost = model.price(plan)
-    best, best_cost, led = plan, given_cost, Derived(plan)
-    considered = 0
-    candidates = explore(plan, rules)
-    for candidate in islice(candidates, limit):
-        considered += 1
-        cost = model.price(candidate.plan)
-        # Rounding differs between plans that cost the same; a change of plan wants more than that.
-        if cost.total < best_cost.total * (1 - 1e-9):
-            best, best_cost, led = candidate.plan, cost, candidate
-    is_complete = next(candidates, None) is None
-    return Choice(best, best_cost, plan, given_cost, considered, is_complete, led.rules)
+    search = Search(plan, statistics, rules=rules, budget=budget, units=units)
+    while not search.is_done:
+        search.advance()
+    return search.choice
+
+
+class Search:
+    """A search for the cheapest plan, to be advanced step by step.
+
+    It goes by the statistics that it began with. `choice` is the best plan so far, and once the search
+    `is_done` what `optimize` would have given; a budget in milliseconds counts from the beginning.
+    """
+
+    def __init__(
+        self,
+        plan: Plan | Stream,
+        statistics: Statistics,
+        *,
+        rules: Sequence[Rule | Stage] = RULES,
+        budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+        units: UnitCosts | None = None,
+    ) -> None:
+        self._clock = Clock(budget_of(budget))
+        self._plan = plan_of("optimize", plan)
+        self._model = CostModel(statistics, units)
+        self._given_cost = self._model.price(self._plan)
+        self._memo = Memo()
+        self._start = self._begin(rules)
+        self._exploration = Exploration(self._memo, flat(rules))
+        self._cheapest = Cheapest(self._memo, self._model)
+        self._is_complete = True
+        self._work = self._steps()
+        self._choice: Choice | None = None
+        self.is_done = False
+
+    @property
+    def choice(self) -> Choice:
+        """The best plan so far."""
+        return self._choice or self._choose()
+
+    def advance(self, steps: int = 1) -> bool:
+        """Do so many further steps, or what is left; gives whether the search is done."""
+        for _ in range(steps):
+            if not self.is_done and next(self._work, self) is self:
+                self._choice = self._choose()
+                self.is_done = True
+        return self.is_done
+
+    def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
+        """Let the memo know the plan, simplified, with its joins written in the one way."""
+        start = {}
+        for name, root in logical_plan(self._plan).outputs.items():
+            simple, simplifying = simplify(root, rules)
+            rewritten, linking = link(simple)
+            self._memo.rewrite(root, rewritten, (*simplifying, *linking))
+            start[name] = root
+        return start
+
+    def _steps(self) -> Iterator[None]:
+        """Explore, then compare; pauses before each application of a rule and after each price."""
+        while not self._exploration.is_complete:
+            for _ in self._exploration.round():
+                if not self._clock.may_explore:
+                    self._is_complete = False
+                    break
+                self._clock.step()
+                yield
+            if not self._is_complete:
+                break
+        for _ in self._cheapest.compare():
+            yield
+            if not self._clock.may_compare:
+                self._is_complete = False
+                return
+
+    def _choose(self) -> Choice:
+        """The cheapest of the plans compared so far, priced as plans."""
+        best, best_cost = self._plan, self._given_cost
+        for candidate in self._candidates():
+            cost = self._model.price(candidate)
+            if cost.total * ALIKE < best_cost.total:
+                best, best_cost = candidate, cost
+        return Choice(
+            best,
+            best_cost,
+            self._plan,
+            self._given_cost,
+            self._cheapest.priced,
+            self._is_complete,
+            () if best is self._plan else tuple(self._derive(best)),
+        )
+
+    def _candidates(self) -> Iterator[Plan]:
+        """The plans that no other beats, and the cheapest of each output together."""
+        outputs = {name: self._cheapest.of(root) for name, root in self._start.items()}
+        if all(outputs.values()):
+            for i in range(max(map(len, outputs.values()))):
+                yield Plan({name: found[min(i, len(found) - 1)].node for name, found in outputs.items()})
+
+    def _derive(self, plan: Plan) -> Iterator[Step]:
+        for name, root in plan.outputs.items():
+            self._memo.group(root)
+            for step in without_detours(self._memo.equations.steps(self._start[name], root)):
+                yield replace(step, output=name)

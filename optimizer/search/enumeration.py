@@ -2,93 +2,127 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
+from typing import overload
 
 from midstream.optimizer.rules import RULES, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import linked
+from midstream.optimizer.search.exploring import Exploration
+from midstream.optimizer.search.memo import Memo
+from midstream.optimizer.search.products import PRODUCTS, Products, wanted_expressions
+from midstream.optimizer.search.trees import Trees
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_plan
+from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import EnumerationLimit
 
-LIMIT = 20_000
-"""How many plans are enumerated at most unless the caller says otherwise; a join of six streams has
-30,240."""
-QUICK_LIMIT = 1_000
-"""How many are priced at most where somebody waits: by commands, and between two elements."""
+
+class Plans(Sequence[Plan]):
+    """Plans that are made as they are asked for, and then kept.
+
+    Asking for their number, or for the last one, makes all of them.
+    """
+
+    def __init__(self, plans: Iterator[Plan]) -> None:
+        self._rest = plans
+        self._made: list[Plan] = []
+
+    def __iter__(self) -> Iterator[Plan]:
+        made = 0
+        while made < self._make(made + 1):
+            yield self._made[made]
+            made += 1
+
+    def __len__(self) -> int:
+        return self._make(None)
+
+    @overload
+    def __getitem__(self, index: int) -> Plan: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Plan]: ...
+    def __getitem__(self, index: int | slice) -> Plan | list[Plan]:
+        last = index if isinstance(index, int) else index.stop
+        self._make(last + 1 if isinstance(last, int) and last >= 0 else None)
+        return self._made[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _make(self, number: int | None) -> int:
+        """Make so many, or all; gives how many there are now."""
+        missing = None if number is None else max(0, number - len(self._made))
+        self._made.extend(islice(self._rest, missing))
+        return len(self._made)
 
 
 def enumerate_plans(
-    plan: Plan | Stream, rules: Sequence[Rule | Stage] = RULES, limit: int = LIMIT
-) -> list[Plan]:
+    plan: Plan | Stream,
+    rules: Sequence[Rule | Stage] = RULES,
+    limit: int | None = None,
+    *,
+    products: Products = "all",
+) -> Plans:
     """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
 
-    All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
-    `linked`), so that plans that are the same come out equal. Windows, and all below, stay as they are.
+    They are made as they are asked for, as there may be very many. Whoever gives a `limit` wants all of them
+    at once, or to know that there are more.
 
-    Cost     O(plans × operators × rules).
+    All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
+    `linked`), so that plans that are the same come out equal. In a plan, subplans that are known to mean the
+    same are the same. `products` tells which cross products are wanted: "all"; or the fewest that are
+    "needed", as where nothing says how two inputs belong together; or "auto", which is all of them where at
+    most 8 inputs meet.
+
     Raises   EnumerationLimit where there are more than `limit`.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
-    >>> len(enumerate_plans(a.join(b, on=[("a", "b")]).join(c, on=[("b", "c")]).plan()))
+    >>> chain = a.join(b, on=[("a", "b")]).join(c, on=[("b", "c")]).filter(a["a"] > 7)
+    >>> from midstream.optimizer.rules import JOIN_ORDERS
+    >>> len(enumerate_plans(chain.plan(), JOIN_ORDERS))
     12
     """
-    plans: list[Plan] = []
-    for equivalent in explore(plan_of("enumerate_plans", plan), rules):
-        if len(plans) == limit:
+    plan = plan_of("enumerate_plans", plan)
+    if products not in PRODUCTS:
+        raise wrong("enumerate_plans: products", products, " or ".join(map(repr, PRODUCTS)))
+    plans = Plans(explore(plan, rules, products))
+    if limit is not None:
+        require("enumerate_plans: limit", limit, int, "a number of plans, or None")
+        if len(plans[: limit + 1]) > limit:
             raise EnumerationLimit(f"the plan has more than {limit} equivalent plans", limit=limit)
-        plans.append(equivalent.plan)
     return plans
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A plan, and how rules lead to it."""
-
-    plan: Plan
-    rule: Rule | None = None
-    before: Derived | None = None
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The names of the rules, in the order in which they were applied."""
-        names: list[str] = []
-        step: Derived | None = self
-        while step is not None and step.rule is not None:
-            names.append(step.rule.name)
-            step = step.before
-        return tuple(reversed(names))
-
-
-def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Derived]:
-    """The same plans one by one, those that fewer steps lead to first."""
-    rules = flat(rules)
-    start = Derived(with_linked_joins(logical_plan(plan)))
-    seen = {start.plan}
-    queue = deque([start])
-    while queue:
-        current = queue.popleft()
-        yield current
-        for rule, equivalent in _steps(current.plan, rules):
+def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES, products: Products = "all") -> Iterator[Plan]:
+    """The same plans one by one: after each round in which rules were applied, those that it has brought."""
+    start = with_linked_joins(logical_plan(plan))
+    memo = Memo()
+    roots = {name: memo.group(root).node for name, root in start.outputs.items()}
+    exploration = Exploration(memo, flat(rules))
+    seen: set[Plan] = set()
+    while True:
+        trees = Trees(memo, wanted_expressions(memo, products, start))
+        for equivalent in trees.plans(roots):
             if equivalent not in seen:
                 seen.add(equivalent)
-                queue.append(Derived(equivalent, rule, current))
+                yield equivalent
+        if exploration.is_complete:
+            return
+        for _ in exploration.round():
+            pass
 
 
 def neighbours(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Plan]:
     """The plans that one application of one rule leads to, from one with linked joins."""
-    return (equivalent for _, equivalent in _steps(plan, flat(rules)))
-
-
-def _steps(plan: Plan, rules: Sequence[Rule]) -> Iterator[tuple[Rule, Plan]]:
     for node in above(plan, input_nodes(plan)):
-        for rule in rules:
+        for rule in flat(rules):
             for result in apply(rule, node):
                 equivalent = plan.replace(node, result)
-                yield rule, equivalent if rule.keeps_links else with_linked_joins(equivalent)
+                yield equivalent if rule.keeps_links else with_linked_joins(equivalent)
 
 
 def with_linked_joins(plan: Plan) -> Plan:

@@ -14,7 +14,7 @@ from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.optimizer import Statistics, optimize
-from midstream.optimizer.search.enumeration import QUICK_LIMIT
+from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
@@ -264,7 +264,7 @@ class _Run:
         try:
             if step.to == OPTIMIZER:
                 seen = Statistics.from_observations(self._engine.observe())
-                plan = optimize(self._engine.query().plan, seen, limit=QUICK_LIMIT).plan
+                plan = optimize(self._engine.query().plan, seen, budget=QUICK_STEPS).plan
             else:
                 plan = self._plans[step.to]
             migration = self._variant.begin(self._engine, plan)

@@ -19,7 +19,7 @@ from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.new_file import nothing_written
 from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
-from midstream.optimizer.search.enumeration import LIMIT, enumerate_plans
+from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
@@ -112,7 +112,7 @@ def what_if(
         Path | None, typer.Option(help="A PNG file for a chart; by default what-if.png in --output.")
     ] = None,
     no_chart: Annotated[bool, typer.Option("--no-chart", help="Draw no chart.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many plans to price at most.")] = LIMIT,
+    limit: Annotated[int, typer.Option(min=1, help="How many plans to price at most.")] = 20_000,
     rows: SHOWN_ROWS = 24,
     as_json: AsJson = False,
 ) -> None:

@@ -1,0 +1,79 @@
+"""How long a search may last."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import monotonic
+
+from midstream.plans.values.arguments import require, wrong
+from midstream.plans.values.errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """So many applications of rules: the result is the same on every machine."""
+
+    number: int
+
+    def __post_init__(self) -> None:
+        require("budget", self.number, int, "a number of steps")
+        if self.number < 0:
+            raise ArgumentError(f"budget: found {self.number} steps, expected 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Milliseconds:
+    """So long: the result depends on the machine, and on what else it does, and may differ from run to
+    run."""
+
+    number: float
+
+    def __post_init__(self) -> None:
+        require("budget", self.number, (int, float), "a number of milliseconds")
+        if not self.number > 0:
+            raise ArgumentError(f"budget: found {self.number} milliseconds, expected more than 0")
+
+
+Budget = Steps | Milliseconds
+
+STEPS = 20_000
+"""How many steps a search takes at most unless the caller says otherwise."""
+QUICK_STEPS = 2_000
+"""How many it takes at most where somebody waits: in commands, and between two elements."""
+
+
+def budget_of(budget: Budget | int) -> Budget:
+    """A budget as it is given; a bare number is one of steps. Raises ArgumentError for anything else."""
+    if isinstance(budget, Steps | Milliseconds):
+        return budget
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise wrong("budget", budget, "a number of steps, Steps(…) or Milliseconds(…)")
+    return Steps(budget)
+
+
+class Clock:
+    """What is left of a budget, from now on. One in milliseconds is for exploring up to the half."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._steps = budget.number if isinstance(budget, Steps) else math.inf
+        self._milliseconds = budget.number if isinstance(budget, Milliseconds) else math.inf
+        self._began = monotonic()
+
+    def step(self) -> None:
+        """One step is taken."""
+        self._steps -= 1
+
+    @property
+    def may_explore(self) -> bool:
+        """Whether a further step may be taken."""
+        return self._steps > 0 and self._passed < self._milliseconds / 2
+
+    @property
+    def may_compare(self) -> bool:
+        """Whether further subplans may be priced."""
+        return self._passed < self._milliseconds
+
+    @property
+    def _passed(self) -> float:
+        return (monotonic() - self._began) * 1000

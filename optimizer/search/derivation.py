@@ -1,0 +1,129 @@
+"""Derivations: which rules make one subplan of another, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from midstream.plans.algebra.plan import Node, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule, applied in one place of a plan: there `before` becomes `after`.
+
+    `place` leads from an output to the subplan: the number of an input, then of an input of that, and so on.
+    Where `is_reversed` the rule is read from right to left: it makes `before` of `after`.
+    """
+
+    rule: str
+    place: tuple[int, ...]
+    before: Node
+    after: Node
+    reason: str = ""
+    is_reversed: bool = False
+    output: str = "out"
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {'from right to left, ' if self.is_reversed else ''}{self.reason}"
+
+    @property
+    def reversed(self) -> Step:
+        """The step back."""
+        return replace(self, before=self.after, after=self.before, is_reversed=not self.is_reversed)
+
+    def below(self, *place: int) -> Step:
+        """The same step, seen from further up."""
+        return replace(self, place=(*place, *self.place))
+
+
+def at(node: Node, place: Sequence[int]) -> Node:
+    """The subplan in a place below a node."""
+    for number in place:
+        node = node.inputs[number]
+    return node
+
+
+def exchanged(node: Node, place: Sequence[int], after: Node) -> Node:
+    """A node with another subplan in a place below it."""
+    if not place:
+        return after
+    number, *rest = place
+    inputs = list(node.inputs)
+    inputs[number] = exchanged(inputs[number], rest, after)
+    return Node(node.operator, tuple(inputs))
+
+
+def plans_along(plan: Plan, steps: Iterable[Step]) -> Iterator[Plan]:
+    """The plans that steps lead to from one, each after the other."""
+    for step in steps:
+        root = exchanged(plan.outputs[step.output], step.place, step.after)
+        plan = Plan({**plan.outputs, step.output: root})
+        yield plan
+
+
+class Equations:
+    """Equations between subplans, kept such that it can be told how one follows from others.
+
+    Two subplans are connected by steps that lead from one to the other; or because they are the same operator
+    over inputs that were connected before. What is connected already needs no further connection, so that
+    there is one way between any two.
+    """
+
+    def __init__(self) -> None:
+        self._steps: dict[Node, dict[Node, Sequence[Step] | None]] = {}
+
+    def connect(self, one: Node, other: Node, steps: Sequence[Step] | None = None) -> None:
+        """Two subplans that were not connected; without steps by their inputs."""
+        back = None if steps is None else tuple(step.reversed for step in reversed(steps))
+        self._steps.setdefault(one, {})[other] = steps
+        self._steps.setdefault(other, {})[one] = back
+
+    def steps(self, one: Node, other: Node) -> Iterator[Step]:
+        """How the one becomes the other.
+
+        Cost     O(subplans known), for each pair of inputs that differ.
+        """
+        way = self._way(one, other)
+        for before, after in pairwise(way):
+            steps = self._steps[before][after]
+            if steps is not None:
+                yield from steps
+                continue
+            for number, pair in enumerate(zip(before.inputs, after.inputs, strict=True)):
+                yield from (step.below(number) for step in self.steps(*pair))
+
+    def _way(self, one: Node, other: Node) -> list[Node]:
+        """The subplans on the way, both ends among them."""
+        if one == other:
+            return [one]
+        came_from = {other: other}
+        layer = [other]
+        while one not in came_from:
+            layer = self._next(layer, came_from)
+        way = [one]
+        while way[-1] != other:
+            way.append(came_from[way[-1]])
+        return way
+
+    def _next(self, layer: list[Node], came_from: dict[Node, Node]) -> list[Node]:
+        reached: list[Node] = []
+        for node in layer:
+            for neighbour in self._steps[node]:
+                if neighbour not in came_from:
+                    came_from[neighbour] = node
+                    reached.append(neighbour)
+        assert reached, "the subplans are not connected"
+        return reached
+
+
+def without_detours(steps: Iterable[Step]) -> list[Step]:
+    """Steps without those that the next one takes back."""
+    kept: list[Step] = []
+    for step in steps:
+        if kept and kept[-1].reversed == step:
+            kept.pop()
+        else:
+            kept.append(step)
+    return kept

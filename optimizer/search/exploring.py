@@ -1,0 +1,74 @@
+"""Exploring: rules are applied in a memo until nothing new comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from midstream.optimizer.rules import Rule, Shape, apply
+from midstream.optimizer.search.derivation import Step
+from midstream.optimizer.search.memo import Memo
+from midstream.optimizer.search.simplifying import Simplifier, link
+from midstream.plans.algebra.plan import Node
+
+
+class Exploration:
+    """Applies rules to all expressions of a memo, in rounds: what is new in one is looked at in the next.
+
+    The result of an exploring rule is simplified, and its joins are linked, before the memo takes it.
+    """
+
+    def __init__(self, memo: Memo, rules: Sequence[Rule]) -> None:
+        self._memo = memo
+        self._rules = rules
+        self._simplifier = Simplifier([rule for rule in rules if rule.is_simplifying])
+        self._height = max((_height(rule.shape) for rule in rules), default=0)
+        self._is_done: set[tuple[str, Node, tuple[Node, ...]]] = set()
+        """The rules that were applied, and to which bindings."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing new can come out."""
+        return not self._memo.added
+
+    def round(self) -> Iterator[None]:
+        """Look at all that is new; pauses before each application of a rule."""
+        for expression in self._due():
+            if expression in self._memo.group(expression).expressions:
+                for rule in self._rules:
+                    yield from self._apply(rule, expression)
+
+    def _due(self) -> list[Node]:
+        """The expressions that are new, and those that rules may reach them from."""
+        new, self._memo.added = self._memo.added, []
+        due = dict.fromkeys(new)
+        layer: Iterable[Node] = new
+        for _ in range(self._height):
+            layer = [reader for node in layer for reader in self._memo.group(node).readers]
+            due.update(dict.fromkeys(layer))
+        return list(due)
+
+    def _apply(self, rule: Rule, expression: Node) -> Iterator[None]:
+        for inputs in list(self._memo.bindings(expression, rule.shape)):
+            key = (rule.name, expression, inputs)
+            if key in self._is_done:
+                continue
+            yield
+            self._is_done.add(key)
+            binding = expression.with_inputs(inputs)
+            for result in apply(rule, binding):
+                self._take(rule, binding, result)
+
+    def _take(self, rule: Rule, binding: Node, result: Node) -> None:
+        steps = [Step(rule.name, (), binding, result, rule.equation)]
+        if not rule.keeps_links:
+            result, simplifying = self._simplifier.simplify(result, self._memo)
+            steps += simplifying
+            result, linking = link(result)
+            steps += linking
+        self._memo.equate(binding, result, steps)
+
+
+def _height(shape: Shape) -> int:
+    """How many levels below its top a shape looks into."""
+    below = [*shape.inputs, *([shape.each] if shape.each else [])]
+    return max((1 + _height(one) for one in below if not one.is_any), default=0)

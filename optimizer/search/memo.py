@@ -1,0 +1,165 @@
+"""The memo: all that rules have made of a plan, in which equal subplans are there once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from midstream.optimizer.rules import Shape
+from midstream.optimizer.search.derivation import Equations, Step
+from midstream.plans.algebra.plan import Node
+
+
+class Group:
+    """Subplans that mean the same, as expressions: operators over groups.
+
+    `node` stands for all of them where they are inputs: it is the first that was known. An expression is a
+    node of which every input stands for its group.
+    """
+
+    __slots__ = ("expressions", "node", "number", "readers")
+
+    def __init__(self, node: Node, number: int) -> None:
+        self.node = node
+        self.number = number
+        self.expressions: dict[Node, None] = {}
+        self.readers: dict[Node, None] = {}
+        """The expressions of all groups that have this one as an input."""
+
+    def __repr__(self) -> str:
+        return f"<Group {self.number}: {len(self.expressions)} expressions>"
+
+
+class Memo:
+    """Groups of equal subplans, and why they are equal.
+
+    Every subplan that was ever asked for is known by itself (`group`); it belongs to one group. When two
+    groups turn out to be equal the later one goes into the earlier one, and expressions over it become
+    expressions over that, which may make further groups equal.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[Node, Group] = {}
+        """By any subplan that is known, a group, or one that has gone into another."""
+        self._merged: dict[Group, Group] = {}
+        self.equations = Equations()
+        self.added: list[Node] = []
+        """The expressions that are new since somebody has emptied the list."""
+        self._count = 0
+
+    def __contains__(self, node: object) -> bool:
+        """Whether a subplan is known."""
+        return node in self._groups
+
+    def group(self, node: Node) -> Group:
+        """The group of a subplan; if none has it, one of its own.
+
+        Cost     O(nodes that are not known yet).
+        """
+        known = self._groups.get(node)
+        if known is not None:
+            return self._root(known)
+        expression = node.with_inputs(tuple(self.group(child).node for child in node.inputs))
+        known = self._groups.get(expression)
+        if known is None:
+            known = Group(expression, self._count)
+            self._count += 1
+            self._add(expression, known)
+        if expression != node:
+            self._groups[node] = known
+            self.equations.connect(node, expression)
+        return self._root(known)
+
+    def groups(self) -> list[Group]:
+        """All groups, in a fixed order: the first time that one of their subplans was known."""
+        return list(dict.fromkeys(map(self._root, self._groups.values())))
+
+    def equate(self, before: Node, after: Node, steps: Sequence[Step]) -> bool:
+        """Two subplans mean the same, as steps show. Gives whether that was not known."""
+        one, other = self.group(before), self.group(after)
+        if one is other:
+            return False
+        self.equations.connect(before, after, steps)
+        self._merge(one, other)
+        return True
+
+    def rewrite(self, before: Node, after: Node, steps: Sequence[Step]) -> None:
+        """As `equate`, but if the one that is rewritten is not known yet, it does not become an expression:
+        the other is better, and enough."""
+        if before == after or before in self._groups:
+            self.equate(before, after, steps)
+        else:
+            self._groups[before] = self.group(after)
+            self.equations.connect(before, after, steps)
+
+    def bindings(self, expression: Node, shape: Shape) -> Iterator[tuple[Node, ...]]:
+        """The ways in which an expression has a shape: by its inputs, an expression of an input's group where
+        the shape looks into it, and else what stands for the group."""
+        if not shape.is_any and not isinstance(expression.operator, shape.kinds):
+            return
+        inputs = []
+        for place, child in enumerate(expression.inputs):
+            below = shape.of_input(place)
+            if shape.is_any or below.is_any:
+                inputs.append([child])
+            elif not (found := list(self._bound(child, below))):
+                return
+            else:
+                inputs.append(found)
+        yield from product(*inputs)
+
+    def _bound(self, child: Node, shape: Shape) -> Iterator[Node]:
+        for expression in self.group(child).expressions:
+            for inputs in self.bindings(expression, shape):
+                yield expression.with_inputs(inputs)
+
+    def _add(self, expression: Node, group: Group) -> None:
+        self._groups[expression] = group
+        group.expressions[expression] = None
+        for child in expression.inputs:
+            self.group(child).readers[expression] = None
+        self.added.append(expression)
+
+    def _root(self, group: Group) -> Group:
+        while group in self._merged:
+            group = self._merged[group]
+        return group
+
+    def _merge(self, one: Group, other: Group) -> None:
+        """Two groups between whose subplans there is a connection already."""
+        readers = deque(self._unite(one, other))
+        while readers:
+            # One at a time: what is connected must be one group before anything else is connected.
+            if equal := self._reread(readers.popleft()):
+                readers.extend(self._unite(*equal))
+
+    def _unite(self, one: Group, other: Group) -> Iterable[Node]:
+        """Put the later of two groups into the earlier one; gives the expressions over it."""
+        stays, goes = sorted((one, other), key=lambda group: group.number)
+        self._merged[goes] = stays
+        stays.expressions.update(goes.expressions)
+        self.added.extend(goes.expressions)
+        return goes.readers
+
+    def _reread(self, expression: Node) -> tuple[Group, Group] | None:
+        """Put an expression over what its inputs have become. Gives two groups if they turn out to be
+        equal."""
+        group = self.group(expression)
+        if expression not in group.expressions:
+            return None  # another input of it has changed before
+        inputs = [self.group(child) for child in expression.inputs]
+        renewed = expression.with_inputs(tuple(child.node for child in inputs))
+        del group.expressions[expression]
+        for child in inputs:
+            child.readers.pop(expression, None)
+        known = self._groups.get(renewed)
+        if known is None:
+            self._add(renewed, group)
+            self.equations.connect(expression, renewed)
+            return None
+        known = self._root(known)
+        if known is group:
+            return None
+        self.equations.connect(expression, renewed)
+        return known, group

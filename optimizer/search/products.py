@@ -1,0 +1,62 @@
+"""Cross products: joins under no condition that reads both sides."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from midstream.optimizer.search.memo import Group, Memo
+from midstream.optimizer.search.trees import Choices
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.expressions import conjuncts
+
+Products = Literal["auto", "needed", "all"]
+"""Which cross products are considered."""
+PRODUCTS = ("auto", "needed", "all")
+ALL_UP_TO = 8
+"""Where at most so many inputs meet all products are considered: the best order without them may cost twice
+as much."""
+
+
+def is_product(node: Node) -> bool:
+    """Whether a join relates nothing of one side to something of the other."""
+    if not isinstance(node.operator, Join):
+        return False
+    left, right = ({*side.schema.names} for side in node.inputs)
+    parts = (part.columns() for part in conjuncts(node.operator.condition))
+    return not any(names & left and names & right for names in parts)
+
+
+def inputs_that_meet(plan: Plan) -> int:
+    """How many inputs the joins of a plan have that stand right above each other, where they are most."""
+    meet: dict[Node, int] = {}
+    for node in plan.nodes:
+        is_join = isinstance(node.operator, Join)
+        meet[node] = sum(meet[child] for child in node.inputs) if is_join else 1
+    return max(meet.values())
+
+
+def wanted_expressions(memo: Memo, products: Products, plan: Plan) -> Choices:
+    """The expressions of a group that plans may have."""
+    if products == "all" or (products == "auto" and inputs_that_meet(plan) <= ALL_UP_TO):
+        return lambda group: group.expressions
+    least = _least(memo)
+    return lambda group: [e for e in group.expressions if _products(e, memo, least) == least[group]]
+
+
+def _least(memo: Memo) -> dict[Group, float]:
+    """How many products each group has in the plan that has fewest."""
+    groups = memo.groups()
+    least = dict.fromkeys(groups, float("inf"))
+    is_changing = True
+    while is_changing:
+        is_changing = False
+        for group in groups:
+            number = min(_products(expression, memo, least) for expression in group.expressions)
+            if number < least[group]:
+                least[group], is_changing = number, True
+    return least
+
+
+def _products(expression: Node, memo: Memo, least: dict[Group, float]) -> float:
+    return is_product(expression) + sum(least[memo.group(child)] for child in expression.inputs)

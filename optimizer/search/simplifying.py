@@ -1,0 +1,60 @@
+"""Simplifying: rules whose right side is always better are applied until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+
+from midstream.optimizer.rules import Rule, Stage, apply
+from midstream.optimizer.rules.linking import linked
+from midstream.optimizer.search.derivation import Step
+from midstream.plans.algebra.plan import Node
+
+Simplified = tuple[Node, tuple[Step, ...]]
+"""What a subplan becomes, and by which steps."""
+
+
+class Simplifier:
+    """Applies simplifying rules, inputs before consumers. What a subplan becomes is found once."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules = tuple(rules)
+        self._known: dict[Node, Simplified] = {}
+
+    def simplify(self, node: Node, stays: Container[Node] = ()) -> Simplified:
+        """A subplan to which no rule applies any more, down to those that stay as they are."""
+        if not self._rules or node in stays:
+            return node, ()
+        if node not in self._known:
+            self._known[node] = self._simplify(node, stays)
+        return self._known[node]
+
+    def _simplify(self, node: Node, stays: Container[Node]) -> Simplified:
+        steps: list[Step] = []
+        inputs = []
+        for number, child in enumerate(node.inputs):
+            simple, below = self.simplify(child, stays)
+            inputs.append(simple)
+            steps += (step.below(number) for step in below)
+        node = node.with_inputs(tuple(inputs))
+        for rule in self._rules:
+            for result in apply(rule, node):
+                simple, further = self.simplify(result, stays)
+                return simple, (*steps, Step(rule.name, (), node, result, rule.equation), *further)
+        return node, tuple(steps)
+
+
+def link(node: Node) -> Simplified:
+    """A subplan with its joins written in the rules' own way."""
+    rewritten = linked(node)
+    reason = "each join checks what it is the first to be able to check"
+    return rewritten, () if rewritten == node else (Step("linked joins", (), node, rewritten, reason),)
+
+
+def simplify(node: Node, rules: Sequence[Rule | Stage]) -> Simplified:
+    """A subplan after the simplifying rules of each stage in turn, then after those that stand alone."""
+    stages = [each.rules for each in rules if isinstance(each, Stage)]
+    steps: tuple[Step, ...] = ()
+    for stage in [*stages, [each for each in rules if isinstance(each, Rule)]]:
+        node, further = Simplifier(rule for rule in stage if rule.is_simplifying).simplify(node)
+        steps += further
+    return node, steps

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from heapq import heapify, heappop, heappush, heappushpop, heapreplace
 from itertools import count
 
-from midstream.plans.values.streams import Batch, Element, Payload, Time, chronon_end
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Payload, Time, chronon_end
 
 
 class Promises:
@@ -88,7 +88,8 @@ class Promises:
             alone += [(first, end, payload) for end in ends[len(promised) :]]
         self._balance.clear()
         self._size = len(self._due)
-        self.unmatched += len(alone)
+        # From the beginning of time on everything is the new plan's to say.
+        self.unmatched += len(alone) if self._split > BEGINNING else 0
         # What ends with the split time's chronon was the old plan's to say.
         return [element for element in alone if element[1] > first]
 

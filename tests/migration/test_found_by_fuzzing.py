@@ -252,6 +252,22 @@ def test_rows_that_are_valid_always_are_joined_above_what_stays() -> None:
     assert equivalent(results, [*expected, *((t, t + 4, row) for t in (2, 9) for row in ((1, t), (t, t)))])
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_what_is_valid_since_ever_has_no_counterpart_before(is_compiled: bool) -> None:
+    """A part without state is replaced from the beginning of time on: nothing of the old plan can have
+    promised what starts there."""
+    table = relation("table", x="integer")
+    rows, results = A.max_union(table), list[Element]()
+    old = rows.filter(POSITIVE).filter(col("x") < 9).plan()
+    engine = Engine(old, results.extend, relations={"table": constant([(1,)])}, compile=is_compiled)
+    migration = engine.migrate(rows.filter(POSITIVE & (col("x") < 9)).plan(), "genmig-end-timestamp")
+    engine.push("a", [(5, 9, (1,)), (5, 9, (1,))])
+    engine.close()
+    assert migration.phase is Phase.DONE
+    assert migration.origins().unmatched == 0
+    assert equivalent(results, [(BEGINNING, FOREVER, (1,)), (5, 9, (1,))])
+
+
 def signed_union(node: Node) -> Node:
     """A union over signs, any other node as it is."""
     return (

@@ -79,12 +79,8 @@ def equated(left: str, right: str, facts: Facts) -> Facts:
 
     So the estimated size of a join does not depend on the order of the joins below it.
     """
-    one, other = facts[left].distribution, facts[right].distribution
-    total = agreement(one, other)
-    if not total:
-        return facts
-    joint = {value: p * other[value] / total for value, p in one.items() if value in other}
-    return _redistributed(facts[left].equals | facts[right].equals, joint, facts)
+    joint = in_both(facts[left].distribution, facts[right].distribution)
+    return _redistributed(facts[left].equals | facts[right].equals, joint, facts) if joint else facts
 
 
 def equated_in_sample(left: str, right: str, facts: Facts) -> Facts:
@@ -100,6 +96,14 @@ def agreement(one: Distribution, other: Distribution) -> float:
     """The probability that a value of one is equal to a value of the other."""
     small, large = (one, other) if len(one) <= len(other) else (other, one)
     return math.fsum(p * large[value] for value, p in small.items() if value in large)
+
+
+def in_both(one: Distribution, other: Distribution) -> Distribution:
+    """How the values are distributed in pairs that agree; nothing where none agrees."""
+    total = agreement(one, other)
+    if not total:
+        return {}
+    return {value: p * other[value] / total for value, p in one.items() if value in other}
 
 
 def restricted(column: str, shares: Distribution, facts: Facts) -> Facts:

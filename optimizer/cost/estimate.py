@@ -104,12 +104,12 @@ class Estimate:
         """Elements kept."""
         return self.work.state
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """Results per chronon."""
         return self.cut.rate
 
-    @property
+    @cached_property
     def valid(self) -> float:
         """How many results are valid at one instant."""
         return self.content.valid

@@ -52,8 +52,8 @@ class CostModel:
     def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._statistics = statistics
-        self._units = units or UnitCosts()
-        self._selectivity = Selectivity(statistics.selectivities)
+        self.units = units or UnitCosts()
+        self.selectivity = Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
 
     def price(self, plan: Plan) -> PlanCost:
@@ -78,7 +78,7 @@ class CostModel:
         if node not in self._known:
             if logical(node).is_snapshot_reducible and node.inputs:
                 inputs = [self.estimate(child) for child in node.inputs]
-                self._known[node] = self.operator(Costing(node, inputs, self._units, self._selectivity))
+                self._known[node] = self.operator(Costing(node, inputs, self.units, self.selectivity))
             else:
                 self._known[node] = self._input(node)
         return self._known[node]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import combinations, product
 
 from midstream.optimizer.cost.column_facts import (
     Facts,
@@ -71,6 +71,10 @@ class Selectivity:
             share, facts = self._one(part, schema, facts, classes)
             total *= share
         return total, facts
+
+    def knows(self, names: Iterable[str]) -> bool:
+        """Whether the selectivity of an equality of two of some columns is known."""
+        return any(equality(*pair) in self._known for pair in combinations(sorted(names), 2))
 
     def _is_known(self, part: Expression, classes: Classes) -> bool:
         return any(alias in self._known for alias in _aliases(part, classes))

@@ -22,12 +22,15 @@ from midstream.operators.engine.run import interleave, run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,
+    RuleCheck,
     Statistics,
     StreamStatistics,
     enumerate_plans,
     optimize,
     price,
+    verify_rule,
 )
+from midstream.optimizer.rules import Rule, Shape
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
@@ -123,8 +126,11 @@ __all__ = [
     "PlanError",
     "PlanFormatError",
     "Query",
+    "Rule",
+    "RuleCheck",
     "Schema",
     "SchemaError",
+    "Shape",
     "SqlError",
     "StateSize",
     "Statistics",
@@ -189,6 +195,7 @@ __all__ = [
     "var_pop",
     "var_samp",
     "variance",
+    "verify_rule",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Which plan is best: transformation rules, enumeration, statistics, the cost model, and the choice."""
+"""Which plan is best: transformation rules and whether they hold, statistics, the cost model, the search."""
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
@@ -6,12 +6,14 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search.choice import Choice, optimize
 from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
     "Choice",
     "CostModel",
     "Estimate",
     "PlanCost",
+    "RuleCheck",
     "Sample",
     "Statistics",
     "StreamStatistics",
@@ -19,4 +21,5 @@ __all__ = [
     "enumerate_plans",
     "optimize",
     "price",
+    "verify_rule",
 ]

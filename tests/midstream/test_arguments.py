@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import midstream as ms
+from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.properties import input_nodes
 
 S = ms.stream("s", x="integer", y="float")
@@ -22,6 +23,13 @@ PLAN = W.distinct().plan()
 OTHER = W.union(W).distinct().plan()
 STATISTICS = ms.Statistics({node: ms.StreamStatistics(d=5.0, l=60.0) for node in input_nodes(PLAN)})
 ELEMENTS = [(1, 2, (5, 1.0))]
+UNTWICE = (
+    "untwice",
+    "distinct(distinct(S)) = distinct(S)",
+    ms.Shape(Distinct, ms.Shape(Distinct)),
+    lambda node: [node.inputs[0]],
+    lambda node, lower: lower,
+)
 SCRIPT = "CREATE STREAM bid(item INT, at TIMESTAMP) ORDERED BY at;"
 
 WRONG: list[Any] = [
@@ -131,6 +139,9 @@ RIGHT: dict[str, Call] = {
     "enumerate_plans": of(ms.enumerate_plans, PLAN),
     "dumps": of(ms.dumps, PLAN),
     "loads": of(ms.loads, ms.dumps(PLAN)),
+    "Shape": of(ms.Shape, Distinct, ms.Shape(Distinct)),
+    "Rule": of(ms.Rule, *UNTWICE),
+    "verify_rule": of(ms.verify_rule, ms.Rule(*UNTWICE), plans=1, inputs=5, examples=[], seconds=1.0, seed=1),
     "equivalent": of(ms.equivalent, ELEMENTS, ELEMENTS),
     "equivalent, of plans": of(ms.equivalent, PLAN, PLAN, steps=5, seconds=1.0),
     "normal_form": of(ms.normal_form, ELEMENTS),
@@ -195,8 +206,8 @@ RIGHT: dict[str, Call] = {
 
 GIVEN_OUT = {
     "BEGINNING", "FOREVER", "STRATEGIES", "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
-    "Equivalence", "Metadata", "Migration", "MigrationReport", "StateSize", "Transition", "report",
-    "settled", "streaming_gc",
+    "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "StateSize", "Transition",
+    "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""
 

@@ -3,19 +3,24 @@
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.search.choice import Choice, optimize
+from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
+from midstream.optimizer.search.choice import Choice, Search, optimize
 from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
+    "Budget",
     "Choice",
     "CostModel",
     "Estimate",
+    "Milliseconds",
     "PlanCost",
     "RuleCheck",
     "Sample",
+    "Search",
     "Statistics",
+    "Steps",
     "StreamStatistics",
     "UnitCosts",
     "enumerate_plans",

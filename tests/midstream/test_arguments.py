@@ -126,6 +126,7 @@ RIGHT: dict[str, Call] = {
     "Engine.migrate by proof": on_engine("migrate", OTHER, proof=ms.equivalent(PLAN, OTHER)),
     "Engine.statistics": on_engine("statistics", "query"),
     "Engine.optimize": on_engine("optimize", "query"),
+    "Engine.optimize in slices": on_engine("optimize", "query", budget=5),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
     "Engine.query": on_engine("query", "query"),
     "Query.progress": of(lambda output: engine().query().progress(output), "out"),
@@ -135,6 +136,8 @@ RIGHT: dict[str, Call] = {
     "Statistics": of(ms.Statistics, {}, {S["x"] > 7: 0.1}, {"x": {1: 0.5}}),
     "StreamStatistics": of(ms.StreamStatistics, d=5.0, l=60.0, g=1),
     "optimize": of(ms.optimize, PLAN, STATISTICS),
+    "Steps": of(ms.Steps, 5),
+    "Milliseconds": of(ms.Milliseconds, 5.0),
     "price": of(ms.price, PLAN, STATISTICS),
     "enumerate_plans": of(ms.enumerate_plans, PLAN),
     "dumps": of(ms.dumps, PLAN),
@@ -206,8 +209,8 @@ RIGHT: dict[str, Call] = {
 
 GIVEN_OUT = {
     "BEGINNING", "FOREVER", "STRATEGIES", "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
-    "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "StateSize", "Transition",
-    "report", "settled", "streaming_gc",
+    "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "Search", "StateSize",
+    "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""
 

@@ -107,7 +107,10 @@ def _turn(
 
         def when_over() -> None:
             if transition.is_queued:
-                transition.take_turn(lambda: prepare(host, plan, strategy, query.name, whole=whole).begin())
+                try:
+                    transition.become(prepare(host, plan, strategy, query.name, whole=whole).begin())
+                except MigrationRefused as refusal:
+                    transition.refuse(refusal)
 
         host.when_free(query, when_over)
         return transition

@@ -151,6 +151,16 @@ class Statistics:
             {node: stream_statistics(node.schema, seen, latest) for node, seen in observations.items()}
         )
 
+    def knows(self, node: Node) -> bool:
+        """Whether there are statistics of a node's output."""
+        return node in self.streams
+
+    def knows_below(self, node: Node) -> bool:
+        """Whether there are statistics of all that a node reads, so that what it gives can be estimated."""
+        return all(
+            self.knows(child) or (child.inputs != () and self.knows_below(child)) for child in node.inputs
+        )
+
     def stream(self, node: Node) -> StreamStatistics:
         """Those of one input. Raises StatisticsError where there are none."""
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -18,14 +17,7 @@ None)."""
 LATEST = 24
 """Generated elements start before this instant."""
 
-# Hypothesis looks at each strategy before it draws from it for the first time, so they are made once.
-_STARTS = st.integers(0, 4)
-_GAPS = st.sampled_from((0, 0, 1, 1, 2, 5))
-_LENGTHS = st.integers(1, 12)
-_LENGTHS_OR_FOREVER = st.one_of(_LENGTHS, _LENGTHS, _LENGTHS, st.just(FOREVER))
 
-
-@functools.cache
 def rows(columns: int) -> st.SearchStrategy[tuple[int, ...]]:
     """Payloads of small integers, so that they are often equal."""
     return st.tuples(*[st.integers(0, 3)] * columns)
@@ -46,11 +38,13 @@ def elements(
     ends that never come.
     """
     payloads = rows(2) if payloads is None else payloads
-    lengths = _LENGTHS_OR_FOREVER if forever else _LENGTHS
+    lengths = st.integers(1, 12)
+    if forever:
+        lengths = st.one_of(lengths, lengths, lengths, st.just(FOREVER))
     result: list[Element] = []
-    time = draw(_STARTS)
+    time = draw(st.integers(0, 4))
     for _ in range(draw(st.integers(0, max_size))):
-        time += draw(_GAPS)
+        time += draw(st.sampled_from((0, 0, 1, 1, 2, 5)))
         if time >= LATEST:
             break
         result.append((time, time + 1 if chronons else time + draw(lengths), draw(payloads)))

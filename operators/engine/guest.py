@@ -78,8 +78,12 @@ class Guest(Operator):
         """The word for it in messages."""
         return type(self.hosted.box).__name__
 
+    @property
+    def _is_alone(self) -> bool:
+        return len(self.hosted.guests) == 1
+
     def _process(self, port: int, batch: Batch) -> Batch:
-        if len(self.hosted.guests) == 1:
+        if self._is_alone:
             return self.hosted.run(port, batch, self.reached[port])[0]
         return self.hosted.take(self, port, batch)
 

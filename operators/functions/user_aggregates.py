@@ -156,16 +156,9 @@ class Merged(Accumulator):
 
 
 class MergedByValue(Accumulator):
-    """A user's aggregate function, without inverse, of values that leave by value, whatever their ends.
+    """A user's aggregate function, without inverse, of values that are all different and leave by value.
 
-    State    A partial result per value, and a tree over them.
     Cost     O(log n) merges to add and remove.
-
-    >>> widest = MergedByValue(UserAggregate("widest", abs, max, lambda x: x))
-    >>> for value in (3, -7, 3, 5): widest.add(value, 9)
-    >>> widest.remove(-7)
-    >>> widest.value(0)
-    5
     """
 
     __slots__ = ("_function", "_partials", "_places")
@@ -173,18 +166,15 @@ class MergedByValue(Accumulator):
     def __init__(self, function: UserAggregate) -> None:
         self._function = function
         self._partials = PartialResults(function.merge)
-        self._places: dict[Any, list[int]] = {}
+        self._places: dict[Any, int] = {}
 
     def add(self, value: Any, end: Time) -> None:
         """One more value."""
-        self._places.setdefault(value, []).append(self._partials.put(self._function.initialise(value)))
+        self._places[value] = self._partials.put(self._function.initialise(value))
 
     def remove(self, value: Any) -> None:
-        """One of the values that equal it leaves."""
-        places = self._places[value]
-        self._partials.drop(places.pop())
-        if not places:
-            del self._places[value]
+        """One less."""
+        self._partials.drop(self._places.pop(value))
 
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""

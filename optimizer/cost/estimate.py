@@ -52,10 +52,18 @@ class Cut:
 
 
 class Work(NamedTuple):
-    """What an implementation takes: microseconds of processing per chronon, and elements kept."""
+    """What an implementation takes.
+
+    cost       microseconds of processing per chronon
+    state      elements kept
+    waiting    how many of these are results, or will be, that wait for their turn
+    other      how many of these are elements of the second input
+    """
 
     cost: float
     state: float
+    waiting: float = 0.0
+    other: float = 0.0
 
 
 NOTHING = Work(0.0, 0.0)
@@ -63,11 +71,17 @@ NOTHING = Work(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Estimate:
-    """An operator's output, and what the operator takes."""
+    """An operator's output, and what the operator takes.
+
+    lag      by how many chronons its progress is behind the time, on average
+    delay    how many chronons after its start a result comes, on average
+    """
 
     content: Content
     cut: Cut
     work: Work = NOTHING
+    lag: float = 0.0
+    delay: float = 0.0
 
     @property
     def d(self) -> float:

@@ -18,14 +18,15 @@ from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
+from midstream.optimizer.cost.timing import timed
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import expected_implementation
-from midstream.plans.algebra.operators import SnapshotReducible
+from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.arguments import require
 
 
@@ -65,7 +66,7 @@ class CostModel:
 
     def _collect(self, node: Node, operators: dict[Node, Estimate]) -> None:
         """`operators` takes the estimates of a node and of those below it, down to the plan's inputs."""
-        if not logical(node).is_snapshot_reducible or not node.inputs:
+        if not self._is_priced(node):
             self.estimate(node)
         elif node not in operators:
             for child in node.inputs:
@@ -76,31 +77,51 @@ class CostModel:
         """What is expected of a subplan's output, and what its operator takes. Raises StatisticsError where
         an input is unknown."""
         if node not in self._known:
-            if logical(node).is_snapshot_reducible and node.inputs:
+            if self._is_priced(node):
                 inputs = [self.estimate(child) for child in node.inputs]
-                self._known[node] = self.operator(Costing(node, inputs, self.units, self.selectivity))
+                expected = self.operator(Costing(node, inputs, self.units, self.selectivity))
+                self._known[node] = self._as_observed(node, expected)
             else:
                 self._known[node] = self._input(node)
         return self._known[node]
 
+    def _is_priced(self, node: Node) -> bool:
+        """Whether a node is an operator of the plan to be priced: not where its statistics are all that is
+        known, as of a window below which nothing is."""
+        if not node.inputs:
+            return False
+        if logical(node).is_snapshot_reducible:
+            return True
+        known, meant = self._statistics, logical_node(node)
+        return known.knows_below(meant) or not known.knows(meant)
+
+    def _as_observed(self, node: Node, expected: Estimate) -> Estimate:
+        """An estimate of a window, with what was observed of its output in place of what was expected."""
+        if logical(node).is_snapshot_reducible or not self._statistics.knows(logical_node(node)):
+            return expected
+        seen = self._input(node)
+        return replace(expected, content=seen.content, cut=seen.cut)
+
     def operator(self, costing: Costing) -> Estimate:
         """By the formulas that the operator names, and those of the implementation that is to run it."""
         operator = costing.operator
-        if not isinstance(operator, SnapshotReducible):
+        if not isinstance(operator, SnapshotReducible | OverTime):
             raise TypeError(f"no cost formula for {operator}")
-        formula = expected_implementation(costing.node).formula
-        assert formula is not None, f"{operator} is compared with nothing"
         formulas = OUTPUTS[operator.formulas]
         content = formulas.content(costing)
         output = Estimate(content, formulas.cut(costing, content))
-        return replace(output, work=WORK[formula](costing, output))
+        work = WORK[expected_implementation(costing.node).formula](costing, output)
+        return timed(replace(output, work=work), costing.inputs)
 
     def _input(self, node: Node) -> Estimate:
-        stream = self._statistics.stream(logical_plan(Plan(node)).root)
+        stream = self._statistics.stream(logical_node(node))
         facts = input_facts(node.schema, stream.sample, self._statistics.distributions)
         cut = Cut(stream.d, stream.l)
         valid = times(cut.rate, cut.l) + stream.always
-        return Estimate(Content(valid, facts, stream.g, stream.always), cut)
+        # How long ago the last of some random instants was is the same as their distance. A silent input is
+        # taken to tell of the time by heartbeats.
+        lag = cut.d if cut.d < math.inf else 0.0
+        return Estimate(Content(valid, facts, stream.g, stream.always), cut, lag=lag)
 
 
 def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:

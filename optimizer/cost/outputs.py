@@ -31,7 +31,22 @@ from midstream.optimizer.cost.comparisons import (
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, different, inverse, times
 from midstream.optimizer.cost.mapped_facts import projected, united
-from midstream.plans.algebra.operators import Aggregate, Join, Project, Split
+from midstream.optimizer.cost.over_time import (
+    appearing,
+    change_cut,
+    count_window_content,
+    count_window_cut,
+    dstream_content,
+    granularity_content,
+    granularity_cut,
+    istream_content,
+    partitioned_window_content,
+    partitioned_window_cut,
+    time_window_content,
+    time_window_cut,
+)
+from midstream.plans.algebra.operators import Aggregate, Coalesce, Join, Project, Split
+from midstream.plans.algebra.properties import logical
 
 
 class Output(NamedTuple):
@@ -139,11 +154,42 @@ def aggregate_cut(costing: Costing, content: Content) -> Cut:
 
 
 def split_cut(costing: Costing, content: Content) -> Cut:
-    """Every element of a split in as many pieces as it takes."""
+    """(22.8), with the shorter piece that is left at the end of an element."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Split)
-    number = max(1.0, s.l / operator.length)
-    return Cut(inverse(times(s.rate, number)), s.l / number)
+    number = pieces(s, operator.length)
+    return Cut(inverse(times(s.rate, number)), s.l / number if number < math.inf else float(operator.length))
+
+
+def pieces(s: Estimate, length: int) -> float:
+    """Into how many pieces of a length an element is split, on average.
+
+    Lengths that are multiples of the granule, and so of the pieces, or are as good as constant, leave nothing
+    over; of others half a piece is left.
+    """
+    if s.l <= length:
+        return 1.0
+    exact = s.l / length
+    return exact if not s.g % length or exact == round(exact, 0) else exact + 0.5
+
+
+def coalesce_cut(costing: Costing, content: Content) -> Cut:
+    """As many elements fewer as go on where an equal one has ended.
+
+    Pieces of a split do; of others, so many as elements of one kind that start at an instant have in common
+    with those that end there, if they come independently of each other. None becomes longer than asked for.
+    """
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Coalesce)
+    below = logical(costing.node.inputs[0])
+    if isinstance(below, Split) and 0 < s.l < operator.longest:
+        # From the first piece on, as many as are needed to be so long.
+        together = float(operator.longest) / s.l
+        together = math.ceil(together) if together < math.inf else together
+        return Cut.of(times(s.rate, 1 / together), content, float(operator.longest))
+    share = appearing(costing, s) / s.rate if 0 < s.rate < math.inf else 1.0
+    least = s.l / operator.longest if s.l < operator.longest else 1.0
+    return Cut.of(times(s.rate, max(share, min(1.0, least))), content, s.l)
 
 
 def same_content(costing: Costing) -> Content:
@@ -152,7 +198,7 @@ def same_content(costing: Costing) -> Content:
 
 
 def same_cut(costing: Costing, content: Content) -> Cut:
-    """That of the only input: of projections; of coalescing, as if nothing met; of conversion."""
+    """That of the only input: of projections and conversion."""
     return costing.inputs[0].cut
 
 
@@ -194,7 +240,14 @@ OUTPUTS: dict[str, Output] = {
     "semi_join": _matching(True),
     "anti_join": _matching(False),
     "split": Output(same_content, split_cut),
-    "rearranged": Output(same_content, same_cut),
+    "coalesce": Output(same_content, coalesce_cut),
+    "convert": Output(same_content, same_cut),
+    "time_window": Output(time_window_content, time_window_cut),
+    "count_window": Output(count_window_content, count_window_cut),
+    "partitioned_window": Output(partitioned_window_content, partitioned_window_cut),
+    "granularity": Output(granularity_content, granularity_cut),
+    "istream": Output(istream_content, change_cut),
+    "dstream": Output(dstream_content, change_cut),
 }
 
 

@@ -44,5 +44,7 @@ class UnitCosts:
     """C_E: ask for an aggregate's value."""
     place: float = 0.12
     """Halve an ordered SweepArea, to find a place in it: of band joins over 300, 1000 and 3000 elements."""
+    round: float = 0.05
+    """C_S: compute a timestamp, of a window or of a granule."""
     align: float = 0.8
     """Bring an element into the order of several inputs: of queued joins, and of signed streams."""

@@ -15,9 +15,40 @@ from collections.abc import Callable
 
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, Work, times
-from midstream.optimizer.cost.outputs import overlapping
+from midstream.optimizer.cost.over_time_work import (
+    change_work,
+    coalesce_work,
+    count_window_work,
+    granularity_work,
+    partitioned_window_work,
+    signed_count_window_work,
+    signed_time_window_work,
+    split_work,
+    time_window_work,
+    to_intervals_work,
+    to_signs_work,
+)
+from midstream.optimizer.cost.signed_work import (
+    signed_aggregate_work,
+    signed_distinct_work,
+    signed_filter_work,
+    signed_hash_join,
+    signed_map_work,
+    signed_matching,
+    signed_multisets_work,
+    signed_nested_loops_join,
+    signed_union_work,
+)
+from midstream.optimizer.cost.steps import (
+    functions_and_groups,
+    held_up,
+    ordered_result,
+    pairs,
+    pairs_that_wait,
+    result,
+    swept,
+)
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.plans.algebra.operators import Aggregate
 
 Formula = Callable[[Costing, Estimate], Work]
 """Gives what an implementation takes, for a case and its output."""
@@ -40,17 +71,18 @@ def map_work(costing: Costing, output: Estimate) -> Work:
 
 def union_work(costing: Costing, output: Estimate) -> Work:
     """(22.16), (22.17)."""
-    return Work(output.rate * (costing.units.queue + costing.units.output), 0.0)
+    waiting = math.fsum(held_up(costing))
+    return Work(output.rate * (costing.units.queue + costing.units.output), waiting, waiting)
 
 
 def hash_join(costing: PairCosting, output: Estimate) -> Work:
     """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are looked at."""
-    return _sweep_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, costing.key_share))
+    return _sweep_join(costing, output, 2 * _hashed(costing.units), pairs(costing, costing.key_share))
 
 
 def nested_loops_join(costing: PairCosting, output: Estimate) -> Work:
     """The same with lists: all that overlaps is looked at."""
-    return _sweep_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
+    return _sweep_join(costing, output, 2 * _listed(costing.units), pairs(costing))
 
 
 def band_join(costing: PairCosting, output: Estimate) -> Work:
@@ -59,7 +91,7 @@ def band_join(costing: PairCosting, output: Estimate) -> Work:
     s, t = costing.inputs
     size = max(2.0, min(s.valid + t.valid, 2.0**64) / 2)
     step = 3 * costing.units.place * math.log2(size) + 2 * costing.units.link + 2 * costing.units.remove
-    return _sweep_join(costing, output, step, _pairs(costing, costing.range_share))
+    return _sweep_join(costing, output, step, pairs(costing, costing.range_share))
 
 
 def hash_list_join(costing: PairCosting, output: Estimate) -> Work:
@@ -76,12 +108,12 @@ def list_hash_join(costing: PairCosting, output: Estimate) -> Work:
 
 def hash_join_queued(costing: PairCosting, output: Estimate) -> Work:
     """As by hashing, over inputs that wait."""
-    return _queued_join(costing, output, 2 * _hashed(costing.units), _pairs(costing, costing.key_share))
+    return _queued_join(costing, output, 2 * _hashed(costing.units), pairs(costing, costing.key_share))
 
 
 def nested_loops_join_queued(costing: PairCosting, output: Estimate) -> Work:
     """The same by nested loops."""
-    return _queued_join(costing, output, 2 * _listed(costing.units), _pairs(costing))
+    return _queued_join(costing, output, 2 * _listed(costing.units), pairs(costing))
 
 
 def hash_matching(costing: Costing, output: Estimate) -> Work:
@@ -99,7 +131,7 @@ def multisets_work(costing: Costing, output: Estimate) -> Work:
     """Difference and its kin: a count is found for each element, and changes at both of its ends."""
     (s, t), u = costing.inputs, costing.units
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
-    return Work((s.rate + t.rate) * step + output.rate * _ordered_result(u), s.valid + t.valid)
+    return Work((s.rate + t.rate) * step + output.rate * ordered_result(u), s.valid + t.valid)
 
 
 def distinct_work(costing: Costing, output: Estimate) -> Work:
@@ -116,79 +148,10 @@ def distinct_work(costing: Costing, output: Estimate) -> Work:
 def aggregate_work(costing: Costing, output: Estimate) -> Work:
     """That of our algorithm: two ends an element, each closing a segment."""
     (s,), u = costing.inputs, costing.units
-    functions, n = _functions_and_groups(costing)
+    functions, n = functions_and_groups(costing)
     step = u.hash + 2 * u.group + 2 * u.link + 2 * u.remove + 2 * functions * u.merge
-    result = functions * u.evaluate + _ordered_result(u)
+    result = functions * u.evaluate + ordered_result(u)
     return Work(s.rate * step + output.rate * result, s.valid + _segments(n, s))
-
-
-def split_work(costing: Costing, output: Estimate) -> Work:
-    """A piece is a result."""
-    return Work(output.rate * _ordered_result(costing.units), costing.inputs[0].valid)
-
-
-def rearranged_work(costing: Costing, output: Estimate) -> Work:
-    """Coalescing and conversion: what is open is found by its row, and leaves in order."""
-    (s,), u = costing.inputs, costing.units
-    return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), s.valid)
-
-
-def signed_filter_work(costing: Costing, output: Estimate) -> Work:
-    """As of intervals, of both signs."""
-    return Work(2 * filter_work(costing, output).cost, 0.0)
-
-
-def signed_map_work(costing: Costing, output: Estimate) -> Work:
-    """As of intervals, of both signs."""
-    return Work(2 * map_work(costing, output).cost, 0.0)
-
-
-def signed_union_work(costing: Costing, output: Estimate) -> Work:
-    """As of intervals, of both signs."""
-    return Work(2 * union_work(costing, output).cost, 0.0)
-
-
-def signed_hash_join(costing: PairCosting, output: Estimate) -> Work:
-    """Either sign is brought into the order of both inputs, hashed, and changes a bucket; it meets the rows
-    of equal key."""
-    return _signed_join(costing, output, _pairs(costing, costing.key_share))
-
-
-def signed_nested_loops_join(costing: PairCosting, output: Estimate) -> Work:
-    """The same in one bucket: it meets all that is valid."""
-    return _signed_join(costing, output, _pairs(costing))
-
-
-def signed_matching(costing: Costing, output: Estimate) -> Work:
-    """Semi-join and anti-join: either sign changes how many matches the rows of its key have."""
-    (s, t), u = costing.inputs, costing.units
-    share = costing.key_share
-    step = u.align + u.hash + u.group + u.bucket
-    candidates = times(share, times(s.rate, t.valid) + times(t.rate, s.valid))
-    cost = 2 * ((s.rate + t.rate) * step + candidates * u.predicate + output.rate * _result(u))
-    return Work(cost, s.valid + t.valid)
-
-
-def signed_multisets_work(costing: Costing, output: Estimate) -> Work:
-    """Either sign is brought into the order of both inputs, and changes a count."""
-    (s, t), u = costing.inputs, costing.units
-    step = u.align + u.hash + u.group
-    return Work(2 * ((s.rate + t.rate) * step + output.rate * _result(u)), s.valid + t.valid)
-
-
-def signed_distinct_work(costing: Costing, output: Estimate) -> Work:
-    """Either sign changes a count; the first row and the last one are results."""
-    (s,), u = costing.inputs, costing.units
-    return Work(2 * (s.rate * (u.hash + u.bucket + u.predicate) + output.rate * u.output), s.valid)
-
-
-def signed_aggregate_work(costing: Costing, output: Estimate) -> Work:
-    """Either sign changes a group; a new value takes back the old one."""
-    (s,), u = costing.inputs, costing.units
-    functions, n = _functions_and_groups(costing)
-    step = u.hash + 2 * u.group + functions * u.merge
-    result = functions * u.evaluate + _ordered_result(u)
-    return Work(2 * (s.rate * step + output.rate * result), s.valid + min(n, s.valid))
 
 
 JOINS: dict[str, PairFormula] = {
@@ -214,8 +177,18 @@ WORK: dict[str, Formula] = {
     "multisets": multisets_work,
     "distinct": distinct_work,
     "aggregate": aggregate_work,
+    "time_window": time_window_work,
+    "count_window": count_window_work,
+    "partitioned_window": partitioned_window_work,
+    "granularity": granularity_work,
+    "istream": change_work,
+    "dstream": change_work,
     "split": split_work,
-    "rearranged": rearranged_work,
+    "coalesce": coalesce_work,
+    "to_signs": to_signs_work,
+    "to_intervals": to_intervals_work,
+    "signed_time_window": signed_time_window_work,
+    "signed_count_window": signed_count_window_work,
     "signed_filter": signed_filter_work,
     "signed_map": signed_map_work,
     "signed_union": signed_union_work,
@@ -224,11 +197,6 @@ WORK: dict[str, Formula] = {
     "signed_distinct": signed_distinct_work,
     "signed_aggregate": signed_aggregate_work,
 }
-
-
-def _pairs(costing: PairCosting, share: float = 1.0) -> float:
-    """How many pairs of a join are looked at in a chronon, where a share of them is found."""
-    return times(share, overlapping(*costing.inputs))
 
 
 def _hashed(u: UnitCosts) -> float:
@@ -241,21 +209,13 @@ def _listed(u: UnitCosts) -> float:
     return u.bucket + u.link + u.remove
 
 
-def _result(u: UnitCosts) -> float:
-    """A result of which the payload is there."""
-    return u.create + u.output
-
-
-def _ordered_result(u: UnitCosts) -> float:
-    """The same, where it has to be brought into the order of starts."""
-    return u.create + u.queue + u.output
-
-
 def _sweep_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
     """A join by SweepAreas: so much for each element, each pair that is looked at, and each result."""
     (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * step + candidates * u.predicate
-    return Work(cost + output.rate * (u.function + _ordered_result(u)), _swept(s, t) + _swept(t, s))
+    mine, other, waiting = swept(s, t.lag), swept(t, s.lag), pairs_that_wait(costing, output)
+    cost += output.rate * (u.function + ordered_result(u))
+    return Work(cost, mine + other + waiting, waiting, other)
 
 
 def _queued_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
@@ -263,8 +223,9 @@ def _queued_join(costing: PairCosting, output: Estimate, step: float, candidates
     saves a third of the step, as measured."""
     (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * (step + 2 * u.queue + u.align) + candidates * u.predicate
-    result = u.function + _result(u) + 2 / 3 * u.queue
-    return Work(cost + output.rate * result, _swept(s, t) + _swept(t, s))
+    mine, other = swept(s, t.lag), swept(t, s.lag)
+    cost += output.rate * (u.function + result(u) + 2 / 3 * u.queue)
+    return Work(cost, mine + other, other=other)
 
 
 def _mixed_join(costing: PairCosting, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
@@ -280,27 +241,8 @@ def _matching(costing: Costing, output: Estimate, step: float, share: float) -> 
     """Of the rows of the other side, a share is looked at."""
     (s, t), u = costing.inputs, costing.units
     candidates = times(s.rate, times(share, t.valid)) + times(t.rate, share, s.valid)
-    cost = (s.rate + t.rate) * step + candidates * u.predicate + output.rate * _ordered_result(u)
+    cost = (s.rate + t.rate) * step + candidates * u.predicate + output.rate * ordered_result(u)
     return Work(cost, s.valid + t.valid)
-
-
-def _signed_join(costing: PairCosting, output: Estimate, pairs: float) -> Work:
-    (s, t), u = costing.inputs, costing.units
-    step = u.align + u.hash + u.bucket
-    cost = 2 * ((s.rate + t.rate) * step + pairs * u.predicate + output.rate * (u.function + _result(u)))
-    return Work(cost, s.valid + t.valid)
-
-
-def _swept(s: Estimate, other: Estimate) -> float:
-    """What a join keeps of one side: what is valid, and what has expired since the other side's last element
-    (22.18)."""
-    return s.valid + (times(s.rate, other.d) / 2 if other.rate else 0.0)
-
-
-def _functions_and_groups(costing: Costing) -> tuple[int, float]:
-    operator = costing.operator
-    assert isinstance(operator, Aggregate)
-    return len(operator.calls), costing.kinds(operator.keys)
 
 
 def _segments(n: float, s: Estimate) -> float:

@@ -48,8 +48,8 @@ def test_a_shared_subplan_is_paid_for_once() -> None:
     assert price(both, STATISTICS).total == pytest.approx(cost(pair.aggregate(n=count())))
 
 
-def test_a_subplan_that_is_also_read_through_a_window_is_priced() -> None:
-    """Of what is read on two ways, only that which is reached without a window belongs to the plan's cost."""
+def test_what_is_below_a_window_is_priced_where_its_sources_are_known() -> None:
+    """What was observed of a window tells what it gives, and no more."""
     source = stream("s", x="integer")
     kept = source.filter(col("x") > 1)
     window = kept.window(5).rename({"x": "y"})
@@ -57,11 +57,19 @@ def test_a_subplan_that_is_also_read_through_a_window_is_priced() -> None:
         {source.node: StreamStatistics(1.0, 1.0), window.node.inputs[0]: StreamStatistics(2.0, 5.0)}
     )
     priced = price(window.join(kept, on=[("x", "y")]).plan(), statistics)
-    assert [str(node.operator).split()[0] for node in priced.operators] == ["project", "filter", "join"]
+    assert [str(node.operator).split()[0] for node in priced.operators] == [
+        "filter",
+        "window",
+        "project",
+        "join",
+    ]
+    below, windowed, *_ = priced.operators.values()
+    assert (windowed.d, windowed.l) == (2.0, 5.0) != (below.d, 5.0)
+    assert windowed.cost > 0
 
 
 def test_an_input_without_statistics() -> None:
-    with pytest.raises(StatisticsError, match="no statistics for the input <window 60 of <source t>>"):
+    with pytest.raises(StatisticsError, match="no statistics for the input <source t>"):
         price(S.join(T).plan(), Statistics({S.node: StreamStatistics(1.0, 60.0)}))
 
 

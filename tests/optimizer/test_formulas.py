@@ -80,19 +80,23 @@ def test_union() -> None:
     statistics = Statistics({S.node: SLOW, T.node: StreamStatistics(d=40.0, l=20.0)})
     found = root(S.union(other), statistics)
     assert (found.d, found.l, found.g) == (8.0, 52.0, 1)
-    assert found.state == 0
+    # (22.16) has none: that of S which comes before the next of T, 40 chronons later, and the reverse.
+    assert found.state == pytest.approx(0.1 * 40 + 0.025 * 10)
     assert found.cost == exactly(0.125 * 100_001_000)
 
 
 def test_product() -> None:
     """(22.4): d' = 10 · 20 / (60 + 30) = 20/9; l' = 60 · 30 / (60 + 30) = 20.
 
-    (22.18): 60/10 + 20/(2 · 10) = 7 of one side, 30/20 + 10/(2 · 20) = 1.75 of the other.
+    (22.18): 60/10 of one side, and what has come since the other's last element, which was 20 chronons ago on
+    average: 20/10 more; 30/20 + 10/20 of the other. Where elements come at random instants, that is twice as
+    long ago as the thesis has it. Of the 0.45 pairs a chronon, those that are made when an element of the
+    first input comes, 0.15, wait 20 chronons for the second, the others 10.
     """
     found = root(S.join(T), Statistics({S.node: SLOW, T.node: SLOWER}))
     assert found.d == pytest.approx(20 / 9)
     assert found.l == pytest.approx(20.0)
-    assert found.state == pytest.approx(7 + 1.75)
+    assert found.state == pytest.approx(8 + 2 + 0.15 * 20 + 0.3 * 10)
 
 
 HASHED = 2 * (10_000 + 100_000 + 1_000_000 + 10_000_000)
@@ -108,7 +112,7 @@ def test_hash_join() -> None:
     found = root(S.join(T, on=[("x", "z")]), statistics)
     assert found.rate == pytest.approx(0.045)
     assert found.l == pytest.approx(20.0)
-    assert found.state == pytest.approx(8.75)
+    assert found.state == pytest.approx(10 + 0.1 * 6)
     assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.045 * RESULT)
 
 

@@ -13,6 +13,8 @@ from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, ro
 from midstream.io.relations.errors import DatabaseError
 from midstream.plans.values.schema import Column, Type, suggest
 
+Converter = Callable[[Any], Any]
+
 
 def chunks(
     engine: sa.Engine, declared: Declaration, origin: Origin, table: str | None, query: str | None
@@ -98,7 +100,7 @@ def _flag(value: int) -> bool | int:
     return bool(value) if value in (0, 1) else value
 
 
-CONVERTERS: Mapping[Type, Mapping[type, Callable[[Any], Any]]] = {
+CONVERTERS: Mapping[Type, Mapping[type, Converter]] = {
     Type.INTEGER: {Decimal: _whole},
     Type.FLOAT: {Decimal: float},
     Type.STRING: {},

@@ -18,15 +18,14 @@ class Implementation:
     """A way to run a logical operator. Its running class is in `operators`, bound to this fact.
 
     `obstacle` tells why it cannot run a node, logical or physical, or None where it can. `formula` is the
-    name of its formulas of cost and state in the cost model; operators over time, which stand below all that
-    is compared, have none. Where it `needs_chronons`, a split is put in front of it unless its input is a
-    chronon stream anyway (thesis, 12.3.2 and 12.3.3). It `takes` and `gives` physical streams of one form or
-    the other; converters are put between what does not fit.
+    name of its formulas of cost and state in the cost model. Where it `needs_chronons`, a split is put in
+    front of it unless its input is a chronon stream anyway (thesis, 12.3.2 and 12.3.3). It `takes` and
+    `gives` physical streams of one form or the other; converters are put between what does not fit.
     """
 
     name: str
     implements: type[Logical]
-    formula: str | None
+    formula: str
     obstacle: Callable[[Node], str | None] = always
     needs_chronons: bool = False
     takes: Form = "intervals"

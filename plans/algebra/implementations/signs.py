@@ -39,8 +39,8 @@ def _signed(
     return Implementation(name, implements, formula, obstacle, takes="signs", gives="signs")
 
 
-def _window(name: str, implements: type[Logical], obstacle: Obstacle) -> Implementation:
-    return Implementation(name, implements, None, obstacle, needs_chronons=True, gives="signs")
+def _window(name: str, implements: type[Logical], formula: str, obstacle: Obstacle) -> Implementation:
+    return Implementation(name, implements, formula, obstacle, needs_chronons=True, gives="signs")
 
 
 def _gives(form: Form) -> Obstacle:
@@ -54,9 +54,11 @@ def _gives(form: Form) -> Obstacle:
 
 SIGNED_FILTER = _signed("signed-filter", Filter, "signed_filter")
 SIGNED_MAP = _signed("signed-map", Project, "signed_map")
-SIGNED_TIME_WINDOW = _window("signed-time-window", TimeWindow, relation_below)
-SIGNED_COUNT_WINDOW = _window("signed-count-window", CountWindow, no_order_below)
-SIGNED_PARTITIONED_WINDOW = _window("signed-partitioned-window", PartitionedWindow, no_order_below)
+SIGNED_TIME_WINDOW = _window("signed-time-window", TimeWindow, "signed_time_window", relation_below)
+SIGNED_COUNT_WINDOW = _window("signed-count-window", CountWindow, "signed_count_window", no_order_below)
+SIGNED_PARTITIONED_WINDOW = _window(
+    "signed-partitioned-window", PartitionedWindow, "signed_count_window", no_order_below
+)
 SIGNED_UNION = _signed("signed-union", Union, "signed_union")
 SIGNED_HASH_JOIN = _signed("signed-hash-join", Join, "signed_hash_join", no_equal_columns)
 SIGNED_NESTED_LOOPS_JOIN = _signed("signed-nested-loops-join", Join, "signed_nested_loops_join")
@@ -68,9 +70,7 @@ SIGNED_SEMI_JOIN = _signed("signed-semi-join", SemiJoin, "signed_matching")
 SIGNED_ANTI_JOIN = _signed("signed-anti-join", AntiJoin, "signed_matching")
 SIGNED_DISTINCT = _signed("signed-distinct", Distinct, "signed_distinct")
 SIGNED_AGGREGATE = _signed("signed-aggregate", Aggregate, "signed_aggregate")
-INTERVALS_TO_SIGNS = Implementation(
-    "intervals-to-signs", Convert, "rearranged", _gives("signs"), gives="signs"
-)
+INTERVALS_TO_SIGNS = Implementation("intervals-to-signs", Convert, "to_signs", _gives("signs"), gives="signs")
 SIGNS_TO_INTERVALS = Implementation(
-    "signs-to-intervals", Convert, "rearranged", _gives("intervals"), takes="signs"
+    "signs-to-intervals", Convert, "to_intervals", _gives("intervals"), takes="signs"
 )

@@ -15,13 +15,15 @@ from midstream.plans.algebra.operators import (
     TimeWindow,
 )
 
-TIME_WINDOW = Implementation("time-window", TimeWindow, None, relation_below, needs_chronons=True)
-COUNT_WINDOW = Implementation("count-window", CountWindow, None, no_order_below, needs_chronons=True)
-PARTITIONED_WINDOW = Implementation(
-    "partitioned-window", PartitionedWindow, None, no_order_below, needs_chronons=True
+TIME_WINDOW = Implementation("time-window", TimeWindow, "time_window", relation_below, needs_chronons=True)
+COUNT_WINDOW = Implementation(
+    "count-window", CountWindow, "count_window", no_order_below, needs_chronons=True
 )
-GRANULARITY = Implementation("granularity", Granularity, None, relation_below)
-ISTREAM = Implementation("istream", Istream, None, relation_below)
-DSTREAM = Implementation("dstream", Dstream, None, relation_below)
+PARTITIONED_WINDOW = Implementation(
+    "partitioned-window", PartitionedWindow, "partitioned_window", no_order_below, needs_chronons=True
+)
+GRANULARITY = Implementation("granularity", Granularity, "granularity", relation_below)
+ISTREAM = Implementation("istream", Istream, "istream", relation_below)
+DSTREAM = Implementation("dstream", Dstream, "dstream", relation_below)
 SPLIT = Implementation("split", Split, "split", relation_below)
-COALESCE = Implementation("coalesce", Coalesce, "rearranged", relation_below)
+COALESCE = Implementation("coalesce", Coalesce, "coalesce", relation_below)

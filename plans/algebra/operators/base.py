@@ -265,6 +265,11 @@ class OverTime(Logical):
         """Rows come and go; each is as it was."""
         return inputs[0]
 
+    @property
+    @abstractmethod
+    def formulas(self) -> str:
+        """The name of its output's formulas in the cost model."""
+
     @abstractmethod
     def snapshot(self, history: History, instant: int) -> Snapshot:
         """Its snapshot at an instant, by its definition."""

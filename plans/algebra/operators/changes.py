@@ -41,6 +41,7 @@ class Istream(_Changes):
 
     name = "istream"
     symbol = "Δ⁺"
+    formulas = "istream"
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
         return history.at(instant) - history.at(instant - 1)
@@ -52,6 +53,7 @@ class Dstream(_Changes):
 
     name = "dstream"
     symbol = "Δ⁻"
+    formulas = "dstream"
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
         return history.at(instant - 1) - history.at(instant)

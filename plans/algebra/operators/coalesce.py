@@ -16,7 +16,7 @@ class Coalesce(Arrangement):
 
     name = "coalesce"
     symbol = "⊕"
-    formulas = "rearranged"
+    formulas = "coalesce"
 
     longest: int
 

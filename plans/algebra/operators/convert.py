@@ -20,7 +20,7 @@ class Convert(Arrangement):
 
     name = "convert"
     symbol = "⇄"
-    formulas = "rearranged"
+    formulas = "convert"
 
     to: Form
 

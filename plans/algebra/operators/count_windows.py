@@ -91,6 +91,7 @@ class CountWindow(Counting):
 
     name = "count window"
     symbol = "ω"
+    formulas = "count_window"
 
     rows: int | None
     slide: int = 1
@@ -132,6 +133,7 @@ class PartitionedWindow(Counting):
 
     name = "partitioned window"
     symbol = "ω"
+    formulas = "partitioned_window"
 
     keys: tuple[str, ...]
     rows: int | None

@@ -27,6 +27,7 @@ class Granularity(OverTime):
 
     name = "granularity"
     symbol = "Γ"
+    formulas = "granularity"
     is_stateless = True
 
     granule: int

@@ -33,6 +33,7 @@ class TimeWindow(OverTime):
 
     name = "window"
     symbol = "ω"
+    formulas = "time_window"
     is_stateless = True
 
     size: int | None

@@ -1,0 +1,155 @@
+"""Outputs of the operators over time: windows, granularity conversion, and the streams of changes.
+
+So a query is priced from the statistics of its sources, before it runs, and at other windows and granules.
+The thesis' formulas (22.9) to (22.12) presume chronons or long intervals; ours say the same by what is valid
+at an instant, which holds for both, and add windows that advance by more than one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from midstream.optimizer.cost.comparisons import MANY_ROWS, in_common
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, times
+from midstream.optimizer.cost.gamma import gamma_tail
+from midstream.optimizer.cost.selectivity import DEFAULT_EQUALITY
+from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
+
+UNKNOWN_GROUPS = 1 / DEFAULT_EQUALITY
+"""How many groups a window has of which nothing is known: as many as equal shares of the rows that an
+equality of which nothing is known lets through."""
+
+
+def time_window_content(costing: Costing) -> Content:
+    """(22.10): what is valid at each of the last w instants (8.17); of chronons, w / d."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, TimeWindow)
+    size = math.inf if operator.size is None else float(operator.size)
+    # Rows come and go where the window advances.
+    return Content(times(s.valid, size), s.facts, max(s.g, operator.slide))
+
+
+def time_window_cut(costing: Costing, content: Content) -> Cut:
+    """(22.10): d' = d, l' = w. A window that advances by a > w at once shows the share w / a of the rows,
+    each for a chronons."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, TimeWindow)
+    if operator.size is None:
+        return Cut(inverse(s.valid), math.inf)
+    length = max(operator.size, operator.slide)
+    return Cut(inverse(times(s.valid, operator.size / length)), float(length))
+
+
+def granularity_content(costing: Costing) -> Content:
+    """(22.9): as much is valid as before."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Granularity)
+    return replace(s.content, g=operator.granule)
+
+
+def granularity_cut(costing: Costing, content: Content) -> Cut:
+    """(22.9): d' = d and l' = l, but d' = ĝ d / l and l' = ĝ where l < ĝ."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Granularity)
+    length = max(s.l, operator.granule)
+    return Cut(inverse(times(s.rate, s.l / length if length < math.inf else 1.0)), length)
+
+
+def count_window_content(costing: Costing) -> Content:
+    """(22.11): N rows, from when so many have come."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, CountWindow)
+    return Content(_rows(operator.rows, s), s.facts, s.g)
+
+
+def count_window_cut(costing: Costing, content: Content) -> Cut:
+    """(22.11): d' = d, l' = N d. Of a window that advances by A > N rows at once, N of A rows are results."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, CountWindow)
+    if operator.rows is None:
+        return Cut(inverse(s.valid), math.inf)
+    return Cut.of(times(s.valid, min(1.0, operator.rows / operator.slide)), content, math.inf)
+
+
+def partitioned_window_content(costing: Costing) -> Content:
+    """(22.12): N rows of each of n groups."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, PartitionedWindow)
+    return Content(times(groups(costing), _rows(operator.rows, s)), s.facts, s.g)
+
+
+def partitioned_window_cut(costing: Costing, content: Content) -> Cut:
+    """(22.12): d' = d, l' = n N d. With a delay, a row is cut whenever it has been held for so long.
+
+    How long a row stays is the time until N others of its group come, which has a Gamma distribution.
+    """
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, PartitionedWindow)
+    if operator.rows is None:
+        return Cut(inverse(s.valid), math.inf)
+    rate = times(s.valid, min(1.0, operator.rows / operator.slide))
+    if operator.delay is not None and rate:
+        scale = groups(costing) * s.d
+        rate *= 1 + _cuts(operator.rows, operator.delay / scale if scale else math.inf)
+    return Cut.of(rate, content, math.inf)
+
+
+def istream_content(costing: Costing) -> Content:
+    """The rows that come in a chronon; where an equal one goes at once, nothing comes."""
+    (s,) = costing.inputs
+    return Content(appearing(costing, s), s.facts, s.g)
+
+
+def dstream_content(costing: Costing) -> Content:
+    """The rows that go in a chronon: as many as come, unless they stay for ever."""
+    (s,) = costing.inputs
+    return Content(appearing(costing, s) if s.l < math.inf else 0.0, s.facts, s.g)
+
+
+def change_cut(costing: Costing, content: Content) -> Cut:
+    """Chronons."""
+    return Cut(inverse(content.valid), 1.0)
+
+
+def appearing(costing: Costing, s: Estimate) -> float:
+    """How many rows appear in a chronon.
+
+    Of one of n kinds, so many elements start at an instant of the granularity, and so many end there: two
+    numbers with Poisson distributions of the same average, r g / n. So many as they have in common take the
+    place of others.
+    """
+    n = costing.kinds(costing.node.schema.names)
+    if not math.isfinite(n) or math.isinf(s.l) or math.isinf(s.rate):
+        return s.rate
+    each = s.rate * s.g / n
+    if each > MANY_ROWS:
+        # Half the average distance of two such numbers, as of normal ones.
+        return min(s.rate, n * math.sqrt(each / math.pi) / s.g)
+    return s.rate - n * in_common(each, each) / s.g
+
+
+def groups(costing: Costing) -> float:
+    """How many groups a partitioned window has."""
+    operator = costing.operator
+    assert isinstance(operator, PartitionedWindow)
+    n = costing.kinds(operator.keys)
+    return n if math.isfinite(n) else UNKNOWN_GROUPS
+
+
+def _rows(rows: int | None, s: Estimate) -> float:
+    """How many rows a window has that counts them; none where none come."""
+    return 0.0 if not s.valid else math.inf if rows is None else float(rows)
+
+
+def _cuts(rows: int, delay: float) -> float:
+    """How often a row is cut that stays until so many others have come, in units of their distance."""
+    cuts, k = 0.0, 0
+    while k < 1000:
+        k += 1
+        tail = gamma_tail(rows, k * delay)
+        cuts += tail
+        if tail < 1e-3:
+            break
+    return cuts

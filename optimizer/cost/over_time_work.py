@@ -1,0 +1,116 @@
+"""What the operators over time, and those that arrange validity, do and keep (thesis, 22.4.7 to 22.4.11)."""
+
+from __future__ import annotations
+
+import math
+
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Estimate, Work, different, times
+from midstream.optimizer.cost.gamma import gamma_tail, longest
+from midstream.optimizer.cost.outputs import pieces
+from midstream.optimizer.cost.over_time import groups
+from midstream.optimizer.cost.steps import ordered_result, result, swept
+from midstream.plans.algebra.operators import Coalesce, CountWindow, PartitionedWindow, Split
+
+
+def time_window_work(costing: Costing, output: Estimate) -> Work:
+    """(22.47), (22.48): a new end, a new element."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * u.round + output.rate * result(u), 0.0)
+
+
+def granularity_work(costing: Costing, output: Estimate) -> Work:
+    """(22.45), (22.46): two timestamps, an element where they differ."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * (2 * u.round + u.remove) + output.rate * result(u), 0.0)
+
+
+def count_window_work(costing: Costing, output: Estimate) -> Work:
+    """(22.49), (22.50): N rows; of a window that advances by A rows, on average (A - 1) / 2 wait besides."""
+    (s,), u, operator = costing.inputs, costing.units, costing.operator
+    assert isinstance(operator, CountWindow)
+    kept = 0.0 if operator.rows is None else output.valid
+    return Work(
+        s.rate * u.bucket + output.rate * (u.remove + u.bucket + result(u)), kept + _queued(operator, s)
+    )
+
+
+def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
+    """(22.51) to (22.56), without queues: the rows of all groups are one list.
+
+    Rows leave from its front, so that it goes back to the oldest row of any group: the time since N others
+    came has a Gamma distribution, and the longest of n such times decides. With a delay, what is older leaves
+    in parts.
+    """
+    (s,), u, operator = costing.inputs, costing.units, costing.operator
+    assert isinstance(operator, PartitionedWindow)
+    n = groups(costing)
+    step = u.hash + u.group + 2 * u.bucket
+    cost = s.rate * step + output.rate * (u.remove + result(u))
+    if operator.rows is None or not s.rate or math.isinf(n):
+        return Work(cost, 0.0)
+    kept = n * longest(operator.rows, n)
+    if operator.delay is not None and math.isfinite(s.d):
+        x = operator.delay / (n * s.d)
+        old = operator.rows * gamma_tail(operator.rows + 1, x) - x * gamma_tail(operator.rows, x)
+        kept = min(kept, s.rate * operator.delay + n * max(0.0, old))
+    return Work(cost, kept + n * _queued(operator, s), max(0.0, kept - n * operator.rows))
+
+
+def signed_time_window_work(costing: Costing, output: Estimate) -> Work:
+    """As of intervals; the negatives wait."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * u.round + 2 * output.rate * (u.bucket + result(u)), swept(output, s.lag))
+
+
+def signed_count_window_work(costing: Costing, output: Estimate) -> Work:
+    """Rows go when others come: no end has to be known, so no group holds up another one."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * (u.hash + u.group + u.bucket) + 2 * output.rate * result(u), output.valid)
+
+
+def change_work(costing: Costing, output: Estimate) -> Work:
+    """Of istream and dstream: how many elements of a kind end at an instant is one count, until then."""
+    (s,), u = costing.inputs, costing.units
+    n = costing.kinds(costing.node.schema.names)
+    step = 2 * u.hash + 2 * u.bucket + 2 * u.link + u.remove
+    ends = different(s.rate * s.g, n) / s.g if math.isfinite(s.rate) else s.rate
+    kept = times(ends, s.l + 1 + s.lag) if s.l < math.inf else 0.0
+    return Work(s.rate * step + output.rate * result(u), kept)
+
+
+def split_work(costing: Costing, output: Estimate) -> Work:
+    """(22.40) to (22.44): an element is kept until its last piece begins; a piece is a result."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Split)
+    rests = times(s.rate, (pieces(s, operator.length) - 1) * operator.length)
+    return Work(output.rate * ordered_result(costing.units), rests)
+
+
+def coalesce_work(costing: Costing, output: Estimate) -> Work:
+    """An element waits until it is as long as it may become, or until nothing can go on at its end."""
+    (s,), u, operator = costing.inputs, costing.units, costing.operator
+    assert isinstance(operator, Coalesce)
+    until_full = operator.longest - s.l
+    wait = max(0.0, until_full) if output.l >= operator.longest else output.l + s.lag
+    kept = times(output.rate, wait)
+    return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), kept, kept)
+
+
+def to_signs_work(costing: Costing, output: Estimate) -> Work:
+    """The negatives wait, in order of ends."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), swept(s, s.lag))
+
+
+def to_intervals_work(costing: Costing, output: Estimate) -> Work:
+    """A row waits for its negative, and for those before it."""
+    (s,), u = costing.inputs, costing.units
+    kept = s.valid
+    return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), kept, kept)
+
+
+def _queued(operator: CountWindow | PartitionedWindow, s: Estimate) -> float:
+    """How many rows wait for the next advance."""
+    room = operator.slide if operator.rows is None else min(operator.slide, operator.rows)
+    return (room - 1) / 2 if s.rate else 0.0

@@ -1,0 +1,50 @@
+"""Random streams of which all is known that the cost model asks."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from midstream.optimizer import Sample, Statistics, StreamStatistics
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.streams import Element
+
+SAMPLED = 1000
+"""So many rows of a stream stand for all."""
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """A stream of timestamped rows at random instants.
+
+    d         chronons from one to the next, on average
+    values    how many different values each column has, all equally frequent
+    """
+
+    d: float
+    values: tuple[int, ...]
+
+    def elements(self, seed: object, until: int) -> list[Element]:
+        """Those before an instant; the same for the same seed."""
+        rng = random.Random(f"{seed} {self}")
+        elements: list[Element] = []
+        time = rng.expovariate(1 / self.d)
+        while time < until:
+            elements.append((int(time), int(time) + 1, tuple(map(rng.randrange, self.values))))
+            time += rng.expovariate(1 / self.d)
+        return elements
+
+
+def source_statistics(plan: Plan, streams: Mapping[str, Sequence[Element]], until: int) -> Statistics:
+    """Statistics of a plan's sources, and of nothing else, from all of their elements before an instant."""
+    known = {}
+    for node in plan.nodes:
+        if isinstance(node.operator, Source):
+            rows = [row for _, _, row in streams[node.operator.stream]]
+            step = max(1, len(rows) // SAMPLED)
+            sample = Sample(node.schema, rows[::step]) if rows else None
+            known[node] = StreamStatistics(until / len(rows) if rows else math.inf, 1.0, sample=sample)
+    return Statistics(known)

@@ -43,9 +43,12 @@ unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Of all tasks, only the checks and the making of the wheel's environment run at the same time.
+ifneq ($(MAKECMDGOALS),beside)
 .NOTPARALLEL:
+endif
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz test check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz beside test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -115,7 +118,7 @@ $(CLEAN)/.ready: $(WHEEL)
 	else \
 	  echo 'Installing the wheel[$(EXTRAS)] into $(CLEAN).'; \
 	  rm -rf $(CLEAN) && $(BIN)/python -m venv $(CLEAN) \
-	  && $(CLEAN)/bin/python -m pip install --quiet "$$(echo ./build/wheel/*.whl)[$(EXTRAS)]" \
+	  && $(CLEAN)/bin/python -m pip install --quiet --no-compile "$$(echo ./build/wheel/*.whl)[$(EXTRAS)]" \
 	  && cp pyproject.toml $(CLEAN)/; \
 	fi
 	@$(CLEAN)/bin/python -m pip check
@@ -153,9 +156,13 @@ java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it insta
 	else echo 'make test    (after installing a Java runtime, 17 or newer)' >$(NO_JAVA); fi; \
 	if [ -f $(NO_JAVA) ]; then echo 'No Java 17 or newer: Spark tests will be skipped.'; fi
 
+beside: lint types layers $(CLEAN)/.ready
+
 # Repeatable here; `make unit` draws new examples each time.
 test: export MIDSTREAM_PROFILE ?= ci
-test: setup java lint types layers unit wheel-test ## Run every check there is
+test: setup java ## Run every check there is
+	@$(MAKE) --no-print-directory --jobs=$(WORKERS) --output-sync beside
+	@$(MAKE) --no-print-directory unit wheel-test
 	@echo 'All checks passed.'
 	@if [ -f $(NO_JAVA) ]; then \
 	  printf '\nSpark tests were SKIPPED: Java 17 or newer is missing. To run them:\n  %s\n' "$$(cat $(NO_JAVA))"; fi

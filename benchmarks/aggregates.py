@@ -89,7 +89,7 @@ def run_out(
             tops.popleft()
 
 
-Group = list[Any]
+Counted = list[Any]
 """The valid elements of a key: `[how many, since when, the place of its result]`."""
 
 
@@ -100,7 +100,7 @@ def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> Non
     it is finished and all before it are. `gone` places have been taken away from the front.
     """
     kept: deque[tuple[Time, Any]] = deque()
-    groups: dict[Any, Group] = {}
+    groups: dict[Any, Counted] = {}
     places: list[Any] = []
     gone = 0
     for (batch,) in chunks:
@@ -141,7 +141,7 @@ def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> Non
 def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
     """The same, one element at a time; the first `head` places are taken away now and then."""
     kept: deque[tuple[Time, Any]] = deque()
-    groups: dict[Any, Group] = {}
+    groups: dict[Any, Counted] = {}
     places: list[Any] = []
     gone = head = 0
     for _, (start, _, (key, _)) in feed:
@@ -184,7 +184,7 @@ def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> Non
 
 
 def _run_out_groups(
-    kept: deque[tuple[Time, Any]], groups: dict[Any, Group], places: list[Any], gone: int
+    kept: deque[tuple[Time, Any]], groups: dict[Any, Counted], places: list[Any], gone: int
 ) -> Iterator[Element]:
     """What is left when no element will come any more."""
     for end, key in kept:

@@ -47,7 +47,7 @@ class Figures:
 
 
 @dataclass(slots=True)
-class Row:
+class Runs:
     """The runs of an item with one setting of the collector, by contender, in the order of repetitions."""
 
     item: ArrivalItem
@@ -76,7 +76,7 @@ class ArrivalsRun:
     elements: int
     batch_size: int
     seed: int
-    rows: tuple[Row, ...]
+    rows: tuple[Runs, ...]
     problems: dict[str, str]
 
     def as_dict(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def compare(
     problems = {
         item.name: problem for item in items if (problem := _difference(item, names, batch_size, seed))
     }
-    rows = [Row(item, collector, {name: [] for name in names}) for item in items for collector in collectors]
+    rows = [Runs(item, collector, {name: [] for name in names}) for item in items for collector in collectors]
     done, total = 0, repetitions * len(rows) * len(names)
     for row in rows:
         for _ in range(repetitions):

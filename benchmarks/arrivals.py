@@ -16,7 +16,7 @@ from typing import Any
 
 from midstream.benchmarks.item import Emit, State, Tagged
 from midstream.benchmarks.items import alike, filter_map, first, four_way, group_count, two_way
-from midstream.benchmarks.joins import Bucket, combinations
+from midstream.benchmarks.joins import KeyedRows, combinations
 from midstream.benchmarks.keyed import FourWayState, JoinState, StatelessState
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
@@ -109,7 +109,7 @@ def _join(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
 
 def _four_way(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
     """All four streams in one step, without results in between."""
-    sides: list[dict[Any, Bucket]] = [defaultdict(list) for _ in range(4)]
+    sides: list[dict[Any, KeyedRows]] = [defaultdict(list) for _ in range(4)]
     for chunk in chunks:
         out: Batch = []
         for port, (start, _, row) in chunk:
@@ -176,7 +176,7 @@ def _count(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
         emit(out)
 
 
-class Count:
+class Counting:
     """How many elements of a key are valid at each arrival."""
 
     def __init__(self, window: int) -> None:
@@ -221,7 +221,7 @@ ARRIVALS = (
         FourWayState,
     ),
     ArrivalItem("max-avg", "sliding MAX and AVG", ("s",), 36_000, _max_avg_plan, _max_avg, alike, MaxAvg),
-    ArrivalItem("group-count", "sliding COUNT by key", ("s",), 36_000, group_count, _count, first, Count),
+    ArrivalItem("group-count", "sliding COUNT by key", ("s",), 36_000, group_count, _count, first, Counting),
     ArrivalItem(
         "filter-map", "keep half, compute a column", ("s",), 1, filter_map, _filter_map, None, StatelessState
     ),

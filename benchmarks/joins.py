@@ -104,15 +104,15 @@ def join_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
         ages.append((end, mine, key))
 
 
-Bucket = list[tuple[Time, tuple[Any, ...]]]
+KeyedRows = list[tuple[Time, tuple[Any, ...]]]
 """Ends and payloads of one key."""
 
 
 def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
     """Quadruples of equal first columns, without joining pairs first: batches put in order of time."""
-    tables: list[dict[Any, Bucket]] = [{}, {}, {}, {}]
+    tables: list[dict[Any, KeyedRows]] = [{}, {}, {}, {}]
     others = [tuple(tables[:port] + tables[port + 1 :]) for port in range(4)]
-    ages: deque[tuple[Time, dict[Any, Bucket], Any]] = deque()
+    ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()
     for chunk in chunks:
         arrived = [(start, port, row) for port, batch in enumerate(chunk) for start, _, row in batch]
         arrived.sort(key=_START)
@@ -140,9 +140,9 @@ def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
     """The same, one element at a time."""
-    tables: list[dict[Any, Bucket]] = [{}, {}, {}, {}]
+    tables: list[dict[Any, KeyedRows]] = [{}, {}, {}, {}]
     others = [tuple(tables[:port] + tables[port + 1 :]) for port in range(4)]
-    ages: deque[tuple[Time, dict[Any, Bucket], Any]] = deque()
+    ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()
     for port, (start, _, row) in feed:
         key, end = row[0], start + window
         one, two, three = others[port]
@@ -165,7 +165,7 @@ def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
 
 
 def combinations(
-    start: Time, port: int, row: tuple[Any, ...], one: Bucket, two: Bucket, three: Bucket
+    start: Time, port: int, row: tuple[Any, ...], one: KeyedRows, two: KeyedRows, three: KeyedRows
 ) -> list[Element]:
     """A new row with what the other three streams keep, columns in order of the streams.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from midstream.benchmarks.aggregates import run_out
 from midstream.benchmarks.item import Tagged
-from midstream.benchmarks.joins import Bucket, combinations
+from midstream.benchmarks.joins import KeyedRows, combinations
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 
@@ -28,7 +28,7 @@ class JoinState(AtOnce):
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._sides: tuple[Bucket, Bucket] = ([], [])
+        self._sides: tuple[KeyedRows, KeyedRows] = ([], [])
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
         """Pair each element with what is valid on the other side."""
@@ -53,7 +53,7 @@ class FourWayState(AtOnce):
 
     def __init__(self, window: int) -> None:
         self._window = window
-        self._sides: list[Bucket] = [[], [], [], []]
+        self._sides: list[KeyedRows] = [[], [], [], []]
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
         """Combine each element with what is valid on the other sides."""

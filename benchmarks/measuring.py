@@ -1,4 +1,4 @@
-"""Repeated measurements of all contenders for a workload, in turn, and the comparison of their results."""
+"""Repeated measurements of all contenders for a workload, in turn, and the contest of their results."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -
     return (repetitions + 1) * (len(batch_sizes) * each + single)
 
 
-class Comparison:
+class Contest:
     """The contenders for a workload, each under its number, and what was measured of them so far.
 
     All are to run in turn, again and again, so that what else the machine does hits all alike; and first once

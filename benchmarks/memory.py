@@ -36,7 +36,7 @@ OPERATORS = "filter, join, duplicate elimination and grouped aggregation"
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class MemorySample:
     """How things stood after some elements: bytes of memory, None where unknown, and elements kept."""
 
     elements: int
@@ -68,7 +68,7 @@ class MemoryRun:
     elements: int
     results: int
     seed: int
-    samples: tuple[Sample, ...]
+    samples: tuple[MemorySample, ...]
     operators: str = OPERATORS
 
     @property
@@ -138,7 +138,7 @@ def watch(
         results += len(batch)
 
     engine = Engine(watched_plan(), receive)
-    samples: list[Sample] = []
+    samples: list[MemorySample] = []
     done, every = 0, max(2 * batch_size, elements // SAMPLES)
     with streaming_gc():
         for left, right in _arrivals(elements, seed, batch_size):
@@ -146,7 +146,7 @@ def watch(
             engine.push("r", right)
             done += len(left) + len(right)
             if done >= every * (len(samples) + 1) or done >= elements:
-                samples.append(Sample(done, resident_bytes(), engine.size()))
+                samples.append(MemorySample(done, resident_bytes(), engine.size()))
                 progress(done, elements)
         engine.close()
     return MemoryRun(done, results, seed, tuple(samples))

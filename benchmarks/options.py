@@ -18,14 +18,14 @@ class BenchmarkError(MidstreamError):
     """A benchmark was asked for that cannot be run. The message names the option and what it takes."""
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """What has a name."""
 
     @property
     def name(self) -> str: ...
 
 
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=HasName)
 
 
 def chosen_items(names: str | None, items: Sequence[N]) -> tuple[N, ...]:

@@ -1,4 +1,4 @@
-"""Comparisons of contenders, each in a process of its own.
+"""Contests, each in a process of its own.
 
 What is allocated after another workload lies in the gaps that it left in memory, and is slower to reach. And
 no machine is equally fast all the time. So each window of an item has its own process, and they take turns.
@@ -16,7 +16,7 @@ from multiprocessing import get_context
 
 from midstream.benchmarks.item import Item, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import Comparison, ItemResult, Measured
+from midstream.benchmarks.measuring import Contest, ItemResult, Measured
 from midstream.benchmarks.options import BenchmarkError
 
 
@@ -32,26 +32,28 @@ def measure(
 ) -> tuple[ItemResult, ...]:
     """Run all contenders for an item with each window (None for its own) in turn, again and again.
 
+    `progress` is told after each run.
+
     Cost     `runs` of each window; the streams of all windows are in memory at once.
     Raises   BenchmarkError where a process ends before its time.
     """
-    comparisons = [
-        partial(_comparison, item.name, window, elements, seed, tuple(batch_sizes), tuple(peers))
+    contests = [
+        partial(_contest, item.name, window, elements, seed, tuple(batch_sizes), tuple(peers))
         for window in windows
     ]
     try:
         with ExitStack() as stack:
             turns = [
-                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), comparison)
-                for comparison in comparisons
+                (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), contest)
+                for contest in contests
             ]
-            counts = [pool.submit(_count, comparison) for pool, comparison in turns]
+            counts = [pool.submit(_count, contest) for pool, contest in turns]
             for run in (_warm_up, *[_repeat] * repetitions):
                 for number in range(counts[0].result()):
-                    for pool, comparison in turns:
-                        pool.submit(run, comparison, number).result()
+                    for pool, contest in turns:
+                        pool.submit(run, contest, number).result()
                         progress()
-            results = [pool.submit(_result, comparison) for pool, comparison in turns]
+            results = [pool.submit(_result, contest) for pool, contest in turns]
             return tuple(ItemResult(item, *result.result()) for result in results)
     except BrokenProcessPool as error:
         raise BenchmarkError(
@@ -62,39 +64,39 @@ def measure(
 
 
 @cache
-def _comparison(
+def _contest(
     name: str,
     window: int | None,
     elements: int,
     seed: int,
     batch_sizes: tuple[int, ...],
     peers: tuple[str, ...],
-) -> Comparison:
-    """The comparison of this process, made at the first call."""
+) -> Contest:
+    """The contest of this process, made at the first call."""
     item = next(item for item in ITEMS if item.name == name)
-    comparison = Comparison(workload(item, elements, seed, window), seed, batch_sizes, peers)
+    contest = Contest(workload(item, elements, seed, window), seed, batch_sizes, peers)
     # Garbage collection would else go through the inputs and the expected results in the middle of each run.
     gc.collect()
     gc.freeze()
-    return comparison
+    return contest
 
 
-_Made = Callable[[], Comparison]
+_Made = Callable[[], Contest]
 
 
-def _count(comparison: _Made) -> int:
-    return len(comparison())
+def _count(contest: _Made) -> int:
+    return len(contest())
 
 
-def _warm_up(comparison: _Made, number: int) -> None:
-    comparison().warm_up(number)
+def _warm_up(contest: _Made, number: int) -> None:
+    contest().warm_up(number)
 
 
-def _repeat(comparison: _Made, number: int) -> None:
-    comparison().repeat(number)
+def _repeat(contest: _Made, number: int) -> None:
+    contest().repeat(number)
 
 
-def _result(comparison: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
+def _result(contest: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
     """What an ItemResult has besides the item, which cannot be sent."""
-    result = comparison().result()
+    result = contest().result()
     return result.window, result.elements, result.measured

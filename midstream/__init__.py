@@ -22,12 +22,18 @@ from midstream.operators.engine.run import interleave, run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,
+    Milliseconds,
+    RuleCheck,
+    Search,
     Statistics,
+    Steps,
     StreamStatistics,
     enumerate_plans,
     optimize,
     price,
+    verify_rule,
 )
+from midstream.optimizer.rules import Rule, Shape
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
@@ -115,6 +121,7 @@ __all__ = [
     "Migration",
     "MigrationRefused",
     "MigrationReport",
+    "Milliseconds",
     "MissingExtra",
     "Node",
     "Operand",
@@ -123,12 +130,17 @@ __all__ = [
     "PlanError",
     "PlanFormatError",
     "Query",
+    "Rule",
+    "RuleCheck",
     "Schema",
     "SchemaError",
+    "Search",
+    "Shape",
     "SqlError",
     "StateSize",
     "Statistics",
     "StatisticsError",
+    "Steps",
     "Stream",
     "StreamOrderError",
     "StreamStatistics",
@@ -189,6 +201,7 @@ __all__ = [
     "var_pop",
     "var_samp",
     "variance",
+    "verify_rule",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import overload
 
 from midstream.migration.migrate import migrate
 from midstream.migration.transition import Transition
@@ -17,7 +18,7 @@ from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
-from midstream.optimizer import Choice, Statistics, optimize
+from midstream.optimizer import Budget, Choice, Search, Statistics, optimize
 from midstream.plans.algebra.builder import Stream, node_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require
@@ -252,9 +253,35 @@ class Engine:
             wait=wait,
         )
 
-    def optimize(self, query: str | None = None) -> Choice:
-        """The cheapest plan that means the same as a query's running one, by what was measured so far."""
-        return optimize(self.query(query).plan, self.statistics(query))
+    @overload
+    def optimize(self, query: str | None = None) -> Choice: ...
+    @overload
+    def optimize(self, query: str | None = None, *, budget: Budget | int) -> Search: ...
+    def optimize(self, query: str | None = None, *, budget: Budget | int | None = None) -> Choice | Search:
+        """The cheapest plan that means the same as a query's running one, by what was measured so far.
+
+        With a `budget`, a number of steps or `Milliseconds`, elements need not wait: a search goes on for
+        about a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
+        `choice` is the best plan so far; `finish()` does at once what is left.
+
+        >>> import midstream as ms
+        >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
+        >>> engine = ms.Engine(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7))
+        >>> engine.push("a", ms.chronons([(t, (t,)) for t in range(9)]))
+        >>> engine.push("b", ms.chronons([(t, (t,)) for t in range(9)]))
+        >>> search = engine.optimize(budget=1000)
+        >>> while not search.is_done:
+        ...     engine.advance("a", engine.progress("a") + 1)
+        >>> search.choice.rules
+        ('filter-below-left',)
+        """
+        if budget is None:
+            return optimize(self.query(query).plan, self.statistics(query))
+        search = Search(self.query(query).plan, self.statistics(query), budget=budget)
+        work = search.in_slices()
+        next(work)
+        self._host.work_in_steps(work)
+        return search
 
     # Measuring
 

@@ -264,16 +264,16 @@ def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
 
 def _parts(roots: Iterable[Node], stops: Set[Node]) -> list[Node]:
     """The nodes from some down to roots, without them, inputs before consumers."""
-    found: dict[Node, None] = {}
+    nodes: dict[Node, None] = {}
     stack = [(root, False) for root in roots]
     while stack:
         node, is_ready = stack.pop()
         if is_ready:
-            found[node] = None
-        elif node not in found and node not in stops:
+            nodes[node] = None
+        elif node not in nodes and node not in stops:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(node.inputs))
-    return list(found)
+    return list(nodes)
 
 
 def _borders(root: Node, stops: Set[Node]) -> set[Node]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
@@ -15,25 +16,25 @@ UNPROVED = ("refuse", "accept")
 """What a caller may say about plans of which it is unknown whether they mean the same."""
 
 
-def require_equivalence(found: Equivalence, unproved: str) -> None:
+def require_equivalence(answer: Equivalence, unproved: str) -> None:
     """Refuse plans that do not mean the same; and such of which that is unknown, unless the caller vouches
     for it.
 
     Raises   MigrationRefused, with the answer as `equivalence`.
     """
-    if found.answer is Answer.REFUTED:
-        drawn = "" if found.counterexample is None else f"\n{found.counterexample.drawn('old', 'new')}\n"
+    if answer.answer is Answer.REFUTED:
+        drawn = "" if answer.counterexample is None else f"\n{answer.counterexample.drawn('old', 'new')}\n"
         raise MigrationRefused(
-            f"the plans do not mean the same: {found.reason}{drawn or '; '}"
+            f"the plans do not mean the same: {answer.reason}{drawn or '; '}"
             "To change what the query means, replace it: engine.replace(plan, at=T) ends the old query at T "
             "and begins the new one there",
-            equivalence=found,
+            equivalence=answer,
         )
-    if found.answer is Answer.UNKNOWN and unproved == "refuse":
+    if answer.answer is Answer.UNKNOWN and unproved == "refuse":
         raise MigrationRefused(
-            f"it is unknown whether the plans mean the same: {found.reason}. If you know that they do, say "
+            f"it is unknown whether the plans mean the same: {answer.reason}. If you know that they do, say "
             'unproved="accept", on the command line --accept-unproved',
-            equivalence=found,
+            equivalence=answer,
         )
 
 
@@ -63,16 +64,9 @@ def check_in_slices(
         while transition.is_checking:
             answer = next_answer(comparing)
             if answer is not None:
-                _begin(transition, begin, answer)
+                transition.take_turn(partial(begin, answer))
                 return
             yield
     except GeneratorExit:
         transition.abort("all streams ended before it was known whether the plans mean the same")
         raise
-
-
-def _begin(transition: Transition, begin: Callable[[Equivalence], Transition], found: Equivalence) -> None:
-    try:
-        transition.become(begin(found))
-    except MigrationRefused as refusal:
-        transition.refuse(refusal)

@@ -167,8 +167,8 @@ class Fuse:
         if new:
             reach = bisect_right(new, split, key=_START)
             self._later += new[reach:]
-            found = [(end, payload) for _, end, payload in new[:reach]]
-            self._open += _cancel(found, promised, fragments)
+            begun = [(end, payload) for _, end, payload in new[:reach]]
+            self._open += _cancel(begun, promised, fragments)
         return out
 
     def complete(self, rest: Batch, new_progress: Time) -> Batch:

@@ -416,4 +416,4 @@ def under_way(box: Box) -> list[Migration]:
     if isinstance(box, Migration):
         return [box]
     inside = driver(box).operators().values()
-    return [found for one in inside if isinstance(one, Guest) for found in under_way(one.hosted.box)]
+    return [each for one in inside if isinstance(one, Guest) for each in under_way(one.hosted.box)]

@@ -107,10 +107,7 @@ def _turn(
 
         def when_over() -> None:
             if transition.is_queued:
-                try:
-                    transition.become(prepare(host, plan, strategy, query.name, whole=whole).begin())
-                except MigrationRefused as refusal:
-                    transition.refuse(refusal)
+                transition.take_turn(lambda: prepare(host, plan, strategy, query.name, whole=whole).begin())
 
         host.when_free(query, when_over)
         return transition

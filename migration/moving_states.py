@@ -140,8 +140,8 @@ def from_state(part: Subplan, split: Time) -> list[Batch]:
     initial = []
     for node in part.change.inputs:
         readers = [(one, port) for one in goes for port, child in enumerate(one.inputs) if child == node]
-        found = [_kept(running.get(one), port, split) for one, port in readers]
-        batch = found[0] if len(found) == 1 else None
+        kept = [_kept(running.get(one), port, split) for one, port in readers]
+        batch = kept[0] if len(kept) == 1 else None
         if batch is None:
             names = " and ".join(dict.fromkeys(str(logical(one)) for one, _ in readers)) or "the running plan"
             raise MigrationRefused(

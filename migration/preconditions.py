@@ -194,16 +194,16 @@ WindowPath = tuple[Logical, ...]
 
 
 def _window_paths(node: Node) -> frozenset[WindowPath]:
-    found: dict[Node, frozenset[WindowPath]] = {}
+    paths: dict[Node, frozenset[WindowPath]] = {}
     for one in node.walk():
         operator = logical(one)
-        below = frozenset(way for child in one.inputs for way in found[child])
+        below = frozenset(way for child in one.inputs for way in paths[child])
         if isinstance(operator, Source):
             below = frozenset([(operator,)])
         elif not operator.is_snapshot_reducible and operator != TimeWindow(1):
             below = frozenset((operator, *path) for path in below)
-        found[one] = below
-    return found[node]
+        paths[one] = below
+    return paths[node]
 
 
 def _path_text(path: WindowPath) -> str:

@@ -64,8 +64,8 @@ class Promises:
         """
         ends = self._balance.get(payload, {})
         is_known = is_complete or min(ends.values(), default=1) > 0 or sum(ends.values()) >= wanted
-        found = sorted(end for end, n in ends.items() if n > 0) if is_known else []
-        taken = [end for end in found for _ in range(ends[end])][:wanted]
+        certain = sorted(end for end, n in ends.items() if n > 0) if is_known else []
+        taken = [end for end in certain for _ in range(ends[end])][:wanted]
         for end in taken:
             self.add(payload, end, -1)
         return taken
@@ -75,9 +75,9 @@ class Promises:
         accounts for, rounded so that the split time does not show."""
         alone: Batch = []
         first = chronon_end(self._split)
-        for payload, found in self._balance.items():
-            promised = [end for end, n in found.items() for _ in range(-n)]
-            ends = sorted(end for end, n in found.items() for _ in range(n))
+        for payload, balance in self._balance.items():
+            promised = [end for end, n in balance.items() for _ in range(-n)]
+            ends = sorted(end for end, n in balance.items() for _ in range(n))
             for end in promised:
                 heappush(self._due, (end, next(self._arrivals), payload))
             if promised:

@@ -69,8 +69,8 @@ def report(migration: Migration | Transition) -> MigrationReport:
 
 
 def _known_by(migration: Migration | Transition) -> str | None:
-    found = migration.equivalence if isinstance(migration, Transition) else None
-    if found is None:
+    equivalence = migration.equivalence if isinstance(migration, Transition) else None
+    if equivalence is None:
         return None
-    is_vouched = found.answer is Answer.UNKNOWN and migration.phase is not Phase.REFUSED
-    return f"{found.answer.value}{', accepted' if is_vouched else ''}: {found.reason}"
+    is_vouched = equivalence.answer is Answer.UNKNOWN and migration.phase is not Phase.REFUSED
+    return f"{equivalence.answer.value}{', accepted' if is_vouched else ''}: {equivalence.reason}"

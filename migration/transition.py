@@ -78,19 +78,20 @@ class Transition:
         """Why it is done in this way."""
         self._reason = reason
 
-    def become(self, begun: Transition) -> None:
-        """Take over what one that waited has become."""
+    def take_turn(self, begin: Callable[[], Transition]) -> None:
+        """Take over what one that waited becomes, or is refused for."""
+        try:
+            begun = begin()
+        except MigrationRefused as refusal:
+            self._end, self._reason = Phase.REFUSED, str(refusal)
+            self.equivalence = getattr(refusal, "equivalence", self.equivalence)
+            return
         self._parts, self._reason, self._waits_in = begun._parts, begun._reason, begun._waits_in
         if begun.equivalence is not None:
             self.equivalence = begun.equivalence
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             self.listen(listener)
-
-    def refuse(self, refusal: MigrationRefused) -> None:
-        """It was its turn, and it cannot begin."""
-        self._end, self._reason = Phase.REFUSED, str(refusal)
-        self.equivalence = getattr(refusal, "equivalence", self.equivalence)
 
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
@@ -105,15 +106,15 @@ class Transition:
         if self.query not in self._host.queries:
             raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
         running = self._host.query(self.query).physical.nodes
-        found = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
-        if not found:
+        moving = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
+        if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
-        if any(seat not in running for seats, _ in found for seat in seats):
+        if any(seat not in running for seats, _ in moving for seat in seats):
             raise MigrationRefused(
                 "a later migration has begun, of which this one is a part; abort that one first"
             )
         self._reason = reason
-        for seats, part in found:
+        for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._host.emit(seat, batch)
         self._host.adopt_plans()

@@ -1,22 +1,30 @@
-"""Which plan is best: transformation rules, enumeration, statistics, the cost model, and the choice."""
+"""Which plan is best: transformation rules and whether they hold, statistics, the cost model, the search."""
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.search.choice import Choice, optimize
+from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
+from midstream.optimizer.search.choice import Choice, Search, optimize
 from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
+    "Budget",
     "Choice",
     "CostModel",
     "Estimate",
+    "Milliseconds",
     "PlanCost",
+    "RuleCheck",
     "Sample",
+    "Search",
     "Statistics",
+    "Steps",
     "StreamStatistics",
     "UnitCosts",
     "enumerate_plans",
     "optimize",
     "price",
+    "verify_rule",
 ]

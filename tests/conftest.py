@@ -153,6 +153,16 @@ def _shares(item: pytest.Item) -> bool:
     return any(found[-1].scope == "module" for found in made.values())
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without the garbage collector: what is made stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Spare the garbage collector all that collecting made: a simulation collects before every run."""
     gc.collect()

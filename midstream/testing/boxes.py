@@ -27,7 +27,7 @@ from midstream.testing.watched import BrokenPromise, Watched
 Streams = Sequence[Sequence[Element]]
 """By input, all its elements."""
 
-Arrival = tuple[Literal["push", "advance", "end"], int, Any]
+PortEvent = tuple[Literal["push", "advance", "end"], int, Any]
 """What happens on an input: elements, a heartbeat with its time, or the end (with None)."""
 
 Meaning = Plan | Callable[..., Iterable[Element]]
@@ -82,7 +82,7 @@ def check_box(
         suppress_health_check=list(HealthCheck),
     )
     @given(_arrivals(streams), st.data())
-    def every_promise_is_kept(arrivals: list[Arrival], data: st.DataObject) -> None:
+    def every_promise_is_kept(arrivals: list[PortEvent], data: st.DataObject) -> None:
         first = _run(factory, arrivals, migrates, after_event)
         if means is not None:
             _compare_with_meaning(first, means)
@@ -107,14 +107,14 @@ def check_box(
 
 
 @st.composite
-def _arrivals(draw: st.DrawFn, inputs: Sequence[st.SearchStrategy[list[Element]]]) -> list[Arrival]:
+def _arrivals(draw: st.DrawFn, inputs: Sequence[st.SearchStrategy[list[Element]]]) -> list[PortEvent]:
     streams = {str(port): draw(one) for port, one in enumerate(inputs)}
     return [(kind, int(name), what) for kind, name, what in draw(interleavings(streams, early=True))]
 
 
 def _run(
     factory: Callable[[], Box],
-    arrivals: Iterable[Arrival],
+    arrivals: Iterable[PortEvent],
     by_time: bool,
     after_event: Callable[[Watched], None] | None = None,
     *,
@@ -132,7 +132,7 @@ def _run(
     return watched
 
 
-def _let_happen(watched: Watched, arrival: Arrival) -> None:
+def _let_happen(watched: Watched, arrival: PortEvent) -> None:
     kind, port, what = arrival
     if kind == "push":
         watched.push(port, what)
@@ -158,7 +158,7 @@ def _elements(form: NormalForm) -> list[Element]:
     ]
 
 
-def _one_by_one(arrivals: Iterable[Arrival]) -> list[Arrival]:
+def _one_by_one(arrivals: Iterable[PortEvent]) -> list[PortEvent]:
     """The same element by element."""
     return [
         (kind, port, part)
@@ -167,12 +167,12 @@ def _one_by_one(arrivals: Iterable[Arrival]) -> list[Arrival]:
     ]
 
 
-def _at_once(streams: Streams) -> list[Arrival]:
+def _at_once(streams: Streams) -> list[PortEvent]:
     """Each stream in one batch, one stream after the other, and no heartbeats."""
     return [("push", port, list(batch)) for port, batch in enumerate(streams) if batch]
 
 
-def _moved(arrivals: Iterable[Arrival], by: Time) -> list[Arrival]:
+def _moved(arrivals: Iterable[PortEvent], by: Time) -> list[PortEvent]:
     """The same at other times."""
     kinds: dict[str, Callable[[Any], Any]] = {
         "push": lambda batch: _moved_elements(batch, by),
@@ -189,7 +189,7 @@ def _moved_elements(batch: Iterable[Element], by: Time) -> list[Element]:
 def _check_migrations(
     factory: Callable[[], Box],
     to: Callable[[], Box],
-    arrivals: Sequence[Arrival],
+    arrivals: Sequence[PortEvent],
     data: st.DataObject,
     first: Watched,
 ) -> None:

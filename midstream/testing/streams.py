@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -17,7 +18,14 @@ None)."""
 LATEST = 24
 """Generated elements start before this instant."""
 
+# Hypothesis looks at each strategy before it draws from it for the first time, so they are made once.
+_STARTS = st.integers(0, 4)
+_GAPS = st.sampled_from((0, 0, 1, 1, 2, 5))
+_LENGTHS = st.integers(1, 12)
+_LENGTHS_OR_FOREVER = st.one_of(_LENGTHS, _LENGTHS, _LENGTHS, st.just(FOREVER))
 
+
+@functools.cache
 def rows(columns: int) -> st.SearchStrategy[tuple[int, ...]]:
     """Payloads of small integers, so that they are often equal."""
     return st.tuples(*[st.integers(0, 3)] * columns)
@@ -38,13 +46,11 @@ def elements(
     ends that never come.
     """
     payloads = rows(2) if payloads is None else payloads
-    lengths = st.integers(1, 12)
-    if forever:
-        lengths = st.one_of(lengths, lengths, lengths, st.just(FOREVER))
+    lengths = _LENGTHS_OR_FOREVER if forever else _LENGTHS
     result: list[Element] = []
-    time = draw(st.integers(0, 4))
+    time = draw(_STARTS)
     for _ in range(draw(st.integers(0, max_size))):
-        time += draw(st.sampled_from((0, 0, 1, 1, 2, 5)))
+        time += draw(_GAPS)
         if time >= LATEST:
             break
         result.append((time, time + 1 if chronons else time + draw(lengths), draw(payloads)))

@@ -17,7 +17,7 @@ from midstream.plans.values.streams import Batch, Time
 Take = Callable[[Batch], object]
 """Takes a batch, which is not empty, as a sink does."""
 
-Process = Callable[[int, Batch, Time], Batch]
+ProcessEvent = Callable[[int, Batch, Time], Batch]
 """What an operator does with an event: a batch on a port, and the progress behind it."""
 
 Sinks = dict[tuple[int, int], list[Take]]
@@ -29,7 +29,7 @@ Flow = dict[int, tuple[Batch, Time]]
 Ready = list[tuple[Sinks, Batch]]
 """Results that are to be delivered when all operators are done."""
 
-Step = Callable[[Flow, Ready], None]
+RunStops = Callable[[Flow, Ready], None]
 """Runs some stops: reads what those below them gave, and adds what they give."""
 
 
@@ -59,7 +59,7 @@ class Stop:
     """The nodes that read it, each with the number of its ports that do."""
     sinks: Sinks = field(default_factory=dict)
     tap: Tap | None = None
-    measured: Process | None = None
+    measured: ProcessEvent | None = None
     """Runs the operator in place of its own `process`, and measures it."""
 
     @property

@@ -8,7 +8,7 @@ So what is added or removed costs the compilation of a piece, and not of all tha
 
 from __future__ import annotations
 
-from midstream.operators.base.way import Step, Stop
+from midstream.operators.base.way import RunStops, Stop
 from midstream.operators.compile.routes import compile_step
 from midstream.plans.algebra.plan import Node
 
@@ -24,7 +24,7 @@ class Leg:
 
     def __init__(self) -> None:
         self.stops: dict[Stop, None] = {}
-        self.step: Step | None = None
+        self.step: RunStops | None = None
 
 
 class Legs:
@@ -40,7 +40,7 @@ class Legs:
         self._numbers = {source.number}
         self._legs: list[Leg] = []
         self._leg_of: dict[Stop, Leg] = {}
-        self._steps: list[Step] | None = None
+        self._steps: list[RunStops] | None = None
 
     def enter(self, stop: Stop) -> None:
         """A stop comes, behind all that it reads."""
@@ -63,7 +63,7 @@ class Legs:
             self._leg_of[stop].step = None
         self._steps = None
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[RunStops]:
         """The functions of the legs."""
         if self._steps is None:
             self._merge()
@@ -86,7 +86,7 @@ class Legs:
                 merged.append(leg)
         self._legs = merged
 
-    def _compile(self, leg: Leg) -> Step:
+    def _compile(self, leg: Leg) -> RunStops:
         nodes = {stop.node for stop in leg.stops}
         inner = {stop.number for stop in leg.stops}
         below = {number for stop in leg.stops for number in stop.below if number in self._numbers}

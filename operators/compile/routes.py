@@ -20,12 +20,12 @@ from functools import partial
 from typing import Any
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Step, Stop, walk
+from midstream.operators.base.way import RunStops, Stop, walk
 from midstream.operators.compile.chains import Chain, chained
 from midstream.operators.compile.generated import define
 
 
-def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], title: str) -> Step:
+def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], title: str) -> RunStops:
     """A function that runs stops when something arrives at all of the inputs, which are numbers of stops. It
     leaves in the flow what the `kept` ones give. What Python cannot compile, as expressions nest too
     deeply, is walked."""
@@ -40,7 +40,7 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], t
             lines += _handed_on(route, stop, is_kept=stop.number in kept)
     source = "\n".join(["def step(flow, ready):", *indented(lines or ["pass"])])
     try:
-        step: Step = define(source, "step", route.names, title)
+        step: RunStops = define(source, "step", route.names, title)
     except (SyntaxError, MemoryError, RecursionError):
         return partial(walk, tuple(stops))
     return step

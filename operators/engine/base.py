@@ -7,7 +7,7 @@ from itertools import count
 from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Process, Stop, Tap
+from midstream.operators.base.way import ProcessEvent, Stop, Tap
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.planner import running_operator
@@ -173,7 +173,7 @@ class Base:
             stop.tap = tap
             self._change(stop)
 
-    def measure(self, node: Node, measured: Process | None) -> None:
+    def measure(self, node: Node, measured: ProcessEvent | None) -> None:
         """Let somebody measure an operator, or nobody."""
         stop = self._stops[node]
         if stop.measured != measured:
@@ -206,10 +206,6 @@ class Base:
     def running(self) -> Mapping[Node, Operator]:
         """The running operators by their nodes, as they are whenever one is looked at."""
         return MappingProxyType(self._operators)
-
-    def operators(self) -> Mapping[Node, Operator]:
-        """The running operators by their nodes, as they are now. Cost: O(all nodes)."""
-        return dict(self._operators)
 
     def made(self, node: Node) -> int:
         """How many elements a source or an operator has given."""

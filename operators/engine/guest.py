@@ -78,12 +78,8 @@ class Guest(Operator):
         """The word for it in messages."""
         return type(self.hosted.box).__name__
 
-    @property
-    def _is_alone(self) -> bool:
-        return len(self.hosted.guests) == 1
-
     def _process(self, port: int, batch: Batch) -> Batch:
-        if self._is_alone:
+        if len(self.hosted.guests) == 1:
             return self.hosted.run(port, batch, self.reached[port])[0]
         return self.hosted.take(self, port, batch)
 

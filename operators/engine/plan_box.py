@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Flow, Step, Stop, Tap, walk
+from midstream.operators.base.way import Flow, RunStops, Stop, Tap, walk
 from midstream.operators.compile.routes import compile_step
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.beginning import begin
@@ -92,7 +92,7 @@ class PlanBox:
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
-    def _compiled(self) -> list[Step]:
+    def _compiled(self) -> list[RunStops]:
         """By port, the function that does what the walk does. Made when the first event comes: a box that is
         only looked at has none."""
         stops, results = self._stops[len(self.nodes) :], set(self._results)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import Any
 
 from sortedcontainers import SortedList
@@ -31,10 +30,6 @@ class Ordered(Accumulator):
     def remove(self, value: Any) -> None:
         """One of the values that equal it leaves."""
         self._values.remove(value)
-
-    @abstractmethod
-    def value(self, at: Time) -> Any:
-        """The aggregate."""
 
 
 class Median(Ordered):

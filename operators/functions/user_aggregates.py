@@ -156,9 +156,16 @@ class Merged(Accumulator):
 
 
 class MergedByValue(Accumulator):
-    """A user's aggregate function, without inverse, of values that are all different and leave by value.
+    """A user's aggregate function, without inverse, of values that leave by value, whatever their ends.
 
+    State    A partial result per value, and a tree over them.
     Cost     O(log n) merges to add and remove.
+
+    >>> widest = MergedByValue(UserAggregate("widest", abs, max, lambda x: x))
+    >>> for value in (3, -7, 3, 5): widest.add(value, 9)
+    >>> widest.remove(-7)
+    >>> widest.value(0)
+    5
     """
 
     __slots__ = ("_function", "_partials", "_places")
@@ -166,15 +173,18 @@ class MergedByValue(Accumulator):
     def __init__(self, function: UserAggregate) -> None:
         self._function = function
         self._partials = PartialResults(function.merge)
-        self._places: dict[Any, int] = {}
+        self._places: dict[Any, list[int]] = {}
 
     def add(self, value: Any, end: Time) -> None:
         """One more value."""
-        self._places[value] = self._partials.put(self._function.initialise(value))
+        self._places.setdefault(value, []).append(self._partials.put(self._function.initialise(value)))
 
     def remove(self, value: Any) -> None:
-        """One less."""
-        self._partials.drop(self._places.pop(value))
+        """One of the values that equal it leaves."""
+        places = self._places[value]
+        self._partials.drop(places.pop())
+        if not places:
+            del self._places[value]
 
     def value(self, at: Time) -> Any:
         """The function of the values that are in; None of nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from midstream.operators.base.pairing import Pairing, pairing
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea
-from midstream.operators.joins.probes import SIDES, Probe, Side, generate
+from midstream.operators.joins.probes import SIDES, PortNames, Probe, generate
 from midstream.operators.joins.sweep_join import SweepJoin
 from midstream.plans.expressions.expressions import Bindings, Expression, Kind, compile_row
 from midstream.plans.expressions.ranges import (
@@ -64,7 +64,7 @@ class BandJoin(SweepJoin):
 
 
 def _range_probe(
-    side: Side, comparisons: Sequence[Comparison], pairing: Pairing, kept: Schema, mine: Schema
+    side: PortNames, comparisons: Sequence[Comparison], pairing: Pairing, kept: Schema, mine: Schema
 ) -> Probe:
     """A probe, with rows of `mine`, of an area of rows of `kept` in order of the comparisons' left key.
 

@@ -8,7 +8,7 @@ from itertools import count
 
 from midstream.operators.base.compaction import MASK, compact
 from midstream.operators.base.expiry import Expiry
-from midstream.operators.joins.sweepareas import Bucket
+from midstream.operators.joins.sweepareas import Numbered
 from midstream.plans.values.streams import Batch, Element, Time
 
 
@@ -27,7 +27,7 @@ class ListSweepArea:
     __slots__ = ("_arrivals", "_expiry", "index")
 
     def __init__(self) -> None:
-        self.index: Bucket = {}
+        self.index: Numbered = {}
         """The elements."""
         self._expiry: Expiry[int] = Expiry()
         self._arrivals = count()

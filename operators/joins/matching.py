@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.pairing import equal_columns
+from midstream.operators.base.port_order import PortOrder
 from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.segment import Segment
 from midstream.operators.joins.covers import SEGMENT, Cover, Covers, KeyCovers, PairCovers
@@ -30,7 +30,7 @@ class _Matching(Operator):
     def __init__(self, covers: Covers) -> None:
         super().__init__()
         self._covers = covers
-        self._arrivals = Arrivals(2)
+        self._arrivals = PortOrder(2)
         self._expiry: Expiry[Cover] = Expiry()
         self._now: Time = BEGINNING
         self._quiet: Time = BEGINNING

@@ -17,14 +17,14 @@ Probe = Callable[[Batch, Any], Batch]
 """From a batch of one side and the index of the other side's SweepArea to the pairs."""
 
 
-class Side(NamedTuple):
+class PortNames(NamedTuple):
     """The names of the two payloads in a pair, seen from the port that an element arrives on."""
 
     mine: str
     other: str
 
 
-SIDES = (Side("left", "right"), Side("right", "left"))
+SIDES = (PortNames("left", "right"), PortNames("right", "left"))
 """By port."""
 
 
@@ -46,7 +46,7 @@ def key_source(payload: str, columns: Sequence[int]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
+def hash_probe(side: PortNames, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
     """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
     kept under it."""
     bucket = f"(bucket := find({key_source(side.mine, columns)}))"
@@ -60,13 +60,13 @@ def hash_probe(side: Side, columns: Sequence[int], pairing: Pairing, candidates:
     )
 
 
-def scan(side: Side, pairing: Pairing, *, is_fifo: bool) -> Probe:
+def scan(side: PortNames, pairing: Pairing, *, is_fifo: bool) -> Probe:
     """Look at every element."""
     elements = "index" if is_fifo else "index.values()"
     return generate(side, pairing, candidates=f"for start2, end2, {side.other} in {elements}")
 
 
-def generate(side: Side, pairing: Pairing, candidates: str, prepare: str = "pass") -> Probe:
+def generate(side: PortNames, pairing: Pairing, candidates: str, prepare: str = "pass") -> Probe:
     """A probe from the source of its loop over candidates `start2, end2` and the other side's payload."""
     source = _PROBE.format(
         prepare=prepare,

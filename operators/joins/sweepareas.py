@@ -38,7 +38,7 @@ class SweepArea(Protocol):
         """The elements that are kept."""
 
 
-Bucket = dict[int, Element]
+Numbered = dict[int, Element]
 """Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
 
 ALONE = -1

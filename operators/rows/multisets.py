@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import chain, islice
 
-from midstream.operators.base.arrivals import Arrival, Arrivals
 from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.port_order import PortElement, PortOrder
 from midstream.operators.base.running import Running
 from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
@@ -76,7 +76,7 @@ class Multisets(Operator):
         self._carrier = carrier
         self._others_pass = others_pass
         """Whether the other side's elements are results as well."""
-        self._arrivals = Arrivals(2)
+        self._arrivals = PortOrder(2)
         self._rows: dict[Payload, _Row] = {}
         # Of each valid element its end and its row: no object is made for it, and the row is at hand when it
         # ends. The sides have windows of their own, so each expires by itself.
@@ -113,7 +113,7 @@ class Multisets(Operator):
         self._first = first
         return out
 
-    def _sweep(self, arrivals: list[Arrival], bound: Time) -> None:
+    def _sweep(self, arrivals: list[PortElement], bound: Time) -> None:
         """Go through elements at their starts, and on to the bound, by way of the instants at which elements
         end."""
         rows, touched = self._rows, self._touched

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.plans.algebra.plan import Node, Operator
+from midstream.plans.values.arguments import require, require_callable, require_name, wrong
 from midstream.plans.values.errors import MidstreamError, PlanError
 
 Guard = Callable[[Node, Any], bool]
@@ -40,7 +41,12 @@ class Shape:
     each: Shape | None
 
     def __init__(self, kinds: Kinds, *inputs: Shape, each: Shape | None = None) -> None:
-        object.__setattr__(self, "kinds", kinds if isinstance(kinds, tuple) else (kinds,))
+        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+        if not all(isinstance(kind, type) for kind in kinds):
+            raise wrong("shape", kinds, "a class of operators, or several")
+        for shape in inputs if each is None else (*inputs, each):
+            require("shape", shape, Shape, "a shape for each input")
+        object.__setattr__(self, "kinds", kinds)
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "each", each)
 
@@ -94,6 +100,13 @@ class Rule:
     def is_simplifying(self) -> bool:
         """Whether its right side is always to be preferred."""
         return self.measure is not None
+
+    def __post_init__(self) -> None:
+        require_name("rule", self.name, "the name of the rule")
+        require_name(f"rule {self.name}", self.equation, "an equation as text")
+        require(f"rule {self.name}", self.shape, Shape, "a shape")
+        require_callable(f"rule {self.name}: match", self.match, "a function of a node")
+        require_callable(f"rule {self.name}: rewrite", self.rewrite, "a function of a node and a match")
 
     def __str__(self) -> str:
         return f"{self.name}: {self.equation}"

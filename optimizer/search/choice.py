@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from time import perf_counter
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.units import UnitCosts
@@ -20,6 +22,9 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.verdicts import Answer, Equivalence
 
+SLICE = 0.001
+"""Seconds for which a search goes on before it lets elements pass."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -34,8 +39,13 @@ class Choice:
     given_cost: PlanCost
     considered: int
     is_complete: bool
-    steps: tuple[Step, ...] = ()
-    """How rules lead from the given plan, as a logical one, to the chosen one."""
+    derive: Callable[[], tuple[Step, ...]] = field(default=tuple, repr=False, compare=False)
+    """Finds the steps, when somebody asks for them."""
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """How rules lead from the given plan, as a logical one, to the chosen one."""
+        return self.derive()
 
     @property
     def is_better(self) -> bool:
@@ -75,10 +85,7 @@ def optimize(
 
     Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
-    search = Search(plan, statistics, rules=rules, budget=budget, units=units)
-    while not search.is_done:
-        search.advance()
-    return search.choice
+    return Search(plan, statistics, rules=rules, budget=budget, units=units).finish()
 
 
 class Search:
@@ -123,6 +130,21 @@ class Search:
                 self.is_done = True
         return self.is_done
 
+    def finish(self) -> Choice:
+        """Do what is left; gives the choice."""
+        while not self.is_done:
+            self.advance()
+        return self.choice
+
+    def in_slices(self) -> Generator[None, None, None]:
+        """Do what is left in slices of a millisecond or so, with a pause before each. How long they are
+        changes nothing in what is found."""
+        while not self.is_done:
+            yield
+            until = perf_counter() + SLICE
+            while not self.advance() and perf_counter() < until:
+                pass
+
     def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
         """Let the memo know the plan, simplified, with its joins written in the one way."""
         start = {}
@@ -164,7 +186,7 @@ class Search:
             self._given_cost,
             self._cheapest.priced,
             self._is_complete,
-            () if best is self._plan else tuple(self._derive(best)),
+            tuple if best is self._plan else partial(self._derive, best),
         )
 
     def _candidates(self) -> Iterator[Plan]:
@@ -174,8 +196,10 @@ class Search:
             for i in range(max(map(len, outputs.values()))):
                 yield Plan({name: found[min(i, len(found) - 1)].node for name, found in outputs.items()})
 
-    def _derive(self, plan: Plan) -> Iterator[Step]:
+    def _derive(self, plan: Plan) -> tuple[Step, ...]:
+        steps: list[Step] = []
         for name, root in plan.outputs.items():
             self._memo.group(root)
-            for step in without_detours(self._memo.equations.steps(self._start[name], root)):
-                yield replace(step, output=name)
+            found = without_detours(self._memo.equations.steps(self._start[name], root))
+            steps += (replace(step, output=name) for step in found)
+        return tuple(steps)

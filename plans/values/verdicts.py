@@ -57,6 +57,8 @@ class CounterExample:
     """What the one plan gives there, in normal form."""
     right: Sequence[Element]
     """What the other plan gives there."""
+    raised: str = ""
+    """Which of the plans raises which error there, where one does and the other does not."""
 
     @property
     def size(self) -> int:
@@ -68,7 +70,8 @@ class CounterExample:
         from midstream.plans.values.timelines import drawn
 
         rows = [(name, elements) for name, elements in self.streams.items() if elements]
-        return drawn([*rows, (left, self.left), (right, self.right)])
+        drawing = drawn([*rows, (left, self.left), (right, self.right)])
+        return f"{drawing}\n{self.raised}" if self.raised else drawing
 
     def __str__(self) -> str:
         return self.drawn()

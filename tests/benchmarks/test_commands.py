@@ -18,7 +18,7 @@ from midstream.benchmarks.commands import app
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
 from midstream.benchmarks.measuring import ItemResult
-from midstream.benchmarks.memory import SHORTEST, Sample
+from midstream.benchmarks.memory import SHORTEST, MemorySample
 from midstream.cli import build
 
 COMMANDS = build(sub_apps=(("bench", app),))
@@ -219,7 +219,7 @@ def test_memory_is_watched(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_flat", [True, False])
 def test_the_verdict_on_memory_is_the_exit_status(is_flat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     values = (5, 10, 10, 10 if is_flat else 20)
-    run = memory.MemoryRun(4, 1, 1, tuple(Sample(i, 2**20 * v, v) for i, v in enumerate(values)))
+    run = memory.MemoryRun(4, 1, 1, tuple(MemorySample(i, 2**20 * v, v) for i, v in enumerate(values)))
     monkeypatch.setattr(memory, "watch", lambda elements, seed, progress: run)
     result = invoke("memory")
     assert result.exit_code == (0 if is_flat else 1)

@@ -11,7 +11,7 @@ from midstream.benchmarks import measuring
 from midstream.benchmarks.contenders import Contender
 from midstream.benchmarks.item import Item, Workload, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import Comparison, ItemResult, Measured, Spread, runs
+from midstream.benchmarks.measuring import Contest, ItemResult, Measured, Spread, runs
 from midstream.plans.values.streams import Element
 
 JOIN = ITEMS[0]
@@ -35,12 +35,12 @@ def test_a_warm_up_is_short_and_not_measured(monkeypatch: pytest.MonkeyPatch) ->
         return [contender(name, size) for size in (1, 64) for name in ("by hand", "midstream")]
 
     monkeypatch.setattr(measuring, "contenders", watched)
-    comparison = Comparison(small(), 1, (1, 64), ())
-    comparison.warm_up(1)
-    comparison.repeat(2)
-    comparison.repeat(2)
+    contest = Contest(small(), 1, (1, 64), ())
+    contest.warm_up(1)
+    contest.repeat(2)
+    contest.repeat(2)
     assert log == [("midstream", 1, 20), ("by hand", 64, 400), ("by hand", 64, 400)]
-    assert [len(one.seconds) for one in comparison.result().measured] == [0, 0, 2, 0]
+    assert [len(one.seconds) for one in contest.result().measured] == [0, 0, 2, 0]
 
 
 def test_runs_count_the_peers() -> None:

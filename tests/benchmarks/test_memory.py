@@ -10,7 +10,7 @@ from midstream.benchmarks.memory import (
     WINDOW,
     Halves,
     MemoryRun,
-    Sample,
+    MemorySample,
     resident_bytes,
     watch,
     watched_plan,
@@ -64,8 +64,10 @@ def test_the_plan_has_the_operators_that_are_named() -> None:
 
 
 def test_what_grows_is_called_growing() -> None:
-    def samples(*values: int, resident: bool = True) -> tuple[Sample, ...]:
-        return tuple(Sample(i, 10 * value if resident else None, value) for i, value in enumerate(values))
+    def samples(*values: int, resident: bool = True) -> tuple[MemorySample, ...]:
+        return tuple(
+            MemorySample(i, 10 * value if resident else None, value) for i, value in enumerate(values)
+        )
 
     flat = MemoryRun(4, 0, 1, samples(1, 100, 90, 100))
     assert (flat.is_flat, flat.state, flat.memory) == (True, Halves(100, 100), Halves(1000, 1000))

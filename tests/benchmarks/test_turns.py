@@ -1,4 +1,4 @@
-"""Comparisons run in processes of their own, in turn."""
+"""Contests run in processes of their own, in turn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from midstream.benchmarks import turns
 from midstream.benchmarks.items import ITEMS
-from midstream.benchmarks.measuring import Comparison, runs
+from midstream.benchmarks.measuring import Contest, runs
 from midstream.benchmarks.options import BenchmarkError
 
 JOIN = ITEMS[0]
@@ -30,7 +30,7 @@ def test_each_window_is_measured_in_turn() -> None:
     assert results[0].measured[0].results > results[1].measured[0].results > 0
 
 
-def die(comparison: Callable[[], Comparison], number: int) -> None:
+def die(contest: Callable[[], Contest], number: int) -> None:
     """What happens to a process for which there is no memory."""
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import midstream as ms
+from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.properties import input_nodes
 
 S = ms.stream("s", x="integer", y="float")
@@ -22,6 +23,13 @@ PLAN = W.distinct().plan()
 OTHER = W.union(W).distinct().plan()
 STATISTICS = ms.Statistics({node: ms.StreamStatistics(d=5.0, l=60.0) for node in input_nodes(PLAN)})
 ELEMENTS = [(1, 2, (5, 1.0))]
+UNTWICE = (
+    "untwice",
+    "distinct(distinct(S)) = distinct(S)",
+    ms.Shape(Distinct, ms.Shape(Distinct)),
+    lambda node: [node.inputs[0]],
+    lambda node, lower: lower,
+)
 SCRIPT = "CREATE STREAM bid(item INT, at TIMESTAMP) ORDERED BY at;"
 
 WRONG: list[Any] = [
@@ -118,6 +126,7 @@ RIGHT: dict[str, Call] = {
     "Engine.migrate by proof": on_engine("migrate", OTHER, proof=ms.equivalent(PLAN, OTHER)),
     "Engine.statistics": on_engine("statistics", "query"),
     "Engine.optimize": on_engine("optimize", "query"),
+    "Engine.optimize in slices": on_engine("optimize", "query", budget=5),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
     "Engine.query": on_engine("query", "query"),
     "Query.progress": of(lambda output: engine().query().progress(output), "out"),
@@ -127,10 +136,15 @@ RIGHT: dict[str, Call] = {
     "Statistics": of(ms.Statistics, {}, {S["x"] > 7: 0.1}, {"x": {1: 0.5}}),
     "StreamStatistics": of(ms.StreamStatistics, d=5.0, l=60.0, g=1),
     "optimize": of(ms.optimize, PLAN, STATISTICS),
+    "Steps": of(ms.Steps, 5),
+    "Milliseconds": of(ms.Milliseconds, 5.0),
     "price": of(ms.price, PLAN, STATISTICS),
     "enumerate_plans": of(ms.enumerate_plans, PLAN),
     "dumps": of(ms.dumps, PLAN),
     "loads": of(ms.loads, ms.dumps(PLAN)),
+    "Shape": of(ms.Shape, Distinct, ms.Shape(Distinct)),
+    "Rule": of(ms.Rule, *UNTWICE),
+    "verify_rule": of(ms.verify_rule, ms.Rule(*UNTWICE), plans=1, inputs=5, examples=[], seconds=1.0, seed=1),
     "equivalent": of(ms.equivalent, ELEMENTS, ELEMENTS),
     "equivalent, of plans": of(ms.equivalent, PLAN, PLAN, steps=5, seconds=1.0),
     "normal_form": of(ms.normal_form, ELEMENTS),
@@ -195,8 +209,8 @@ RIGHT: dict[str, Call] = {
 
 GIVEN_OUT = {
     "BEGINNING", "FOREVER", "STRATEGIES", "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
-    "Equivalence", "Metadata", "Migration", "MigrationReport", "StateSize", "Transition", "report",
-    "settled", "streaming_gc",
+    "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "Search", "StateSize",
+    "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""
 

@@ -317,7 +317,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "plain_svg", lambda *_: "<svg></svg>\n")
     monkeypatch.setattr(demo, "demonstrate", lambda *_: demonstrated())
     monkeypatch.setattr(turns, "measure", lambda *_: measured())
-    samples = tuple(memory.Sample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
+    samples = tuple(memory.MemorySample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
     monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
     run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
     monkeypatch.setattr(files, "measure_files", lambda *_: run)

@@ -112,7 +112,7 @@ class Run:
 
     def objects(self) -> list[Operator]:
         """What runs."""
-        return list(base_of(self.engine).operators().values())
+        return list(base_of(self.engine).running.values())
 
 
 def names(transition: Transition) -> list[list[str]]:
@@ -181,7 +181,7 @@ def test_two_queries_share_what_one_of_them_exchanges(name: str) -> None:
     plans = {"first": NEW, "second": looped(PAIRS).distinct().plan()}
     other = "second" if name == "first" else "first"
     nodes = one.engine.query(other).physical.nodes
-    theirs = [operator for node, operator in base_of(one.engine).operators().items() if node in nodes]
+    theirs = [operator for node, operator in base_of(one.engine).running.items() if node in nodes]
     migration = one.engine.migrate(plans[name], query=name)
     assert len(migration.parts) == 1
     assert migration.phase is Phase.MOVING

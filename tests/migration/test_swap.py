@@ -137,9 +137,9 @@ def test_what_both_plans_have_goes_on_with_its_state() -> None:
     results: list[Element] = []
     engine = Engine(kept.filter(LARGE).filter(ODD).plan(), results.extend)
     engine.push("a", chronons([(0, (1,)), (2, (3,))]))
-    before = base_of(engine).operators()
+    before = dict(base_of(engine).running)
     swap = engine.migrate(kept.filter(ODD).filter(LARGE).plan(), "swap")
-    after = base_of(engine).operators()
+    after = dict(base_of(engine).running)
     assert swap.phase is Phase.DONE
     shared = [node for node in after if node in before]
     assert {type(after[node]).__name__ for node in shared} == {"TimeWindow", "FifoDistinct"}
@@ -271,10 +271,10 @@ def test_above_them_where_intervals_begin_there_is_nothing_to_part() -> None:
     results: list[Element] = []
     engine = Engine(signed_plan(WINDOW.filter(ODD).plan()), results.extend)
     engine.push("a", chronons([(0, (1,)), (5, (3,))]))
-    before = base_of(engine).operators()
+    before = dict(base_of(engine).running)
     swap = vouched(engine, WINDOW.filter(ODD).filter(LARGE).plan(), "swap")
     assert swap.phase is Phase.DONE
-    after = base_of(engine).operators()
+    after = dict(base_of(engine).running)
     assert len(after) == len(before) + 1
     assert all(after[node] is operator for node, operator in before.items())
     history = [(0, 10, (1,)), (5, 15, (3,))]

@@ -71,7 +71,7 @@ def test_after_a_change_the_window_is_what_the_plan_says() -> None:
     engine.push("bids", chronons([(1, (1, 1))]))
     narrow = BIDS.window(4)
     shared = engine.add(narrow.plan(), name="narrow").physical.nodes
-    assert {node for node in shared if node in base_of(engine).operators()}
+    assert {node for node in shared if node in base_of(engine).running}
     engine.remove("narrow")
     migration = engine.migrate(narrow.distinct().filter(BIDS["price"] > 0).plan())
     engine.push("bids", chronons([(2, (1, 1)), (9, (1, 1))]))

@@ -61,7 +61,7 @@ def results(case: Any, events: Iterable[Event]) -> list[Element]:
 def test_an_operator_gives_the_same_elements_whatever_the_batches(case: Any, data: st.DataObject) -> None:
     """Not only the same snapshots: the very same multiset of elements, for batches of one, of any size and of
     all, with and without heartbeats, and with streams in step or one behind the other."""
-    streams = data.draw(case.streams())
+    streams = data.draw(case.streams)
     events = data.draw(interleavings(streams))
     expected = Counter(results(case, at_once(streams)))
     if case.heeds_heartbeats:

@@ -39,7 +39,7 @@ def test_operators_are_measured_while_they_are_watched() -> None:
         assert (filtered.received, filtered.emitted, filtered.selectivity) == (10, 5, 0.5)
         assert (joined.received, joined.selectivity) == (25, joined.emitted / (5 * 20))
         assert joined.emitted > 0
-        assert joined.state.elements == len(list(base_of(engine).operators()[joined.node].state()))
+        assert joined.state.elements == len(list(base_of(engine).running[joined.node].state()))
         assert joined.state.bytes > 50 * joined.state.elements
         assert all(m.seconds > 0 and m.microseconds == 1e6 * m.seconds / m.received for m in read())
         assert "10 in, 5 out, keeps 0" in str(filtered)

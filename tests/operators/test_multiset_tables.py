@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from midstream.operators.base.arrivals import Arrivals
 from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.port_order import PortOrder
 from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.run import run
 from midstream.operators.joins.covers import KeyCovers
@@ -353,7 +353,7 @@ def test_of_equal_right_rows_only_the_last_end_is_kept(kind: type[SemiJoin | Ant
 
 
 def test_arrivals_come_in_order_each_port_waiting_for_the_other() -> None:
-    arrivals = Arrivals(2)
+    arrivals = PortOrder(2)
     assert arrivals.take(0, [(1, 9, "a"), (4, 9, "b"), (6, 9, "c")], BEGINNING) == []
     assert (len(arrivals), list(arrivals), arrivals.first(0)) == (
         3,

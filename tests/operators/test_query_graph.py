@@ -143,11 +143,11 @@ def test_equal_subplans_run_once() -> None:
     counts = S.group_by("x").aggregate(n=count())
     engine = Engine(counts.plan())
     engine.push("s", chronons([(0, (1, 1))]))
-    (running,) = [o for o in base_of(engine).operators().values() if type(o).__name__ == "Aggregate"]
+    (running,) = [o for o in base_of(engine).running.values() if type(o).__name__ == "Aggregate"]
     engine.add(counts.filter(counts["n"] > 1).plan(), name="more")
-    assert [o for o in base_of(engine).operators().values() if type(o).__name__ == "Aggregate"] == [running]
+    assert [o for o in base_of(engine).running.values() if type(o).__name__ == "Aggregate"] == [running]
     engine.remove()
-    assert running in base_of(engine).operators().values()
+    assert running in base_of(engine).running.values()
     engine.remove("more")
     with pytest.raises(UnknownStreamError, match="no query runs"):
         engine.progress()
@@ -228,14 +228,14 @@ def test_a_migration_leaves_what_other_queries_share() -> None:
     partners = [(t, (t % 3,)) for t in range(60)]
     engine.push("s", chronons(history[:20]))
     engine.push("t", chronons(partners[:20]))
-    (shared,) = [o for o in base_of(engine).operators().values() if "Distinct" in type(o).__name__]
+    (shared,) = [o for o in base_of(engine).running.values() if "Distinct" in type(o).__name__]
     migration = engine.migrate(narrow.join(T, on=[("x", "z")]).plan())
     assert {str(node.operator) for node in host_of(engine).exchangeable_inputs()} == {"distinct", "window 10"}
     for t in range(20, 60, 5):
         engine.push("s", chronons(history[t : t + 5]))
         engine.push("t", chronons(partners[t : t + 5]))
     assert migration.phase.value == "done"
-    assert shared in base_of(engine).operators().values()
+    assert shared in base_of(engine).running.values()
     engine.close()
     streams = {"s": list(chronons(history)), "t": list(chronons(partners))}
     assert equivalent(results, run(first.plan(), streams))
@@ -254,17 +254,17 @@ def test_what_others_share_can_be_exchanged_and_stays_for_them(goes: bool) -> No
     engine.add(unfiltered.plan(), others.extend, name="distinct")
     rows = list(chronons((t, (t % 3, t % 4)) for t in range(60)))
     engine.push("s", rows[:10])
-    before = {node: base_of(engine).operators()[node] for node in engine.query("distinct").physical.nodes[1:]}
+    before = {node: base_of(engine).running[node] for node in engine.query("distinct").physical.nodes[1:]}
     migration = engine.migrate(S.filter(S["y"] > 1).distinct().plan())
     assert len(migration.parts) == 1
     assert [str(node.operator) for node in before] == ["time-window 10", "distinct"]
-    assert all(base_of(engine).operators()[node] is operator for node, operator in before.items())
+    assert all(base_of(engine).running[node] is operator for node, operator in before.items())
     engine.push("s", rows[10:14])
     if goes:
         engine.remove("distinct")
     engine.push("s", rows[14:])
     assert migration.phase.value == "done"
-    running = set(map(id, base_of(engine).operators().values()))
+    running = set(map(id, base_of(engine).running.values()))
     assert [id(one) in running for one in before.values()] == [True, not goes]
     engine.close()
     assert verdict(specified(old.plan(), {"s": rows}), results)

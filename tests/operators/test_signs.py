@@ -19,8 +19,9 @@ from inside import box_of
 from midstream.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
+from midstream.operators.functions.user_aggregates import MergedByValue
 from midstream.operators.signs import signed_plan
-from midstream.operators.signs.accumulators import Largest, MergedBySign, accumulator_by_sign
+from midstream.operators.signs.accumulators import Largest, accumulator_by_sign
 from midstream.operators.signs.buckets import Buckets
 from midstream.operators.signs.converters import IntervalsToSigns, SignsToIntervals
 from midstream.operators.signs.join import SignedJoin
@@ -405,7 +406,7 @@ def test_a_change_costs_a_logarithm_of_merges() -> None:
         calls += 1
         return max(one, other)
 
-    accumulator = MergedBySign(aggregates.UserAggregate("largest", lambda x: x, merge, lambda x: x))
+    accumulator = MergedByValue(aggregates.UserAggregate("largest", lambda x: x, merge, lambda x: x))
     for value in range(4096):
         accumulator.add(value, FOREVER)
     calls = 0

@@ -53,7 +53,7 @@ def moved_form(form: NormalForm, by: int) -> NormalForm:
 @given(data=st.data())
 def test_an_operator_does_the_same_at_any_time(case: Any, data: st.DataObject) -> None:
     """Element by element, whatever the size and sign of the timestamps: no float may come near them."""
-    streams = data.draw(case.streams())
+    streams = data.draw(case.streams)
     events = data.draw(interleavings(streams))
     by = data.draw(st.sampled_from(SHIFTS)) // case.period * case.period
     ports = {name: port for port, name in enumerate(case.sources)}

@@ -49,10 +49,10 @@ class Watched:
             "state": sorted(map(repr, base.state())),
             "operators": [
                 (str(node.operator), operator.emitted, operator.reached, operator.progress(), operator.size())
-                for node, operator in base.operators().items()
+                for node, operator in base.running.items()
             ],
             "nodes": [(base.made(node), base.progress_of(node)) for node in base.plan.nodes],
-            "latest": [getattr(operator, "latest", None) for operator in base.operators().values()],
+            "latest": [getattr(operator, "latest", None) for operator in base.running.values()],
         }
 
 
@@ -124,7 +124,7 @@ def test_a_compiled_box_does_at_every_step_what_a_walked_one_does(workload: Work
 def test_what_an_operator_tells_is_true_at_once(compile: bool) -> None:
     """Nobody has to be asked first for the counts of operators that run as one loop."""
     engine = Engine(BIDS.filter(col("price") > 1).window(5).select("item").plan(), compile=compile)
-    running = list(base_of(engine).operators().values())
+    running = list(base_of(engine).running.values())
     engine.push("bids", chronons([(1, (7, 1)), (2, (7, 2)), (3, (7, 3))]))
     assert [(one.emitted, one.reached) for one in running] == [(2, [3])] * 3
     engine.push("bids", chronons([(4, (7, 4))]))

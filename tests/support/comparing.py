@@ -1,11 +1,11 @@
-"""Comparisons of the benchmark in the process of the test."""
+"""Contests of the benchmark in the process of the test."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from midstream.benchmarks.item import Workload
-from midstream.benchmarks.measuring import Comparison, ItemResult
+from midstream.benchmarks.measuring import Contest, ItemResult
 
 
 def compared(
@@ -15,9 +15,9 @@ def compared(
     peers: Collection[str] = (),
     repetitions: int = 1,
 ) -> ItemResult:
-    """What a comparison finds whose contenders run in turn."""
-    comparison = Comparison(work, seed, sizes, peers)
+    """What a contest finds whose contenders run in turn."""
+    contest = Contest(work, seed, sizes, peers)
     for _ in range(repetitions):
-        for number in range(len(comparison)):
-            comparison.repeat(number)
-    return comparison.result()
+        for number in range(len(contest)):
+            contest.repeat(number)
+    return contest.result()

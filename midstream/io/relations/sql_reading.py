@@ -13,8 +13,6 @@ from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, ro
 from midstream.io.relations.errors import DatabaseError
 from midstream.plans.values.schema import Column, Type, suggest
 
-Converter = Callable[[Any], Any]
-
 
 def chunks(
     engine: sa.Engine, declared: Declaration, origin: Origin, table: str | None, query: str | None
@@ -100,7 +98,7 @@ def _flag(value: int) -> bool | int:
     return bool(value) if value in (0, 1) else value
 
 
-CONVERTERS: Mapping[Type, Mapping[type, Converter]] = {
+CONVERTERS: Mapping[Type, Mapping[type, Callable[[Any], Any]]] = {
     Type.INTEGER: {Decimal: _whole},
     Type.FLOAT: {Decimal: float},
     Type.STRING: {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,9 +21,10 @@ FINITE = st.sampled_from((1, 1, 2, 3, 5, 8))
 class SplitCase(Case):
     """An element is kept until its last piece has begun."""
 
-    def streams(self, *, max_size: int = 10) -> st.SearchStrategy[dict[str, list[Element]]]:
+    @cached_property
+    def streams(self) -> st.SearchStrategy[dict[str, list[Element]]]:
         is_finite = self.plan.root.operator.length == 1
-        return st.fixed_dictionaries({"s0": elements(PLAIN, forever=not is_finite, max_size=max_size)})
+        return st.fixed_dictionaries({"s0": elements(PLAIN, forever=not is_finite, max_size=10)})
 
     def check_size(self, size: int, histories: Histories, reached: Sequence[Time]) -> None:
         now, length = reached[0], self.plan.root.operator.length

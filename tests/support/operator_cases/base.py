@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from hypothesis import strategies as st
@@ -75,9 +76,10 @@ class Case:
         """A new one, with empty state."""
         return running_operator(self.node)
 
-    def streams(self, *, max_size: int = 10) -> st.SearchStrategy[dict[str, list[Element]]]:
+    @cached_property
+    def streams(self) -> st.SearchStrategy[dict[str, list[Element]]]:
         """Complete inputs."""
-        one = elements(self.payloads, chronons=self.has_chronons, max_size=max_size)
+        one = elements(self.payloads, chronons=self.has_chronons, max_size=10)
         return st.fixed_dictionaries(dict.fromkeys(self.sources, one))
 
     def specified(self, histories: Histories) -> NormalForm:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hypothesis import strategies as st
@@ -47,8 +48,9 @@ class JoinCase(Case):
         ]
         return running_operator(Node(self.node.operator, tuple(inputs)))
 
-    def streams(self, *, max_size: int = 10) -> st.SearchStrategy[dict[str, list[Element]]]:
-        one = elements(self.payloads, max_size=max_size)
+    @cached_property
+    def streams(self) -> st.SearchStrategy[dict[str, list[Element]]]:
+        one = elements(self.payloads, max_size=10)
         if self.behind_windows:
             one = one.map(lambda stream: [(start, start + LENGTH, row) for start, _, row in stream])
         return st.fixed_dictionaries(dict.fromkeys(self.sources, one))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, groupby
 from typing import Any
 
@@ -160,8 +161,9 @@ class SignedCase(Case):
     like: Case | None = None
     """A case with the inputs that this one is to have too."""
 
-    def streams(self, *, max_size: int = 10) -> st.SearchStrategy[dict[str, list[Element]]]:
-        return (super() if self.like is None else self.like).streams(max_size=max_size)
+    @cached_property
+    def streams(self) -> st.SearchStrategy[dict[str, list[Element]]]:
+        return (super() if self.like is None else self.like).streams
 
     def operator(self) -> Operator:
         inner = running_operator(self.node)

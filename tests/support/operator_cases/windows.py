@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hypothesis import strategies as st
@@ -48,8 +49,9 @@ class RowsCase(Case):
 
     groups: tuple[int, ...] = ()
 
-    def streams(self, *, max_size: int = 10) -> st.SearchStrategy[dict[str, list[Element]]]:
-        every = super().streams(max_size=max_size)
+    @cached_property
+    def streams(self) -> st.SearchStrategy[dict[str, list[Element]]]:
+        every = super().streams
         if self.plan.root.operator.ties == "arrival":
             return every
         return every.map(lambda streams: {name: self._untied(one) for name, one in streams.items()})

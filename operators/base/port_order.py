@@ -9,25 +9,25 @@ from operator import itemgetter
 
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 
-Arrival = tuple[Time, int, Element]
+PortElement = tuple[Time, int, Element]
 """Start, port, element."""
 
 _START = itemgetter(0)
 
 
-class Arrivals:
+class PortOrder:
     """Holds back each element until no other port can bring an earlier one.
 
     State    The elements that start after the last bound, of each port in order of arrival: as every port is
              ordered by start, a queue for each suffices.
     Cost     O(1) per element, plus merging what one call releases.
 
-    >>> arrivals = Arrivals(2)
-    >>> arrivals.take(0, [(3, 9, "a"), (7, 9, "b")], bound=3)
+    >>> order = PortOrder(2)
+    >>> order.take(0, [(3, 9, "a"), (7, 9, "b")], bound=3)
     [(3, 0, (3, 9, 'a'))]
-    >>> arrivals.take(1, [(4, 5, "c"), (8, 9, "d")], bound=7)
+    >>> order.take(1, [(4, 5, "c"), (8, 9, "d")], bound=7)
     [(4, 1, (4, 5, 'c')), (7, 0, (7, 9, 'b'))]
-    >>> arrivals.first(0), arrivals.first(1)
+    >>> order.first(0), order.first(1)
     (None, 8)
     """
 
@@ -39,7 +39,7 @@ class Arrivals:
         self._next: Time = FOREVER
         """The earliest start that waits."""
 
-    def take(self, port: int, batch: Batch, bound: Time) -> list[Arrival]:
+    def take(self, port: int, batch: Batch, bound: Time) -> list[PortElement]:
         """Take a batch of one port; give out, in order, what starts at or before the bound."""
         queue = self._waiting[port]
         if len(batch) == 1 and (queue or batch[0][0] > bound):
@@ -55,7 +55,7 @@ class Arrivals:
         ready = [(element[0], port, element) for element in batch]
         return ready if self._next > bound else self._with_waiting(ready, bound)
 
-    def _with_waiting(self, ready: list[Arrival], bound: Time) -> list[Arrival]:
+    def _with_waiting(self, ready: list[PortElement], bound: Time) -> list[PortElement]:
         first: Time = FOREVER
         for port, queue in self._numbered:
             while queue and queue[0][0] <= bound:

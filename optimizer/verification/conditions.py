@@ -1,0 +1,107 @@
+"""Random expressions over columns of small integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from midstream.plans.expressions.aggregates import (
+    AggregateCall,
+    avg,
+    count,
+    count_distinct,
+    max_,
+    min_,
+    sum_,
+)
+from midstream.plans.expressions.expressions import (
+    TRUE,
+    Col,
+    Const,
+    Expression,
+    Not,
+    conjunction,
+    disjunction,
+    equality,
+)
+from midstream.plans.expressions.operands import col, lit, opaque
+
+
+def is_even(value: int | None) -> bool | None:
+    """A function that no rule can look into."""
+    return None if value is None else value % 2 == 0
+
+
+def condition(random: Random, names: Sequence[str]) -> Expression:
+    """A condition over some columns; over none, one that reads nothing."""
+    if not names or random.random() < 0.06:
+        return random.choice((TRUE, Const(False), Const(None)))
+    roll = random.random()
+    if roll < 0.15:
+        return conjunction([condition(random, names), condition(random, names)])
+    if roll < 0.22:
+        return disjunction([condition(random, names), condition(random, names)])
+    if roll < 0.27:
+        return Not(condition(random, names))
+    return _comparison(random, names)
+
+
+def _comparison(random: Random, names: Sequence[str]) -> Expression:
+    one = col(random.choice(names))
+    other = col(random.choice(names)) if random.random() < 0.4 else lit(random.choice((0, 1)))
+    match random.choice(("=", "=", "<", "<=", "<>", ">", "null", "known", "opaque", "sum")):
+        case "=":
+            return (one == other).expression
+        case "<":
+            return (one < other).expression
+        case "<=":
+            return (one <= other).expression
+        case "<>":
+            return (one != other).expression
+        case ">":
+            return (one > other).expression
+        case "null":
+            return one.is_null().expression
+        case "known":
+            return (~one.is_null()).expression
+        case "opaque":
+            return opaque(is_even, [random.choice(names)], "boolean?").expression
+        case _:
+            return (one + other == lit(1)).expression
+
+
+def matching(random: Random, left: Sequence[str], right: Sequence[str]) -> Expression:
+    """A condition over pairs: for the most part of equalities."""
+    parts: list[Expression] = []
+    if left and right:
+        for _ in range(random.choice((0, 1, 1, 1, 1, 2))):
+            parts.append(equality(random.choice(left), random.choice(right)))
+    if random.random() < 0.2:
+        parts.append(condition(random, [*left, *right]))
+    return conjunction(parts)
+
+
+def computed(random: Random, names: Sequence[str]) -> Expression:
+    """An integer, for the most part a column."""
+    if not names:
+        return Const(random.choice((0, 1)))
+    one = random.choice(names)
+    match random.choice(("column", "column", "column", "column", "sum", "next", "constant")):
+        case "sum":
+            return (col(one) + col(random.choice(names))).expression
+        case "next":
+            return (col(one) + 1).expression
+        case "constant":
+            return Const(random.choice((0, 1)))
+        case _:
+            return Col(one)
+
+
+def aggregate(random: Random, names: Sequence[str], *, integer: bool) -> AggregateCall:
+    """An aggregate function, of integers where that is asked for."""
+    if not names:
+        return count()
+    makers = [lambda name: count(), count, sum_, sum_, min_, max_, max_, count_distinct]
+    if not integer:
+        makers.append(avg)
+    return random.choice(makers)(random.choice(names))

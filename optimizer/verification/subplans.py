@@ -1,0 +1,280 @@
+"""Random small subplans of a shape: what a rule is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from midstream.optimizer.rules.rule import ANY, Shape
+from midstream.optimizer.verification.conditions import aggregate, computed, condition, matching
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    AntiJoin,
+    Coalesce,
+    CountWindow,
+    Difference,
+    Distinct,
+    Dstream,
+    Filter,
+    Granularity,
+    Intersection,
+    Istream,
+    Join,
+    Logical,
+    MaxUnion,
+    PartitionedWindow,
+    Project,
+    SemiJoin,
+    Source,
+    Split,
+    StrictDifference,
+    Ties,
+    TimeWindow,
+    Union,
+)
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import has_arrival_order, logical
+from midstream.plans.expressions.expressions import Col
+from midstream.plans.values.errors import MidstreamError, PlanError
+from midstream.plans.values.schema import Column, Schema, Type
+
+Names = tuple[str, ...]
+
+TRIES = 200
+"""How often something is drawn that does not fit together before a shape is given up."""
+
+FRESH = "xyzuvwabcdefghijklmnopq"
+"""Names of columns, in the order in which they are used."""
+
+
+class Subplans:
+    """Random subplans over streams of small integers, some of which may be unknown.
+
+    Each comes out well-formed: what does not fit together is drawn again. Subplans of the same columns are
+    sometimes the same, so that rules that ask for equal inputs find some.
+
+    >>> from midstream.optimizer.rules.rule import ANY, Shape
+    >>> shape = Shape(Distinct, Shape(Join))
+    >>> shape.fits(Subplans(Random(1)).of(shape))
+    True
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self._made: dict[Names, list[Node]] = {}
+        self._used: list[str] = []
+        self._streams = 0
+
+    def of(self, shape: Shape) -> Node:
+        """One of that shape. Raises PlanError where it seems that there is none."""
+        reason: MidstreamError | None = None
+        for _ in range(TRIES):
+            self._made, self._used, self._streams = {}, [], 0
+            try:
+                return self.draw(shape, None, 1)
+            except MidstreamError as error:
+                reason = error
+        raise PlanError(f"no subplan of the shape was found; the last try: {reason}")
+
+    def draw(self, shape: Shape, names: Names | None, depth: int) -> Node:
+        """A subplan, with columns of these names if there are any given; where the shape says nothing, with
+        at most `depth` operators above a stream."""
+        node = self._input(names, depth) if shape.is_any else self._of_kind(shape, names, depth)
+        self._made.setdefault(node.schema.names, []).append(node)
+        return node
+
+    def fresh(self, number: int) -> Names:
+        """Names of columns that are new or, seldom, are used elsewhere."""
+        names: list[str] = []
+        for _ in range(number):
+            again = [name for name in self._used if name not in names]
+            if again and self.random.random() < 0.12:
+                names.append(self.random.choice(again))
+            else:
+                turn, letter = divmod(len(self._used), len(FRESH))
+                self._used.append(f"{FRESH[letter]}{turn or ''}")
+                names.append(self._used[-1])
+        return tuple(names)
+
+    def _of_kind(self, shape: Shape, names: Names | None, depth: int) -> Node:
+        asked = tuple(kind for kind in shape.kinds if issubclass(kind, Logical))
+        if not asked:
+            return self._physical(shape, names, depth)
+        kinds = [kind for kind in DRAWN if issubclass(kind, asked)]
+        if not kinds:
+            raise PlanError(f"found {' or '.join(kind.__name__ for kind in asked)}, which nothing draws")
+        return DRAWN[self.random.choice(kinds)](self, shape, names, depth)
+
+    def _physical(self, shape: Shape, names: Names | None, depth: int) -> Node:
+        """Some operator with one of its implementations."""
+        node = DRAWN[self.random.choice([kind for kind in DRAWN if kind in IMPLEMENTATIONS])](
+            self, shape, names, depth
+        )
+        choices = [
+            physical
+            for each in IMPLEMENTATIONS[type(logical(node))]
+            if each.obstacle(physical := Node(Physical(each.name, logical(node)), node.inputs)) is None
+        ]
+        if not choices:
+            raise PlanError(f"nothing runs {node.operator}")
+        return self.random.choice(choices)
+
+    def _input(self, names: Names | None, depth: int) -> Node:
+        """What a rule does not look into: a stream, a small subplan, or one that is there already."""
+        roll = self.random.random()
+        made = [node for has, nodes in self._made.items() if names in (None, has) for node in nodes]
+        if made and roll < (0.3 if names else 0.05):
+            return self.random.choice(made)
+        if depth and roll < 0.6:
+            return DRAWN[self.random.choice(ABOVE_STREAMS)](self, ANY, names, depth - 1)
+        return self._stream(names)
+
+    def _stream(self, names: Names | None) -> Node:
+        if names is None:
+            names = self.fresh(self.random.choice((1, 1, 2)))
+        columns = tuple(Column(name, Type.INTEGER, self.random.random() < 0.7) for name in names)
+        self._streams += 1
+        return Node(Source(f"s{self._streams}", Schema(columns), intervals=self.random.random() < 0.5))
+
+
+Drawer = Callable[[Subplans, Shape, "Names | None", int], Node]
+
+
+def numbers(node: Node) -> Names:
+    """The columns that conditions compare with integers."""
+    return tuple(c.name for c in node.schema if c.type in (Type.INTEGER, Type.FLOAT))
+
+
+def _filter(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    below = make.draw(shape.of_input(0), names, depth)
+    return Node(Filter(condition(make.random, numbers(below))), (below,))
+
+
+def _project(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    random = make.random
+    below = make.draw(shape.of_input(0), None, depth)
+    if names is None and random.random() < 0.5:
+        kept = random.sample(below.schema.names, random.randint(1, len(below.schema)))
+        return Node(Project(tuple((name, Col(name)) for name in kept)), (below,))
+    names = names or make.fresh(random.choice((1, 2)))
+    return Node(Project(tuple((name, computed(random, numbers(below))) for name in names)), (below,))
+
+
+def _join(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    random = make.random
+    ours = theirs = None
+    if names is not None:
+        # Either side has a column, and perhaps one that the join drops.
+        taken = [name for name in names if random.random() < 0.5]
+        ours, theirs = (
+            tuple(side) + make.fresh(random.choice((0, 1)) if side else 1)
+            for side in (taken, [name for name in names if name not in taken])
+        )
+    left = make.draw(shape.of_input(0), ours, depth)
+    right = make.draw(shape.of_input(1), theirs, depth)
+    if names is None:
+        every = [*left.schema.names, *right.schema.names]
+        kept = random.choice((len(every), random.randint(1, len(every))))
+        names = tuple(random.sample(every, kept))
+    return Node(Join(matching(random, numbers(left), numbers(right)), names), (left, right))
+
+
+def _matching(kind: type[SemiJoin] | type[AntiJoin]) -> Drawer:
+    def draw(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+        left = make.draw(shape.of_input(0), names, depth)
+        right = make.draw(shape.of_input(1), None, depth)
+        return Node(kind(matching(make.random, numbers(left), numbers(right))), (left, right))
+
+    return draw
+
+
+def _union(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    first = make.draw(shape.of_input(0), names, depth)
+    more = range(1, max(len(shape.inputs), make.random.choice((2, 2, 2, 3))))
+    rest = [make.draw(shape.of_input(place), first.schema.names, depth) for place in more]
+    return Node(Union(), (first, *rest))
+
+
+def _of_two(operator: Logical) -> Drawer:
+    """What compares multisets of the same columns."""
+
+    def draw(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+        first = make.draw(shape.of_input(0), names, depth)
+        return Node(operator, (first, make.draw(shape.of_input(1), first.schema.names, depth)))
+
+    return draw
+
+
+def _plain(operator: Callable[[Random], Logical]) -> Drawer:
+    """What fits any input."""
+
+    def draw(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+        below = make.draw(shape.of_input(0), names, depth)
+        return Node(operator(make.random), (below,))
+
+    return draw
+
+
+def _aggregate(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    random = make.random
+    if names is None:
+        below = make.draw(shape.of_input(0), None, depth)
+        keys = tuple(name for name in below.schema.names if random.random() < 0.5)
+        results = make.fresh(random.choice((0, 1, 1, 1, 2)) if keys else random.choice((1, 1, 2)))
+    else:
+        cut = random.randint(0, len(names))
+        keys, results = names[:cut], names[cut:]
+        more = make.fresh(random.choice((0, 1)) if keys else 1)
+        below = make.draw(shape.of_input(0), keys + more, depth)
+    calls = [(name, aggregate(random, numbers(below), integer=names is not None)) for name in results]
+    return Node(Aggregate(keys, tuple(calls)), (below,))
+
+
+def _count_window(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    below = make.draw(shape.of_input(0), names, depth)
+    rows, slide = make.random.choice((1, 2)), make.random.choice((1, 1, 2))
+    return Node(CountWindow(rows, slide, _ties(below)), (below,))
+
+
+def _partitioned_window(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    random = make.random
+    below = make.draw(shape.of_input(0), names or make.fresh(2), depth)
+    keys = tuple(random.sample(below.schema.names, random.randint(1, len(below.schema))))
+    rows, slide = random.choice((1, 2)), random.choice((1, 1, 2))
+    return Node(PartitionedWindow(keys, rows, slide, _ties(below)), (below,))
+
+
+def _ties(below: Node) -> Ties:
+    return "arrival" if has_arrival_order(below) else "error"
+
+
+DRAWN: Mapping[type[Logical], Drawer] = {
+    Filter: _filter,
+    Project: _project,
+    Join: _join,
+    SemiJoin: _matching(SemiJoin),
+    AntiJoin: _matching(AntiJoin),
+    Union: _union,
+    Difference: _of_two(Difference()),
+    StrictDifference: _of_two(StrictDifference()),
+    Intersection: _of_two(Intersection()),
+    MaxUnion: _of_two(MaxUnion()),
+    Distinct: _plain(lambda random: Distinct()),
+    Aggregate: _aggregate,
+    TimeWindow: _plain(
+        lambda random: TimeWindow(random.choice((1, 2, 2, 3, 4, None)), random.choice((1, 1, 1, 2, 3)))
+    ),
+    CountWindow: _count_window,
+    PartitionedWindow: _partitioned_window,
+    Granularity: _plain(lambda random: Granularity(random.choice((2, 3, 4)))),
+    Istream: _plain(lambda random: Istream()),
+    Dstream: _plain(lambda random: Dstream()),
+    Split: _plain(lambda random: Split(random.choice((1, 2)))),
+    Coalesce: _plain(lambda random: Coalesce(random.choice((2, 5)))),
+}
+"""How each kind of operator is drawn."""
+
+ABOVE_STREAMS: tuple[type[Logical], ...] = (Distinct, Distinct, Aggregate, Aggregate, Filter, Project, Union)
+"""What may stand at a place that a rule does not look into; some of these have keys."""

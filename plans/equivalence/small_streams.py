@@ -1,0 +1,133 @@
+"""All small inputs of some plans, the smallest first: bags at one instant, or streams of few elements.
+
+A wrong equation nearly always fails on an input of three rows of two values (small scope), and to have tried
+all of these says more than to have tried many others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations_with_replacement, groupby, permutations, product
+from math import comb
+from random import Random
+from typing import Any
+
+from midstream.plans.algebra.operators import Counting, Relation, Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.schema import Column, Type
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
+
+Trial = dict[str, list[Element]]
+
+VALUES: dict[Type, tuple[Any, ...]] = {
+    Type.INTEGER: (0, 1),
+    Type.FLOAT: (0.0, 1.0),
+    Type.STRING: ("a", "b"),
+    Type.BOOLEAN: (False, True),
+    Type.ANY: (0, 1),
+}
+"""The values of a column; NULL besides where it may be unknown."""
+
+LATEST = 5
+"""The last instant at which an element may end that brings an interval of its own, or begin that does not."""
+
+AT_ONE_INSTANT = 3
+"""How many elements each input has at most where all of them are valid at the same time."""
+
+OVER_TIME = 3
+"""How many elements all inputs together have at most where there is more than one instant."""
+
+
+def is_at_one_instant(plans: Iterable[Plan]) -> bool:
+    """Whether what plans mean at an instant depends on their inputs at that instant alone."""
+    nodes = (node for plan in plans for node in plan.nodes if node.inputs)
+    return all(logical(node).is_snapshot_reducible for node in nodes)
+
+
+class SmallStreams:
+    """The small inputs of some plans.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> distinct = stream("s", x="integer").distinct().plan()
+    >>> inputs = list(SmallStreams([distinct]).by_size(limit=100))
+    >>> len(inputs), inputs[0], inputs[-1]
+    (10, {'s': []}, {'s': [(0, 1, (1,)), (0, 1, (1,)), (0, 1, (1,))]})
+    """
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._leaves: dict[str, Source | Relation] = {}
+        for plan in plans:
+            self._leaves |= {source.stream: source for source in plan.sources}
+            self._leaves |= {relation.label: relation for relation in plan.relations}
+        self._is_at_one_instant = is_at_one_instant(plans)
+        operators = (logical(node) for plan in plans for node in plan.nodes)
+        self._is_ordered = any(isinstance(op, Counting) and op.ties == "arrival" for op in operators)
+        self._elements = [
+            (name, element)
+            for name, leaf in sorted(self._leaves.items())
+            for element in possible_elements(leaf, is_at_one_instant=self._is_at_one_instant)
+        ]
+
+    @property
+    def most(self) -> int:
+        """How many elements an input has at most."""
+        return AT_ONE_INSTANT * len(self._leaves) if self._is_at_one_instant else OVER_TIME
+
+    def number(self, size: int) -> int:
+        """How many inputs there are of that many elements, whatever their order of arrival."""
+        return comb(len(self._elements) + size - 1, size)
+
+    def by_size(self, limit: int, random: Random | None = None) -> Iterator[Trial]:
+        """All inputs of no element, of one, and so on, as long as they are no more than `limit`; of the next
+        size as many others, drawn at random, as are missing there."""
+        left = limit
+        for size in range(self.most + 1):
+            number = self.number(size)
+            if number > left:
+                for _ in range(left if random else 0):
+                    assert random is not None
+                    yield from self._trials(random.choices(self._elements, k=size))
+                return
+            for chosen in combinations_with_replacement(self._elements, size):
+                yield from self._trials(chosen)
+            left -= number
+
+    def _trials(self, chosen: Sequence[tuple[str, Element]]) -> Iterator[Trial]:
+        """Streams of these elements, in every order of arrival where that matters."""
+        streams: Trial = {name: [] for name in self._leaves}
+        for name, element in chosen:
+            streams[name].append(element)
+        if not self._is_ordered:
+            yield {name: sorted(elements, key=_start) for name, elements in streams.items()}
+            return
+        orders = [list(_orders(elements)) for elements in streams.values()]
+        for order in product(*orders):
+            yield dict(zip(streams, order, strict=True))
+
+
+def possible_elements(leaf: Source | Relation, *, is_at_one_instant: bool) -> list[Element]:
+    """The elements that a small input may have."""
+    rows: list[Payload] = list(product(*(_values(column) for column in leaf.columns)))
+    if is_at_one_instant:
+        return [(0, 1, row) for row in rows]
+    if isinstance(leaf, Relation) and leaf.is_constant:
+        return [(BEGINNING, FOREVER, row) for row in rows]
+    if isinstance(leaf, Source) and not leaf.intervals:
+        return [(t, t + 1, row) for t in range(LATEST + 1) for row in rows]
+    return [(s, e, row) for s in range(LATEST) for e in range(s + 1, LATEST + 1) for row in rows]
+
+
+def _values(column: Column) -> tuple[Any, ...]:
+    values = VALUES[column.type]
+    return (*values, None) if column.nullable else values
+
+
+def _start(element: Element) -> Time:
+    return element[0]
+
+
+def _orders(elements: Sequence[Element]) -> Iterator[list[Element]]:
+    """The different orders in which elements may arrive."""
+    ties = [dict.fromkeys(permutations(tied)) for _, tied in groupby(sorted(elements, key=_start), _start)]
+    return ([element for tied in order for element in tied] for order in product(*ties))

@@ -1,0 +1,186 @@
+"""Two plans on one input: whether they differ there, by the specification."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from midstream.plans.algebra.operators import Leaf, Snapshot
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.specification import meaning
+from midstream.plans.equivalence.step_functions import StepFunctions, TooLongError
+from midstream.plans.values.errors import MidstreamError, TieError
+from midstream.plans.values.snapshots import NormalForm, snapshot
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
+from midstream.plans.values.verdicts import CounterExample
+
+TOLERANCE = 1e-9
+"""Two floats that differ by less, relatively, may be the same number computed in another order."""
+
+OUTSIDE = (TieError, TooLongError)
+"""What the left plan raises where it has no meaning, so that the right one may have any."""
+
+Streams = Mapping[str, Sequence[Element]]
+
+
+class Trials(Protocol):
+    """Two plans, ready to be compared on many inputs."""
+
+    def differ(self, streams: Streams) -> bool:
+        """Whether the plans differ on an input."""
+
+    def example(self, streams: Streams) -> CounterExample:
+        """An input on which they differ, with what either plan makes of it."""
+
+
+class OverTime:
+    """Two plans on streams, at every instant.
+
+    Where a plan raises an error, it has no meaning; with `strict`, that is a difference where the other one
+    has a meaning, unless it is the left one that says that such input must not be.
+    """
+
+    def __init__(self, left: Plan, right: Plan, *, strict: bool = False) -> None:
+        self._sides = StepFunctions(left), StepFunctions(right)
+        self._is_strict = strict
+
+    def differ(self, streams: Streams) -> bool:
+        """Whether some output differs at some instant."""
+        one, other = self._of(streams)
+        if isinstance(one, Exception) or isinstance(other, Exception):
+            return self._is_strict and raise_apart(one, other)
+        return any(not are_close(one[output], other[output]) for output in one)
+
+    def example(self, streams: Streams) -> CounterExample:
+        """The input as a counter-example."""
+        one, other = self._of(streams)
+        if isinstance(one, Exception) or isinstance(other, Exception):
+            raised = [
+                f"{side} raises {type(error).__name__}: {error}"
+                for side, error in (("left", one), ("right", other))
+                if isinstance(error, Exception)
+            ]
+            return CounterExample(streams, "", _shown(one), _shown(other), "; ".join(raised))
+        output = next(output for output in one if not are_close(one[output], other[output]))
+        return CounterExample(streams, output, elements_of(one[output]), elements_of(other[output]))
+
+    def _of(self, streams: Streams) -> list[dict[str, NormalForm] | Exception]:
+        kinds = Exception if self._is_strict else (MidstreamError, ArithmeticError)
+        meanings: list[dict[str, NormalForm] | Exception] = []
+        for side in self._sides:
+            try:
+                meanings.append(side.of(streams))
+            except kinds as error:
+                meanings.append(error)
+        return meanings
+
+
+class AtOneInstant:
+    """The same for plans of snapshot-reducible operators, on elements that are all valid in [0, 1).
+
+    What depends on some of the inputs alone is computed once for each of their bags.
+    """
+
+    def __init__(self, left: Plan, right: Plan) -> None:
+        self._trials = OverTime(left, right, strict=True)
+        self._outputs = [(root, right.outputs[output]) for output, root in left.outputs.items()]
+        nodes = dict.fromkeys((*left.nodes, *right.nodes))
+        self._meanings = {node: meaning(node) for node in nodes if node.inputs}
+        self._reads: dict[Node, frozenset[str]] = {}
+        for node in nodes:
+            operator = logical(node)
+            self._reads[node] = (
+                frozenset({operator.label})
+                if isinstance(operator, Leaf)
+                else frozenset().union(*(self._reads[child] for child in node.inputs))
+            )
+        every = frozenset().union(*self._reads.values())
+        self._kept: dict[Node, dict[tuple[object, ...], Snapshot | Exception]] = {
+            node: {} for node, reads in self._reads.items() if node.inputs and reads != every
+        }
+
+    def differ(self, streams: Streams) -> bool:
+        """Whether some output differs."""
+        bags = {name: Counter(row for _, _, row in elements) for name, elements in streams.items()}
+        labels = {name: frozenset(bag.items()) for name, bag in bags.items()}
+        snapshots: dict[Node, Snapshot | Exception] = {}
+        for node, reads in self._reads.items():
+            if not node.inputs:
+                (name,) = reads
+                snapshots[node] = bags[name]
+            elif (kept := self._kept.get(node)) is None:
+                snapshots[node] = self._snapshot(node, snapshots)
+            else:
+                key = tuple(labels[name] for name in sorted(reads))
+                if key not in kept:
+                    kept[key] = self._snapshot(node, snapshots)
+                snapshots[node] = kept[key]
+        return any(_are_apart(snapshots[one], snapshots[other]) for one, other in self._outputs)
+
+    def example(self, streams: Streams) -> CounterExample:
+        """The input as a counter-example."""
+        return self._trials.example(streams)
+
+    def _snapshot(self, node: Node, snapshots: Mapping[Node, Snapshot | Exception]) -> Snapshot | Exception:
+        inputs: list[Snapshot] = []
+        for child in node.inputs:
+            below = snapshots[child]
+            if isinstance(below, Exception):
+                return below
+            inputs.append(below)
+        try:
+            return self._meanings[node](*inputs)
+        except Exception as error:  # whatever a function in the plan may raise
+            return error
+
+
+def raise_apart(one: object, other: object) -> bool:
+    """Whether one of two plans raises an error where the other does not, and should not."""
+    return isinstance(one, Exception) is not isinstance(other, Exception) and not isinstance(one, OUTSIDE)
+
+
+def elements_of(form: NormalForm) -> list[Element]:
+    """The elements of a normal form, in order."""
+    elements = [(start, end, row) for row, steps in form.items() for start, end, n in steps for _ in range(n)]
+    return sorted(elements, key=lambda element: (element[0], element[1], repr(element[2])))
+
+
+def are_close(one: NormalForm, other: NormalForm) -> bool:
+    """Whether snapshots agree at every instant, up to what floats lose when they are computed in another
+    order."""
+    if one == other:
+        return True
+    left, right = elements_of(one), elements_of(other)
+    if not any(isinstance(value, float) for _, _, row in (*left, *right) for value in row):
+        return False
+    times = {BEGINNING, *(t for start, end, _ in (*left, *right) for t in (start, end))} - {FOREVER}
+    return all(_match(snapshot(left, time), snapshot(right, time)) for time in times)
+
+
+def _shown(meant: dict[str, NormalForm] | Exception) -> list[Element]:
+    return [] if isinstance(meant, Exception) else [e for form in meant.values() for e in elements_of(form)]
+
+
+def _are_apart(one: Snapshot | Exception, other: Snapshot | Exception) -> bool:
+    if isinstance(one, Exception) or isinstance(other, Exception):
+        return raise_apart(one, other)
+    return one != other and not _match(one, other)
+
+
+def _match(one: Counter[Payload], other: Counter[Payload]) -> bool:
+    rest = list((other - one).elements())
+    for row in (one - other).elements():
+        partner = next((other for other in rest if all(map(_is_close, row, other))), None)
+        if partner is None:
+            return False
+        rest.remove(partner)
+    return not rest
+
+
+def _is_close(one: object, other: object) -> bool:
+    if isinstance(one, float) and isinstance(other, float | int):
+        return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return one == other

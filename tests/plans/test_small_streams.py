@@ -1,0 +1,122 @@
+"""All small inputs, each once, the smallest first; and what decides on them."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from itertools import islice
+from math import comb
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.plans.algebra.builder import Stream, relation, stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.equivalence.small_streams import SmallStreams, is_at_one_instant
+from midstream.plans.equivalence.trials import AtOneInstant, OverTime
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.streams import BEGINNING, FOREVER
+from midstream.testing import plans
+
+S = stream("s", intervals=True, x="integer?")
+T = stream("t", y="integer")
+
+
+def inputs(*queries: Stream, limit: int = 100_000) -> list[str]:
+    return [repr(streams) for streams in SmallStreams([query.plan() for query in queries]).by_size(limit)]
+
+
+def size_of(streams: str) -> int:
+    return sum(map(len, literal_eval(streams).values()))
+
+
+def test_all_bags_at_one_instant() -> None:
+    """Up to three rows of 0, 1 and NULL, so of three kinds."""
+    assert (
+        len(inputs(S.distinct())) == len(set(inputs(S.distinct()))) == sum(comb(n + 2, n) for n in range(4))
+    )
+
+
+def test_all_bags_of_two_inputs() -> None:
+    """Each of up to three rows, so up to six together, of three and of two kinds."""
+    found = inputs(S.join(T))
+    assert len(found) == len(set(found)) == sum(comb(n + 4, n) for n in range(7))
+
+
+def test_all_streams_of_three_elements() -> None:
+    """Two values at six instants."""
+    found = inputs(T.window(2))
+    assert len(found) == len(set(found)) == sum(comb(n + 11, n) for n in range(4))
+
+
+def test_an_order_of_arrival_is_part_of_the_input_where_it_is_seen() -> None:
+    """Two different rows at one instant come in two orders."""
+    found = inputs(T.last(1, ties="arrival"))
+    assert len(found) == len(set(found))
+    assert [size_of(streams) for streams in found].count(2) == comb(13, 2) + 6
+
+
+def test_small_inputs_come_first() -> None:
+    sizes = [
+        sum(map(len, streams.values()))
+        for streams in SmallStreams([S.join(T).plan()]).by_size(1000, Random(1))
+    ]
+    assert sizes == sorted(sizes)
+
+
+def test_beyond_the_limit_inputs_are_drawn() -> None:
+    """All of the sizes that fit, and others of the next one."""
+    found = list(SmallStreams([S.plan(), T.window(1).window(2).plan()]).by_size(500, Random(1)))
+    sizes = [sum(map(len, streams.values())) for streams in found]
+    assert len(found) == 500
+    assert set(sizes) == {0, 1, 2}
+    assert len({repr(streams) for streams in found if sum(map(len, streams.values())) < 2}) == 1 + 45 + 12
+
+
+def test_relations_are_valid_as_they_are_declared() -> None:
+    constant = relation("r", y="integer")
+    (_, one, *_) = SmallStreams([T.window(2).union(constant).plan()]).by_size(100)
+    assert one["r"] == [(BEGINNING, FOREVER, (0,))]
+
+
+def test_what_is_at_one_instant() -> None:
+    assert is_at_one_instant([S.distinct().plan(), S.join(T).plan(), T.plan()])
+    assert not is_at_one_instant([S.distinct().plan(), T.window(2).plan()])
+
+
+def halves(value: int | None) -> int:
+    return 1 // (value or 0)
+
+
+def without_windows(plan: Plan) -> Plan:
+    return plan.map(lambda node: node.inputs[0] if node.operator.name == "window" else node)
+
+
+@given(plans(depth=2), plans(depth=2), st.integers(0, 99))
+def test_both_ways_to_compare_at_one_instant_agree(one: Plan, other: Plan, seed: int) -> None:
+    """The fast one looks at bags, the other at step functions. Windows are taken away."""
+    left, right = map(without_windows, (one, other))
+    if left.schema != right.schema:
+        right = Stream(left.root).distinct().plan()
+    bags, steps = AtOneInstant(left, right), OverTime(left, right, strict=True)
+    for streams in islice(SmallStreams([left, right]).by_size(60, Random(seed)), 60):
+        assert bags.differ(streams) == steps.differ(streams)
+
+
+@pytest.mark.parametrize("kind", [AtOneInstant, lambda left, right: OverTime(left, right, strict=True)])
+def test_an_error_on_one_side_is_a_difference(kind: type[AtOneInstant]) -> None:
+    raising = S.filter(opaque(halves, ["x"], "integer") > 0)
+    trials = kind(raising.plan(), S.filter(col("x") > 0).plan())
+    assert not trials.differ({"s": [(0, 1, (1,))]})
+    assert trials.differ({"s": [(0, 1, (0,))]})
+    assert "left raises ZeroDivisionError" in str(trials.example({"s": [(0, 1, (0,))]}))
+    assert not kind(raising.plan(), raising.distinct().plan()).differ({"s": [(0, 1, (0,))]})
+
+
+def test_rows_that_the_left_plan_rules_out_are_no_difference() -> None:
+    """That it is not said which of two rows is the last, the other one need not say as well."""
+    last, every = T.last(1), T.window(None)
+    tied = {"t": [(0, 1, (0,)), (0, 1, (1,))]}
+    assert not OverTime(last.plan(), every.plan(), strict=True).differ(tied)
+    assert OverTime(every.plan(), last.plan(), strict=True).differ(tied)

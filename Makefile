@@ -48,7 +48,7 @@ ifneq ($(MAKECMDGOALS),beside)
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz beside test check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz rules beside test check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +128,11 @@ fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of m
 	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED)) \
 	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
 	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS)) $(addprefix --strategies ,$(STRATEGIES))
+
+rules: export MIDSTREAM_RULE_PLANS ?= 40
+rules: export MIDSTREAM_RULE_CASES ?= 2000
+rules: $(READY) ## Try every rule on 40 plans with all small inputs, and on 2,000 random cases that run
+	$(BIN)/$(PYTEST) tests/optimizer/test_rules.py $(ARGS)
 
 # A wheel may lack modules, which all are loaded here; data files, which only scenarios ship; its entry point; and
 # what its metadata should ask for. `unit` has tested what all of it does.

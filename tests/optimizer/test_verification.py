@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wrong_rules import WRONG_RULES
 
 from midstream.optimizer.rules import ALL_RULES, ANY, Rule, Shape
 from midstream.optimizer.rules.distinct.distinct_below_join import DISTINCT_BELOW_JOIN
@@ -162,3 +163,15 @@ def test_a_merge_that_forgets_a_condition_is_seen() -> None:
     check = verify_rule(forgetful)
     assert check.counterexample is not None
     assert check.counterexample.size == 1
+
+
+def test_there_are_many_wrong_rules() -> None:
+    assert len({rule.name for rule in WRONG_RULES}) == len(WRONG_RULES) >= 25
+
+
+@pytest.mark.parametrize("rule", WRONG_RULES, ids=lambda rule: rule.name)
+def test_a_plausible_wrong_rule_is_refuted_with_at_most_four_elements(rule: Rule) -> None:
+    check = verify_rule(rule, plans=300, inputs=500)
+    assert check.answer is Answer.REFUTED, check
+    assert check.counterexample is not None, check
+    assert check.counterexample.size <= 4, check

@@ -12,7 +12,8 @@ from midstream.plans.values.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """So many applications of rules: the result is the same on every machine."""
+    """So many applications of rules, and for joins of the same inputs so many pairs of them: the result is
+    the same on every machine."""
 
     number: int
 
@@ -37,7 +38,7 @@ class Milliseconds:
 
 Budget = Steps | Milliseconds
 
-STEPS = 20_000
+STEPS = 30_000
 """How many steps a search takes at most unless the caller says otherwise."""
 QUICK_STEPS = 2_000
 """How many it takes at most where somebody waits: in commands, and between two elements."""
@@ -63,6 +64,11 @@ class Clock:
     def step(self) -> None:
         """One step is taken."""
         self._steps -= 1
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are compared where joins are put in order."""
+        return int(min(self._steps, STEPS))
 
     @property
     def may_explore(self) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from midstream.optimizer.cost import CostModel
+from midstream.optimizer.search.clusters import Cluster, clusters
+from midstream.optimizer.search.join_graph import Products
+from midstream.optimizer.search.join_orders import JoinOrders, order_joins
+from midstream.optimizer.search.join_problem import Alternative
 from midstream.optimizer.search.memo import Group, Memo
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
@@ -19,68 +24,131 @@ MOST = 4
 """How many alternatives of a group are kept at most, the cheapest ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """A plan of a group.
+@dataclass(frozen=True)
+class Way:
+    """A way to get at plans of a group: an operator over plans of its inputs, or joins of them in any
+    order."""
 
-    cost    microseconds of processing per chronon, of all its operators
-    rate    results per chronon: what is above has more to do where there are more
-    """
+    group: Group
+    of: Node | Cluster
 
-    node: Node
-    cost: float
-    rate: float
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What stands for the groups of which plans are needed."""
+        return self.of.leaves if isinstance(self.of, Cluster) else self.of.inputs
 
-    def beats(self, other: Alternative) -> bool:
-        """Whether it is no worse in any respect."""
-        return self.cost <= other.cost * ALIKE and self.rate <= other.rate * ALIKE
+
+@dataclass(frozen=True)
+class Ordered:
+    """A plan that came out where joins were put in order."""
+
+    cluster: Cluster
+    inputs: tuple[tuple[Alternative, ...], ...]
+
+    def origin(self, plan: Node) -> tuple[Node, list[Node]]:
+        """The same joins of the same plans of the inputs in the memo's order, and these plans."""
+        plans = {node: i for i, one in enumerate(self.inputs) for node in (each.node for each in one)}
+        used: dict[int, Node] = {}
+        stack = [plan]
+        while stack:
+            node = stack.pop()
+            if node in plans:
+                used[plans[node]] = node
+            else:
+                stack.extend(node.inputs)
+        leaves = [used[i] for i in range(len(self.inputs))]
+        return self.cluster.over(leaves), leaves
 
 
 class Cheapest:
-    """Finds for each group the plans that no other one beats.
+    """Finds for each group below some roots the plans that no other one beats: in cost, and in how many
+    results they give, as what is above has more to do where there are more.
 
     A plan's operators cost what the model says of them over the inputs that they have in it. An operator that
-    stands in a plan in two places counts twice here; whoever wants to know prices the plan.
+    stands in a plan in two places counts twice here; whoever wants to know prices the plan. Where
+    `orders_joins`, joins that stand right above each other are put in order all at once, with at most so many
+    `pairs` of what they join priced for each; else the memo has the orders.
     """
 
-    def __init__(self, memo: Memo, model: CostModel) -> None:
+    def __init__(
+        self, memo: Memo, model: CostModel, *, orders_joins: bool, products: Products, pairs: int
+    ) -> None:
         self._memo = memo
         self._model = model
+        self._orders_joins = orders_joins
+        self._products = products
+        self._pairs = pairs
         self._alternatives: dict[Group, list[Alternative]] = {}
-        self._is_priced: set[tuple[Node, tuple[Node, ...]]] = set()
-
-    @property
-    def priced(self) -> int:
+        self._is_priced: set[tuple[object, ...]] = set()
+        self.ordered: dict[Node, Ordered] = {}
+        """By plans that came out where joins were put in order, how."""
+        self.priced = 0
         """How many subplans were priced."""
-        return len(self._is_priced)
+        self.is_exact = True
+        """Whether all join orders were looked at."""
 
     def of(self, node: Node) -> list[Alternative]:
         """The alternatives of the group of a subplan, the cheapest first."""
         return self._alternatives.get(self._memo.group(node), [])
 
-    def compare(self) -> Iterator[None]:
-        """Price what stands in the memo until no group gets a further alternative; pauses after each
-        subplan."""
-        waiting = dict.fromkeys(e for group in self._memo.groups() for e in group.expressions)
+    def compare(self, roots: Iterable[Node]) -> Iterator[None]:
+        """Price what stands in the memo until no group gets a further alternative; pauses now and then."""
+        ways = self._ways(roots)
+        readers: dict[Group, list[int]] = {}
+        for number, way in enumerate(ways):
+            for child in way.inputs:
+                readers.setdefault(self._memo.group(child), []).append(number)
+        # Inputs come first, so that most ways are looked at once.
+        waiting = set(range(len(ways)))
         while waiting:
-            expression = next(iter(waiting))
-            del waiting[expression]
-            group = self._memo.group(expression)
-            for inputs in list(self._inputs(expression)):
-                key = (expression, tuple(one.node for one in inputs))
-                if key in self._is_priced:
-                    continue
-                self._is_priced.add(key)
-                if self._price(group, expression, inputs):
-                    waiting.update(dict.fromkeys(group.readers))
-                yield
+            number = min(waiting)
+            waiting.remove(number)
+            if (yield from self._look_at(ways[number])):
+                waiting.update(readers.get(ways[number].group, ()))
 
-    def _inputs(self, expression: Node) -> Iterator[tuple[Alternative, ...]]:
-        """The alternatives of the inputs of an expression, in every combination. Where plans begin, there are
-        none: what is below is the same in all."""
-        if not logical(expression).is_snapshot_reducible:
-            return iter([()])
-        return product(*(self._alternatives.get(self._memo.group(c), []) for c in expression.inputs))
+    def _ways(self, roots: Iterable[Node]) -> list[Way]:
+        """All that is needed for some roots, inputs first as far as they are not above themselves."""
+        found: list[Way] = []
+        seen: set[Group] = set()
+
+        def visit(group: Group) -> None:
+            if group in seen:
+                return
+            seen.add(group)
+            ways = [Way(group, one) for one in self._of_group(group)]
+            for way in ways:
+                for child in way.inputs:
+                    visit(self._memo.group(child))
+            found.extend(ways)
+
+        for root in roots:
+            visit(self._memo.group(root))
+        return found
+
+    def _of_group(self, group: Group) -> list[Node | Cluster]:
+        if not self._orders_joins:
+            return list(group.expressions)
+        others = [each for each in group.expressions if not isinstance(each.operator, Join)]
+        return [*others, *clusters(self._memo, group)]
+
+    def _look_at(self, way: Way) -> Generator[None, None, bool]:
+        """Price what has not been priced yet; gives whether the group has got a further alternative."""
+        found = [tuple(self.of(child)) for child in way.inputs]
+        if isinstance(way.of, Cluster):
+            return (yield from self._order(way.group, way.of, found)) if all(found) else False
+        has_changed = False
+        # Where a plan begins nothing may be known of what is below, which is then the same in all plans.
+        is_input = not all(found) and not logical(way.of).is_snapshot_reducible
+        for inputs in [()] if is_input else product(*found):
+            if self._is_new(way.of, *(one.node for one in inputs)):
+                has_changed |= self._price(way.group, way.of, inputs)
+                yield
+        return has_changed
+
+    def _is_new(self, *key: object) -> bool:
+        is_new = key not in self._is_priced
+        self._is_priced.add(key)
+        return is_new
 
     def _price(self, group: Group, expression: Node, inputs: Sequence[Alternative]) -> bool:
         """Price a plan of a group; gives whether it is one to be kept."""
@@ -89,15 +157,48 @@ class Cheapest:
             estimate = self._model.estimate(node)
         except StatisticsError:
             return False  # an input that the given plan does not have
+        self.priced += 1
         cost = math.fsum([estimate.cost, *(one.cost for one in inputs)])
-        return self._keep(group, Alternative(node, cost, estimate.rate))
+        return self._keep(group, Alternative(node, estimate, cost))
+
+    def _order(
+        self, group: Group, cluster: Cluster, inputs: Sequence[tuple[Alternative, ...]]
+    ) -> Generator[None, None, bool]:
+        """Put joins in order; gives whether a plan is one to be kept."""
+        if not self._is_new(cluster.tree, *(one.node for alternatives in inputs for one in alternatives)):
+            return False
+        problem = cluster.problem(inputs, self._model)
+        orders = yield from _result(order_joins(problem, self._pairs, self._products))
+        self.priced += orders.pairs
+        self.is_exact &= orders.is_exact
+        has_changed = False
+        for plan in orders.plans:
+            self.ordered[plan.node] = Ordered(cluster, tuple(inputs))
+            has_changed |= self._keep(group, plan)
+        return has_changed
 
     def _keep(self, group: Group, new: Alternative) -> bool:
         kept = self._alternatives.setdefault(group, [])
-        if any(one.beats(new) for one in kept):
+        if any(_beats(one, new) for one in kept):
             return False
-        kept[:] = [one for one in kept if not new.beats(one)]
+        kept[:] = [one for one in kept if not _beats(new, one)]
         kept.append(new)
         kept.sort(key=lambda one: one.cost)
         del kept[MOST:]
         return new in kept
+
+
+def _beats(one: Alternative, other: Alternative) -> bool:
+    """Whether it is no worse in any respect."""
+    return one.cost <= other.cost * ALIKE and one.estimate.rate <= other.estimate.rate * ALIKE
+
+
+def _result(search: Generator[JoinOrders, None, JoinOrders]) -> Generator[None, None, JoinOrders]:
+    """The last result of a search, with its pauses."""
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            orders: JoinOrders = end.value
+            return orders
+        yield

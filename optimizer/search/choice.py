@@ -9,12 +9,15 @@ from time import perf_counter
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.rules import RULES, Rule, Stage, flat
+from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
 from midstream.optimizer.search.derivation import Step, plans_along, without_detours
 from midstream.optimizer.search.exploring import Exploration
+from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
+from midstream.optimizer.search.products import require_products
+from midstream.optimizer.search.reordering import reorder
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -76,16 +79,19 @@ def optimize(
     *,
     rules: Sequence[Rule | Stage] = RULES,
     budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+    products: Products = "auto",
     units: UnitCosts | None = None,
 ) -> Choice:
     """Find the cheapest plan that the rules make of one; the given one unless another costs less.
 
-    The budget is a number of steps, which are applications of rules, or `Milliseconds`: then what is found
-    depends on the machine. When it is over the cheapest plan so far is chosen.
+    The budget is a number of steps: so many times rules are applied, and so many pairs of joined inputs are
+    compared where joins are put in order; or it is `Milliseconds`: then what is found depends on the machine.
+    When it is over the cheapest plan so far is chosen. `products` tells which cross products are considered
+    (see `enumerate_plans`).
 
     Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
-    return Search(plan, statistics, rules=rules, budget=budget, units=units).finish()
+    return Search(plan, statistics, rules=rules, budget=budget, products=products, units=units).finish()
 
 
 class Search:
@@ -102,16 +108,28 @@ class Search:
         *,
         rules: Sequence[Rule | Stage] = RULES,
         budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+        products: Products = "auto",
         units: UnitCosts | None = None,
     ) -> None:
+        require_products("optimize", products)
         self._clock = Clock(budget_of(budget))
         self._plan = plan_of("optimize", plan)
         self._model = CostModel(statistics, units)
         self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
         self._start = self._begin(rules)
-        self._exploration = Exploration(self._memo, flat(rules))
-        self._cheapest = Cheapest(self._memo, self._model)
+        used = flat(rules)
+        orders_joins = all(rule in used for rule in JOIN_ORDERS)
+        if orders_joins:
+            used = tuple(rule for rule in used if rule not in JOIN_ORDERS)
+        self._exploration = Exploration(self._memo, used)
+        self._cheapest = Cheapest(
+            self._memo,
+            self._model,
+            orders_joins=orders_joins,
+            products=products,
+            pairs=self._clock.pairs,
+        )
         self._is_complete = True
         self._work = self._steps()
         self._choice: Choice | None = None
@@ -166,7 +184,7 @@ class Search:
                 yield
             if not self._is_complete:
                 break
-        for _ in self._cheapest.compare():
+        for _ in self._cheapest.compare(self._start.values()):
             yield
             if not self._clock.may_compare:
                 self._is_complete = False
@@ -185,7 +203,7 @@ class Search:
             self._plan,
             self._given_cost,
             self._cheapest.priced,
-            self._is_complete,
+            self._is_complete and self._cheapest.is_exact,
             tuple if best is self._plan else partial(self._derive, best),
         )
 
@@ -199,7 +217,23 @@ class Search:
     def _derive(self, plan: Plan) -> tuple[Step, ...]:
         steps: list[Step] = []
         for name, root in plan.outputs.items():
-            self._memo.group(root)
-            found = without_detours(self._memo.equations.steps(self._start[name], root))
+            self._tell(root)
+            before = self._start[name]
+            found = without_detours(before, self._memo.equations.steps(before, root))
             steps += (replace(step, output=name) for step in found)
         return tuple(steps)
+
+    def _tell(self, node: Node) -> None:
+        """Let the memo know a plan that was compared, and how it came about."""
+        if node in self._memo:
+            return
+        if node not in self._cheapest.ordered:
+            for child in node.inputs:
+                self._tell(child)
+            self._memo.group(node)
+            return
+        before, leaves = self._cheapest.ordered[node].origin(node)
+        for leaf in leaves:
+            self._tell(leaf)
+        steps = reorder(before, node, leaves)
+        self._memo.rewrite(node, before, [step.reversed for step in reversed(steps)])

@@ -118,12 +118,20 @@ class Equations:
         return reached
 
 
-def without_detours(steps: Iterable[Step]) -> list[Step]:
-    """Steps without those that the next one takes back."""
+def without_detours(root: Node, steps: Iterable[Step]) -> list[Step]:
+    """Steps that lead from a subplan to another one, without those that lead back to where it has been."""
     kept: list[Step] = []
+    met = [root]
+    numbers = {root: 0}
     for step in steps:
-        if kept and kept[-1].reversed == step:
-            kept.pop()
+        root = exchanged(root, step.place, step.after)
+        if root in numbers:
+            last = numbers[root]
+            for left in met[last + 1 :]:
+                del numbers[left]
+            del kept[last:], met[last + 1 :]
         else:
             kept.append(step)
+            met.append(root)
+            numbers[root] = len(kept)
     return kept

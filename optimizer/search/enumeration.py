@@ -9,13 +9,14 @@ from typing import overload
 from midstream.optimizer.rules import RULES, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import linked
 from midstream.optimizer.search.exploring import Exploration
+from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
-from midstream.optimizer.search.products import PRODUCTS, Products, wanted_expressions
+from midstream.optimizer.search.products import require_products, wanted_expressions
 from midstream.optimizer.search.trees import Trees
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_plan
-from midstream.plans.values.arguments import require, wrong
+from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import EnumerationLimit
 
 
@@ -87,8 +88,7 @@ def enumerate_plans(
     12
     """
     plan = plan_of("enumerate_plans", plan)
-    if products not in PRODUCTS:
-        raise wrong("enumerate_plans: products", products, " or ".join(map(repr, PRODUCTS)))
+    require_products("enumerate_plans", products)
     plans = Plans(explore(plan, rules, products))
     if limit is not None:
         require("enumerate_plans: limit", limit, int, "a number of plans, or None")

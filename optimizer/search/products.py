@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from midstream.optimizer.search.join_graph import FEW, Products
 from midstream.optimizer.search.memo import Group, Memo
 from midstream.optimizer.search.trees import Choices
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import conjuncts
+from midstream.plans.values.arguments import wrong
 
-Products = Literal["auto", "needed", "all"]
-"""Which cross products are considered."""
 PRODUCTS = ("auto", "needed", "all")
-ALL_UP_TO = 8
-"""Where at most so many inputs meet all products are considered: the best order without them may cost twice
-as much."""
+
+
+def require_products(who: str, products: object) -> None:
+    """Raise ArgumentError unless it says which products are considered."""
+    if products not in PRODUCTS:
+        raise wrong(f"{who}: products", products, " or ".join(map(repr, PRODUCTS)))
 
 
 def is_product(node: Node) -> bool:
@@ -38,7 +39,7 @@ def inputs_that_meet(plan: Plan) -> int:
 
 def wanted_expressions(memo: Memo, products: Products, plan: Plan) -> Choices:
     """The expressions of a group that plans may have."""
-    if products == "all" or (products == "auto" and inputs_that_meet(plan) <= ALL_UP_TO):
+    if products == "all" or (products == "auto" and inputs_that_meet(plan) <= FEW):
         return lambda group: group.expressions
     least = _least(memo)
     return lambda group: [e for e in group.expressions if _products(e, memo, least) == least[group]]

@@ -119,13 +119,13 @@ def steps_taken(plan: Plan) -> int:
 
 def test_the_budget_is_kept() -> None:
     """So many steps and no more; a further one would find more, or there is none."""
-    needed = steps_taken(POOR)
+    filtered = Stream(POOR.root).filter((col("x") > 1) & (col("u") > col("z"))).plan()
+    needed = steps_taken(filtered)
     assert needed > 3
     for budget in (needed - 1, 1, 0):
-        choice = optimize(POOR, RARELY_U, budget=Steps(budget))
+        choice = optimize(filtered, RARELY_U, budget=Steps(budget))
         assert not choice.is_complete
         assert choice.cost.total <= choice.given_cost.total
-    assert choice.plan == POOR
     assert optimize(POOR, RARELY_U, budget=Milliseconds(60_000)) == optimize(POOR, RARELY_U)
     assert not optimize(POOR, RARELY_U, budget=Milliseconds(1e-6)).is_complete
 
@@ -161,8 +161,9 @@ def test_a_query_with_too_many_plans_gets_the_best_that_was_found() -> None:
         query = query.join(streams[i], on=[(f"r{i - 1}", f"l{i}")])
     shares = {equality(f"r{i - 1}", f"l{i}"): rng.random() for i in range(1, 9)}
     statistics = Statistics({s.node: StreamStatistics(10.0, 100.0) for s in streams}, shares)
-    choice = optimize(query.plan(), statistics, budget=200)
+    choice = optimize(query.plan(), statistics, budget=100)
     assert not choice.is_complete
+    assert optimize(query.plan(), statistics).is_complete
     assert choice.cost.total <= choice.given_cost.total
 
 

@@ -19,6 +19,7 @@ from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import Budget, Choice, Search, Statistics, optimize
+from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require
@@ -216,7 +217,8 @@ class Engine:
         `checking` while elements flow, and goes on or is `refused` when the search ends; `wait=True` makes it
         end before this returns. Plans that differ are refused, with an input that shows it. Where nothing is
         found the answer is unknown: then `unproved="accept"` tells that you vouch for it. `proof` is what
-        `equivalent(running plan, plan)` returned, if you asked before.
+        `equivalent(running plan, plan)` returned, if you asked before. The certificate of a proof is checked
+        step by step; of a proof without one, or with a wrong one, the answer is unknown.
 
         Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`:
 
@@ -241,6 +243,8 @@ class Engine:
             if proof is None and plan.given == self.query(query).plan:
                 proof = plan.proof
             plan = plan.plan
+        if isinstance(proof, Equivalence):
+            proof = check_proof(proof)
         return migrate(
             self._host,
             plan,

@@ -77,6 +77,10 @@ class Conditions:
             )
 
 
+LINKED_JOINS = "linked joins"
+"""The name of the step by which joins come to be written in the one way."""
+
+
 @lru_cache(maxsize=16_384)
 def linked(node: Node) -> Node:
     """A subplan with its joins written in the one way, down to its inputs.

@@ -12,7 +12,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
-from midstream.optimizer.search.derivation import Step, plans_along, without_detours
+from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
@@ -23,6 +23,7 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 SLICE = 0.001
@@ -68,9 +69,9 @@ class Choice:
     @property
     def proof(self) -> Equivalence:
         """That the chosen plan means the same as the given one."""
-        names = dict.fromkeys(self.rules)
-        reason = f"derived by {', '.join(names)}" if names else "the plan as it was given"
-        return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan))
+        certificate = Certificate(self.steps)
+        reason = str(certificate) if self.steps else "the plan as it was given"
+        return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan), certificate=certificate)
 
 
 def optimize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from midstream.optimizer.rules import Rule, Shape, apply
-from midstream.optimizer.search.derivation import Step
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import Simplifier, link
 from midstream.plans.algebra.plan import Node
+from midstream.plans.equivalence.certificate import Step
 
 
 class Exploration:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from midstream.optimizer.rules import Shape
-from midstream.optimizer.search.derivation import Equations, Step
+from midstream.optimizer.search.derivation import Equations
 from midstream.plans.algebra.plan import Node
+from midstream.plans.equivalence.certificate import Step
 
 
 class Group:

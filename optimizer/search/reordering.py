@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from midstream.optimizer.rules import Rule, apply
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
-from midstream.optimizer.search.derivation import Step, at, exchanged
 from midstream.plans.algebra.plan import Node
+from midstream.plans.equivalence.certificate import NORMAL_FORM, Step, at, exchanged
 
 Place = tuple[int, ...]
 
@@ -29,7 +29,7 @@ def reorder(before: Node, after: Node, leaves: Iterable[Node]) -> list[Step]:
 
 
 def _at_once(before: Node, after: Node) -> Step:
-    return Step("join orders", (), before, after, "joins of the same inputs under the same conditions")
+    return Step(NORMAL_FORM, (), before, after, "joins of the same inputs under the same conditions")
 
 
 class _Stuck(Exception):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from midstream.optimizer.rules import Rule, Stage, apply
-from midstream.optimizer.rules.linking import linked
-from midstream.optimizer.search.derivation import Step
+from midstream.optimizer.rules.linking import LINKED_JOINS, linked
 from midstream.plans.algebra.plan import Node
+from midstream.plans.equivalence.certificate import Step
 
 Simplified = tuple[Node, tuple[Step, ...]]
 """What a subplan becomes, and by which steps."""
@@ -47,7 +47,7 @@ def link(node: Node) -> Simplified:
     """A subplan with its joins written in the rules' own way."""
     rewritten = linked(node)
     reason = "each join checks what it is the first to be able to check"
-    return rewritten, () if rewritten == node else (Step("linked joins", (), node, rewritten, reason),)
+    return rewritten, () if rewritten == node else (Step(LINKED_JOINS, (), node, rewritten, reason),)
 
 
 def simplify(node: Node, rules: Sequence[Rule | Stage]) -> Simplified:

@@ -1,6 +1,7 @@
-"""Whether rules hold: random subplans of a rule's shape, both sides compared on small inputs."""
+"""Whether rules hold, on random subplans and small inputs; and whether certificates show what they say."""
 
+from midstream.optimizer.verification.certificates import check_certificate, check_proof
 from midstream.optimizer.verification.rule_check import RuleCheck, verify_guard, verify_rule
 from midstream.optimizer.verification.subplans import Subplans
 
-__all__ = ["RuleCheck", "Subplans", "verify_guard", "verify_rule"]
+__all__ = ["RuleCheck", "Subplans", "check_certificate", "check_proof", "verify_guard", "verify_rule"]

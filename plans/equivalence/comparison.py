@@ -9,6 +9,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.certificate import by_normal_form
 from midstream.plans.equivalence.prover import Meanings
 from midstream.plans.equivalence.refutation import STEPS, callables, search
 from midstream.plans.values import snapshots
@@ -92,7 +93,12 @@ def compare(left: Plan, right: Plan, steps: int = STEPS) -> Comparing:
         return Equivalence(Answer.REFUTED, unlike, plans=plans)
     meanings = Meanings()
     if all(meanings.are_same(root, other.outputs[output]) for output, root in one.outputs.items()):
-        return Equivalence(Answer.PROVED, "both have the same normal form", plans=plans)
+        return Equivalence(
+            Answer.PROVED,
+            "both have the same normal form",
+            plans=plans,
+            certificate=by_normal_form(one, other),
+        )
     if called := list(dict.fromkeys([*callables(one), *callables(other)])):
         reason = f"{', '.join(called)} is Python code, which a search must not run"
         return Equivalence(Answer.UNKNOWN, reason, plans=plans)

@@ -91,6 +91,8 @@ class Equivalence:
     differences: tuple[SnapshotDifference, ...] = ()
     counterexample: CounterExample | None = None
     plans: tuple[Hashable, Hashable] | None = None
+    certificate: Hashable | None = None
+    """Of two plans that are proved to mean the same: the steps by which one becomes the other."""
 
     @classmethod
     def of(cls, differences: Sequence[SnapshotDifference]) -> Equivalence:

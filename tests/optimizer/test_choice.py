@@ -26,10 +26,10 @@ from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVIT
 from midstream.optimizer.rules.linking import linked
 from midstream.optimizer.search.budget import Milliseconds, Steps
 from midstream.optimizer.search.choice import Search
-from midstream.optimizer.search.derivation import at
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.equivalence.certificate import at
 from midstream.plans.expressions.expressions import equality
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, StatisticsError

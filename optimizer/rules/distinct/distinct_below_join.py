@@ -1,19 +1,20 @@
 """Push duplicate elimination below a join, or pull it up again.
 
-    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if the join keeps all columns of L and R
+    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if each pair of different halves makes a row of its own
 
 Why      A pair occurs as often as the product of its halves' multiplicities; it is there once exactly if each
          half is there once.
 Gain     Below: the join pairs each half once. Above: fewer elements to look up where the join is selective.
-Guard    Where the join drops a column, two different halves make one pair: distinct(join) gives it once, the
-         other side twice.
-Source   thesis, (10.6); Example 28.1
+Guard    Where the join drops a column that does not follow from the others, two different halves make one
+         pair: distinct(join) gives it once, the other side twice.
+Source   thesis, (10.6), for products; Example 28.1
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.duplicates import distinct, is_set
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Join
 from midstream.plans.algebra.plan import Node
@@ -24,9 +25,14 @@ def match_below(node: Node) -> Iterable[Node]:
     return [node.inputs[0]]
 
 
-def rewrite_below(node: Node, matched: Node) -> Node:
+def tells_pairs_apart(node: Node, join: Node) -> bool:
+    """Whether halves without duplicates make pairs without: else two pairs may be the same row."""
+    return is_set(rewrite_below(node, join))
+
+
+def rewrite_below(node: Node, join: Node) -> Node:
     """The join of the inputs without duplicates."""
-    return Node(matched.operator, tuple(Node(Distinct(), (child,)) for child in matched.inputs))
+    return join.with_inputs(tuple(map(distinct, join.inputs)))
 
 
 def match_above(node: Node) -> Iterable[Node]:
@@ -34,16 +40,14 @@ def match_above(node: Node) -> Iterable[Node]:
     return [node]
 
 
-def rewrite_above(node: Node, matched: Node) -> Node:
+def gives_no_pair_twice(node: Node, join: Node) -> bool:
+    """Whether the join of what has no duplicates has none: else they are results."""
+    return is_set(join)
+
+
+def rewrite_above(node: Node, join: Node) -> Node:
     """The join without its duplicates."""
-    left, right = (child.inputs[0] for child in node.inputs)
-    return Node(Distinct(), (Node(matched.operator, (left, right)),))
-
-
-def keeps_all_columns(node: Node, matched: Node) -> bool:
-    """Whether the join's output has every column of both sides: else two pairs may be the same row."""
-    available = {name for child in matched.inputs for name in child.schema.names}
-    return available == set(matched.schema.names)
+    return distinct(join.with_inputs(tuple(child.inputs[0] for child in node.inputs)))
 
 
 DISTINCT_BELOW_JOIN = Rule(
@@ -51,7 +55,7 @@ DISTINCT_BELOW_JOIN = Rule(
     equation="distinct(join(L, R)) = join(distinct(L), distinct(R))",
     shape=Shape(Distinct, Shape(Join)),
     match=match_below,
-    guards=(keeps_all_columns,),
+    guards=(tells_pairs_apart,),
     rewrite=rewrite_below,
 )
 
@@ -60,6 +64,6 @@ DISTINCT_ABOVE_JOIN = Rule(
     equation="join(distinct(L), distinct(R)) = distinct(join(L, R))",
     shape=Shape(Join, each=Shape(Distinct)),
     match=match_above,
-    guards=(keeps_all_columns,),
+    guards=(gives_no_pair_twice,),
     rewrite=rewrite_above,
 )

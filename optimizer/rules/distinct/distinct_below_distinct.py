@@ -1,0 +1,91 @@
+"""Eliminate duplicates below what stands under a duplicate elimination as well, or no longer.
+
+    distinct(op(L, R))  =  distinct(op(distinct(L), R))  =  distinct(op(L, distinct(R)))
+
+Why      Whether op has a row depends on which rows L and R have, not on how often they have them. This holds of
+         projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it does
+         not hold of the difference, and of aggregates only sometimes.
+Gain     With: less to do and to keep for op. Without: an operator with state less.
+Source   ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.plans.algebra.operators import (
+    AntiJoin,
+    Distinct,
+    Intersection,
+    Join,
+    MaxUnion,
+    Project,
+    SemiJoin,
+    StrictDifference,
+    Union,
+)
+from midstream.plans.algebra.plan import Node
+
+ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, StrictDifference)
+"""Operators that have a row or not by which rows their inputs have."""
+
+
+def match_added(node: Node) -> Iterable[int]:
+    """The inputs that may have duplicates."""
+    (below,) = node.inputs
+    return [place for place, child in enumerate(below.inputs) if not is_set(child)]
+
+
+def rewrite_added(node: Node, place: int) -> Node:
+    """With a duplicate elimination at that place."""
+    (below,) = node.inputs
+    return _with_input(node, place, distinct(below.inputs[place]))
+
+
+def match_first(node: Node) -> Iterable[int]:
+    """The first place."""
+    return [0]
+
+
+def match_second(node: Node) -> Iterable[int]:
+    """The second place."""
+    return [1]
+
+
+def rewrite_dropped(node: Node, place: int) -> Node:
+    """Without the duplicate elimination at that place."""
+    (below,) = node.inputs
+    return _with_input(node, place, below.inputs[place].inputs[0])
+
+
+def _with_input(node: Node, place: int, child: Node) -> Node:
+    (below,) = node.inputs
+    inputs = (*below.inputs[:place], child, *below.inputs[place + 1 :])
+    return distinct(below.with_inputs(inputs))
+
+
+INNER_DISTINCT_ADDED = Rule(
+    name="inner-distinct-added",
+    equation="distinct(op(L, R)) = distinct(op(distinct(L), R))",
+    shape=Shape(Distinct, Shape(ASKS_WHICH)),
+    match=match_added,
+    rewrite=rewrite_added,
+)
+
+LEFT_DISTINCT_DROPPED = Rule(
+    name="left-distinct-dropped",
+    equation="distinct(op(distinct(L), R)) = distinct(op(L, R))",
+    shape=Shape(Distinct, Shape(ASKS_WHICH, Shape(Distinct))),
+    match=match_first,
+    rewrite=rewrite_dropped,
+)
+
+RIGHT_DISTINCT_DROPPED = Rule(
+    name="right-distinct-dropped",
+    equation="distinct(op(L, distinct(R))) = distinct(op(L, R))",
+    shape=Shape(Distinct, Shape(ASKS_WHICH, ANY, Shape(Distinct))),
+    match=match_second,
+    rewrite=rewrite_dropped,
+)

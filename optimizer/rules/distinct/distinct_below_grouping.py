@@ -1,0 +1,70 @@
+"""Eliminate duplicates below aggregates that do not notice them, or no longer.
+
+    aggregate(f(x), S)  =  aggregate(f(x), distinct(S))        if f takes equal values once
+
+Why      The smallest and the largest value, and whatever is asked of different values only, are the same with
+         and without duplicates.
+Gain     With: the groups get fewer rows. Without: an operator with state less.
+Guard    Sums, counts and means notice how often a row is there.
+Source   ours, by (8.5) and (8.15)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate, Distinct
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import AggregateCall
+
+
+def match_added(node: Node) -> Iterable[Node]:
+    """What is below, if it may have duplicates."""
+    return [below for below in node.inputs if not is_set(below)]
+
+
+def match_dropped(node: Node) -> Iterable[Node]:
+    """The duplicate elimination."""
+    return node.inputs
+
+
+def take_equal_values_once(node: Node, below: Node) -> bool:
+    """Whether no function notices duplicates."""
+    assert isinstance(node.operator, Aggregate)
+    return all(takes_equal_values_once(call) for _, call in node.operator.calls)
+
+
+def takes_equal_values_once(call: AggregateCall) -> bool:
+    """Whether a function is the same of values and of the different ones among them."""
+    return call.distinct or call.function in ("min", "max")
+
+
+def rewrite_added(node: Node, below: Node) -> Node:
+    """With a duplicate elimination."""
+    return node.with_inputs((distinct(below),))
+
+
+def rewrite_dropped(node: Node, below: Node) -> Node:
+    """Without the duplicate elimination."""
+    return node.with_inputs(below.inputs)
+
+
+GROUPED_DISTINCT_ADDED = Rule(
+    name="grouped-distinct-added",
+    equation="aggregate(f(x), S) = aggregate(f(x), distinct(S))",
+    shape=Shape(Aggregate),
+    match=match_added,
+    guards=(take_equal_values_once,),
+    rewrite=rewrite_added,
+)
+
+GROUPED_DISTINCT_DROPPED = Rule(
+    name="grouped-distinct-dropped",
+    equation="aggregate(f(x), distinct(S)) = aggregate(f(x), S)",
+    shape=Shape(Aggregate, Shape(Distinct)),
+    match=match_dropped,
+    guards=(take_equal_values_once,),
+    rewrite=rewrite_dropped,
+)

@@ -1,0 +1,45 @@
+"""Leave out a duplicate elimination that has nothing to eliminate.
+
+    distinct(S)  =  S        if S has no duplicates
+
+Why      Two equal rows would agree on a key.
+Gain     An operator with state less; also of two duplicate eliminations one.
+Guard    Without a key that is known, S may have a row twice.
+Source   ours, by (8.5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import is_set
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Distinct
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[Node]:
+    """What is below."""
+    return node.inputs
+
+
+def has_no_duplicates(node: Node, below: Node) -> bool:
+    """Whether what is below has a key: without, it may have a row twice."""
+    return is_set(below)
+
+
+def rewrite(node: Node, below: Node) -> Node:
+    """What is below."""
+    return below
+
+
+DISTINCT_REMOVAL = Rule(
+    name="distinct-removal",
+    equation="distinct(S) = S",
+    shape=Shape(Distinct),
+    match=match,
+    guards=(has_no_duplicates,),
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -1,7 +1,35 @@
 """Transformation rules, one equation a file. All of them hold snapshot by snapshot, for bags and for unknown
 values."""
 
+from midstream.optimizer.rules.distinct.distinct_as_grouping import DISTINCT_AS_GROUPING, GROUPING_AS_DISTINCT
+from midstream.optimizer.rules.distinct.distinct_below_distinct import (
+    INNER_DISTINCT_ADDED,
+    LEFT_DISTINCT_DROPPED,
+    RIGHT_DISTINCT_DROPPED,
+)
+from midstream.optimizer.rules.distinct.distinct_below_grouping import (
+    GROUPED_DISTINCT_ADDED,
+    GROUPED_DISTINCT_DROPPED,
+)
+from midstream.optimizer.rules.distinct.distinct_below_intersection import (
+    DISTINCT_ABOVE_INTERSECTION,
+    DISTINCT_BELOW_INTERSECTION,
+)
 from midstream.optimizer.rules.distinct.distinct_below_join import DISTINCT_ABOVE_JOIN, DISTINCT_BELOW_JOIN
+from midstream.optimizer.rules.distinct.distinct_below_matching import (
+    DISTINCT_ABOVE_MATCHING,
+    DISTINCT_BELOW_MATCHING,
+)
+from midstream.optimizer.rules.distinct.distinct_below_projection import (
+    DISTINCT_ABOVE_PROJECTION,
+    DISTINCT_BELOW_PROJECTION,
+)
+from midstream.optimizer.rules.distinct.distinct_in_matching import (
+    MATCHED_DISTINCT_ADDED,
+    MATCHED_DISTINCT_DROPPED,
+)
+from midstream.optimizer.rules.distinct.distinct_of_union import DISTINCT_AS_MAX_UNION, MAX_UNION_AS_DISTINCT
+from midstream.optimizer.rules.distinct.distinct_removal import DISTINCT_REMOVAL
 from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT
 from midstream.optimizer.rules.filters.filter_below_union import FILTER_BELOW_UNION
 from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
@@ -80,6 +108,46 @@ WINDOWS: tuple[Stage, ...] = (
 """Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
 exchanged."""
 
+BAGS: tuple[Stage, ...] = (
+    Stage("fewer duplicate eliminations", (DISTINCT_REMOVAL,)),
+    Stage(
+        "moving duplicate eliminations",
+        (
+            INNER_DISTINCT_ADDED,
+            LEFT_DISTINCT_DROPPED,
+            RIGHT_DISTINCT_DROPPED,
+            MATCHED_DISTINCT_ADDED,
+            MATCHED_DISTINCT_DROPPED,
+            DISTINCT_BELOW_MATCHING,
+            DISTINCT_ABOVE_MATCHING,
+            DISTINCT_BELOW_INTERSECTION,
+            DISTINCT_ABOVE_INTERSECTION,
+            DISTINCT_AS_MAX_UNION,
+            MAX_UNION_AS_DISTINCT,
+            DISTINCT_BELOW_PROJECTION,
+            DISTINCT_ABOVE_PROJECTION,
+            DISTINCT_AS_GROUPING,
+            GROUPING_AS_DISTINCT,
+            GROUPED_DISTINCT_ADDED,
+            GROUPED_DISTINCT_DROPPED,
+        ),
+    ),
+)
+"""Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
+are for a search that keeps groups of equal subplans: there are too many plans to list."""
+
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 
-__all__ = ["ALL_RULES", "ANY", "JOIN_ORDERS", "RULES", "WINDOWS", "Rule", "Shape", "Stage", "apply", "flat"]
+__all__ = [
+    "ALL_RULES",
+    "ANY",
+    "BAGS",
+    "JOIN_ORDERS",
+    "RULES",
+    "WINDOWS",
+    "Rule",
+    "Shape",
+    "Stage",
+    "apply",
+    "flat",
+]

@@ -2,9 +2,9 @@
 
     distinct(op(L, R))  =  distinct(op(distinct(L), R))  =  distinct(op(L, distinct(R)))
 
-Why      Whether op has a row depends on which rows L and R have, not on how often they have them. This holds of
-         projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it does
-         not hold of the difference, and of aggregates only sometimes.
+Why      Whether op has a row depends on which rows L and R have, not on how often they have them. This holds
+         of projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it
+         does not hold of the difference, and of aggregates only sometimes.
 Gain     With: less to do and to keep for op. Without: an operator with state less.
 Source   ours
 """
@@ -50,8 +50,8 @@ def match_first(node: Node) -> Iterable[int]:
 
 
 def match_second(node: Node) -> Iterable[int]:
-    """The second place."""
-    return [1]
+    """The second place, if there is one."""
+    return [1] if len(node.inputs[0].inputs) > 1 else []
 
 
 def rewrite_dropped(node: Node, place: int) -> Node:

@@ -1,6 +1,6 @@
 """Push duplicate elimination below a join, or pull it up again.
 
-    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if each pair of different halves makes a row of its own
+    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if the join tells pairs apart
 
 Why      A pair occurs as often as the product of its halves' multiplicities; it is there once exactly if each
          half is there once.

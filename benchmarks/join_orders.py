@@ -1,0 +1,219 @@
+"""How long the search for join orders takes, and how near to the best it comes where it cannot look at
+all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midstream.benchmarks.landscapes import Topology, landscape
+from midstream.benchmarks.least_cost import least_cost
+from midstream.optimizer import CostModel
+from midstream.optimizer.search.join_orders import order_joins, solve
+from midstream.optimizer.search.join_problem import JoinProblem, problem_of
+
+NEAR_MARK = 1.05
+"""By how much what is found may cost more than the best order."""
+
+LONGER = 10
+"""Where nobody knows the best order, it is compared with what so many times as long finds."""
+
+LARGEST_CLIQUE = 15
+"""From more inputs that are all linked, the best order is not computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """A kind of landscape; `mark` is the time that an exact search may take, in seconds of the processor."""
+
+    topology: Topology
+    size: int
+    one_key: bool = False
+    mark: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return f"{self.topology} {self.size}{', one key' if self.one_key else ''}"
+
+    def problem(self, seed: int) -> JoinProblem:
+        """One of these."""
+        plan, statistics = landscape(self.topology, self.size, seed, one_key=self.one_key)
+        problem = problem_of(plan.root, CostModel(statistics))
+        assert problem is not None
+        return problem
+
+    @property
+    def best_is_known(self) -> bool:
+        """Whether the best order can be computed."""
+        return self.size <= LARGEST_CLIQUE or (self.topology == "star" and not self.one_key)
+
+
+EXACT = (
+    Joins("chain", 8, mark=0.1),
+    Joins("chain", 20, mark=0.6),
+    Joins("star", 10, mark=0.8),
+    Joins("clique", 8, mark=0.8),
+    Joins("clique", 10, mark=4.0),
+    Joins("star", 12, mark=4.0),
+)
+NEAR = (
+    Joins("clique", 15),
+    Joins("star", 15, one_key=True),
+    Joins("star", 20),
+    Joins("star", 20, one_key=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactFigures:
+    """Searches of all orders: their times, and how many pairs were priced, at the most."""
+
+    joins: Joins
+    seconds: tuple[float, ...]
+    pairs: int
+    is_exact: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "joins": self.joins.name,
+            "seconds": list(self.seconds),
+            "mark_seconds": self.joins.mark,
+            "pairs": self.pairs,
+            "exact": self.is_exact,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NearFigures:
+    """Searches for a time: what was found by what is best, and by what was given, landscape by landscape."""
+
+    joins: Joins
+    to_best: tuple[float, ...]
+    to_given: tuple[float, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the mark is kept everywhere, and nothing is dearer than what was given."""
+        return max(self.to_best) <= NEAR_MARK and max(self.to_given) <= 1 + 1e-9
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "joins": self.joins.name,
+            "best_is_known": self.joins.best_is_known,
+            "to_best": list(self.to_best),
+            "to_given": list(self.to_given),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersRun:
+    """All that was measured."""
+
+    seconds: float
+    exact: tuple[ExactFigures, ...]
+    near: tuple[NearFigures, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether searches that look at all are exact, and the others near."""
+        return all(one.is_exact for one in self.exact) and all(one.is_good for one in self.near)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "good": self.is_good,
+            "seconds": self.seconds,
+            "exact": [one.as_dict() for one in self.exact],
+            "near": [one.as_dict() for one in self.near],
+        }
+
+
+def measure_orders(
+    landscapes: int,
+    seconds: float,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+    exact: Sequence[Joins] = EXACT,
+    near: Sequence[Joins] = NEAR,
+) -> OrdersRun:
+    """Search the orders of so many landscapes of each kind; beyond the budget for so many seconds each."""
+    total, done = landscapes * (len(exact) + len(near)), 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        advance(done, total)
+
+    return OrdersRun(
+        seconds,
+        tuple(_exactly(joins, landscapes, step) for joins in exact),
+        tuple(_nearly(joins, landscapes, seconds, step) for joins in near),
+    )
+
+
+def _exactly(joins: Joins, landscapes: int, step: Callable[[], None]) -> ExactFigures:
+    times, pairs, is_exact = [], 0, True
+    for seed in range(landscapes):
+        plan, statistics = landscape(joins.topology, joins.size, seed, one_key=joins.one_key)
+        begin = process_time()
+        problem = problem_of(plan.root, CostModel(statistics))
+        assert problem is not None
+        found = solve(problem)
+        _ = found.plans
+        times.append(process_time() - begin)
+        pairs, is_exact = max(pairs, found.pairs), is_exact and found.is_exact
+        step()
+    return ExactFigures(joins, tuple(times), pairs, is_exact)
+
+
+def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], None]) -> NearFigures:
+    to_best, to_given = [], []
+    for seed in range(landscapes):
+        given, found = searched(joins.problem(seed), seconds)
+        if joins.best_is_known:
+            best = least_cost(joins.problem(seed), joins.topology, joins.one_key)
+        else:
+            _, best = searched(joins.problem(seed), LONGER * seconds)
+        to_best.append(found / best)
+        to_given.append(found / given)
+        step()
+    return NearFigures(joins, tuple(to_best), tuple(to_given))
+
+
+def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
+    """What the given order costs, and what is found in a time of the processor."""
+    begin = process_time()
+    costs = []
+    for orders in order_joins(problem, budget=None):
+        costs.append(orders.cost)
+        if process_time() - begin > seconds:
+            break
+    return costs[0], costs[-1]
+
+
+def show_orders(run: OrdersRun, console: Console) -> None:
+    """What was measured, as tables, and the verdict."""
+    table = Table("joins", "median", "most", "aim", "pairs", "exact")
+    for one in run.exact:
+        times = (f"{seconds:.3f} s" for seconds in (median(one.seconds), max(one.seconds)))
+        aim = f"{one.joins.mark} s"
+        table.add_row(one.joins.name, *times, aim, f"{one.pairs:,}", "yes" if one.is_exact else "no")
+    console.print(table)
+    table = Table("joins", "of the best, median", "at the most", "of the given, at the most", "the best is")
+    for each in run.near:
+        ratios = (median(each.to_best), max(each.to_best), max(each.to_given))
+        known = "computed" if each.joins.best_is_known else f"found in {LONGER * run.seconds:g} s"
+        table.add_row(each.joins.name, *(f"{ratio:.4f}" for ratio in ratios), known)
+    console.print(table)
+    verdict = "kept" if run.is_good else "not kept"
+    mark = f"at most {NEAR_MARK:.2f} times the best, and never above the given"
+    console.print(Text(f"Within {run.seconds:g} s, {mark}: {verdict}."))

@@ -144,8 +144,8 @@ def times(*factors: float) -> float:
     >>> times(0.0, math.inf), times(2.0, math.inf)
     (0.0, inf)
     """
-    product = 0.0 if 0.0 in factors else math.prod(factors)
-    # Factors too small for a float are 0 as well.
+    product = math.prod(factors)
+    # Of 0 and infinity floats make no number. Factors too small for a float are 0 as well.
     return product if product == product else 0.0
 
 

@@ -5,7 +5,7 @@ Source   L. Fegaras, A New Heuristic for Optimizing Large Queries, DEXA 1998 (GO
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from midstream.optimizer.search.join_costs import JoinCosts, JoinTree
 from midstream.optimizer.search.join_graph import JoinGraph
@@ -35,11 +35,11 @@ def greatest_saving(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[f
     return joined.rate - one.rate - other.rate, joined.rate
 
 
-CRITERIA: tuple[Criterion, ...] = (fewest_results, lowest_cost, strongest_selection, greatest_saving)
+CRITERIA: tuple[Criterion, ...] = (lowest_cost, fewest_results, strongest_selection, greatest_saving)
 
 
-def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> list[JoinTree]:
-    """The order that a criterion leads to. Cost: O(inputs²) pairs."""
+def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> Generator[None, None, list[JoinTree]]:
+    """The plans in the order that a criterion leads to; pauses after each pair. Cost: O(inputs²) pairs."""
     trees = [leaves[0] for leaves in costs.leaves]
     joins: dict[tuple[int, int], tuple[tuple[float, ...], JoinTree]] = {}
     while len(trees) > 1:
@@ -52,6 +52,7 @@ def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> list[Joi
                 if key not in joins:
                     joined = costs.joined(one, other)
                     joins[key] = criterion(joined, one, other), joined
+                    yield
                 if best is None or joins[key][0] < best[0]:
                     best = joins[key]
         assert best is not None, "sets that nothing connects may be joined when they are whole"

@@ -27,11 +27,12 @@ ALIKE = 1 + 1e-9
 """Rounding differs between orders of the same joins."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class JoinTree:
     """A plan of a set of inputs: an order of their joins, with alternatives of the inputs as its leaves.
 
-    `cost` is that of all operators; `node` is there for an input.
+    `cost` is that of all operators; `node` is there for an input. Never changed: frozen ones take longer to
+    make.
     """
 
     inputs: int
@@ -212,7 +213,11 @@ def undominated(trees: Sequence[JoinTree]) -> list[JoinTree]:
     if len(trees) == 1:
         return list(trees)
     kept: list[JoinTree] = []
-    for tree in sorted(trees, key=lambda one: (one.cost, one.rate)):
+    for tree in sorted(trees, key=_cost_and_rate):
         if not kept or tree.rate * ALIKE < kept[-1].rate:
             kept.append(tree)
     return kept
+
+
+def _cost_and_rate(tree: JoinTree) -> tuple[float, float]:
+    return tree.cost, tree.rate

@@ -6,8 +6,9 @@ import random
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
-from midstream.optimizer.search.connected_pairs import Table, cheapest_by_pairs, pairs_within
+from midstream.optimizer.search.connected_pairs import cheapest_by_pairs, pairs_within
 from midstream.optimizer.search.greedy import CRITERIA, greedy
 from midstream.optimizer.search.join_costs import JoinCosts, JoinTree, undominated
 from midstream.optimizer.search.join_graph import JoinGraph, Products
@@ -22,6 +23,7 @@ BUDGET = 30_000
 
 
 Trees = list[JoinTree]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,11 @@ def order_joins(
 ) -> Generator[JoinOrders, None, JoinOrders]:
     """Search the cheapest join order; pauses now and then, with the best plans so far.
 
-    Where the pairs of connected sets are no more than the budget, all are priced (`connected_pairs`), and the
-    result is exact. Else several greedy orders are made, and from the best of them on others in its
-    neighbourhood (`linearised`), until as many pairs are priced as the budget has; without a budget, of None,
-    for as long as the caller goes on. What comes out costs no more than the order that the problem is given
-    with, whose price the first result is.
+    Where there are no more pairs of connected sets than the budget has steps, all that may lead to the
+    cheapest order are priced, and the result is exact (see `connected_pairs`). Else several greedy orders are
+    made, and from the best of them on others that are near it (see `linearised`), until as many pairs are
+    priced as the budget has steps; without a budget, of None, for as long as the caller goes on. What comes
+    out costs no more than the order that the problem is given with, which comes out first.
 
     The result depends on nothing but the arguments. Who stops by a clock gets what this machine made of the
     time.
@@ -69,56 +71,49 @@ def order_joins(
     best = undominated(costs.of(problem.given)) if problem.given is not None else []
     if best:
         yield JoinOrders(costs, tuple(best), False, costs.priced)
-    pairs = pairs_within(graph, BUDGET if budget is None else budget)
-    if pairs is None:
-        search, is_exact = _improve(costs, graph, best, random.Random(seed)), False
-    else:
-        search, is_exact = _exhaust(costs, pairs, best), True
-    paused = costs.priced
-    for best in search:
-        if not is_exact and budget is not None and costs.priced >= budget:
-            break
-        if costs.priced - paused >= SLICE:
-            paused = costs.priced
+    search = _search(costs, graph, best, BUDGET if budget is None else budget, random.Random(seed))
+    for step, (best, is_exact) in enumerate(search, 1):
+        if is_exact or (budget is not None and costs.priced >= budget):
+            return JoinOrders(costs, tuple(best), is_exact, costs.priced)
+        if step % SLICE == 0:
             yield JoinOrders(costs, tuple(best), False, costs.priced)
-    return JoinOrders(costs, tuple(best), is_exact, costs.priced)
+    raise AssertionError("a search that is not exact goes on for ever")
 
 
-def _exhaust(costs: JoinCosts, pairs: list[tuple[int, int]], best: Trees) -> Iterator[Trees]:
-    """Price all pairs; gives what is best so far, in the end the best of all."""
-    table = yield from _meanwhile(cheapest_by_pairs(costs, pairs), best)
-    yield undominated([*best, *table[costs.problem.every]])
-
-
-def _improve(costs: JoinCosts, graph: JoinGraph, best: Trees, rng: random.Random) -> Iterator[Trees]:
-    """Greedy orders, and then for ever others near the best one; gives what is best so far.
-
-    A sequence of the inputs in which the best order is one of those that are compared leads to an order that
-    is no worse. Such sequences differ by which side of a join comes first. When they bring nothing more, a
-    stretch of inputs is moved.
-    """
-    for criterion in CRITERIA:
-        best = undominated([*best, *greedy(costs, graph, criterion)])
-        yield best
+def _search(
+    costs: JoinCosts, graph: JoinGraph, best: Trees, limit: int, rng: random.Random
+) -> Iterator[tuple[Trees, bool]]:
+    """Gives what is best so far, and whether it is best of all."""
+    pairs = yield from _meanwhile(pairs_within(graph, limit), best)
+    criteria = CRITERIA if pairs is None else CRITERIA[:1]
+    for criterion in criteria:
+        found = yield from _meanwhile(greedy(costs, graph, criterion), best)
+        best = undominated([*best, *found])
+    if pairs is not None:
+        # What costs more than a greedy order leads to nothing better.
+        table = yield from _meanwhile(cheapest_by_pairs(costs, pairs, best[0].cost), best)
+        yield undominated([*best, *table.get(costs.problem.every, [])]), True
+        return
     sequence = leaves(best[0])
     while True:
         table = yield from _meanwhile(cheapest_in_sequence(costs, graph, sequence), best)
         best = undominated([*best, *table.get(costs.problem.every, [])])
-        yield best
+        # The best order is among those of this sequence too, and so are others; or they are, of one that is
+        # near.
         sequence = turned(best[0], rng)
         if rng.random() < 0.5:
             sequence = moved(sequence, rng)
 
 
-def _meanwhile(steps: Generator[None, None, Table], best: Trees) -> Generator[Trees, None, Table]:
-    """Gives what is best so far at each step."""
+def _meanwhile(steps: Generator[None, None, T], best: Trees) -> Generator[tuple[Trees, bool], None, T]:
+    """Gives what is best so far at each pause."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            table: Table = end.value
-            return table
-        yield best
+            found: T = end.value
+            return found
+        yield best, False
 
 
 def solve(

@@ -16,7 +16,7 @@ from midstream.optimizer.search.join_graph import JoinGraph
 def cheapest_in_sequence(
     costs: JoinCosts, graph: JoinGraph, sequence: Sequence[int]
 ) -> Generator[None, None, Table]:
-    """Join neighbours, first the shortest stretches; pauses after each.
+    """Join neighbours, first the shortest stretches; pauses after each pair.
 
     A tree, the leaves of which are in this sequence, is among the orders; so what comes out is no dearer.
     Cost: O(inputs³) pairs.
@@ -31,10 +31,10 @@ def cheapest_in_sequence(
                 one, other = stretches[start, middle], stretches[middle, end]
                 if one in table and other in table and graph.may_join(one, other):
                     found += costs.all_joined(table[one], table[other])
+                    yield
             both = stretches[start, end] = stretches[start, end - 1] | stretches[end - 1, end]
             if found:
                 table[both] = undominated(found)
-            yield
     return table
 
 

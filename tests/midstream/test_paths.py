@@ -40,7 +40,7 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
-from midstream.benchmarks import arrival_turns, files, memory, queries, turns
+from midstream.benchmarks import arrival_turns, files, join_orders, memory, queries, turns
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -124,6 +124,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "files"): {"--output": writes("files.json")},
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
     ("bench", "queries"): {"--output": writes("queries.json")},
+    ("bench", "orders"): {"--output": writes("orders.json")},
     ("study", "profile"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -149,6 +150,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "files"): ["--rows", "200", "--repetitions", "1"],
     ("bench", "arrivals"): ["--no-peers"],
     ("bench", "queries"): [],
+    ("bench", "orders"): [],
     ("study", "profile"): [],
     ("study", "what-if"): [],
 }
@@ -325,6 +327,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
+    monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
     _without_spark(monkeypatch)
     return tmp_path

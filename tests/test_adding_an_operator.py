@@ -22,14 +22,15 @@ from midstream.optimizer.cost.outputs import OUTPUTS, Output
 from midstream.optimizer.cost.work import WORK
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation
 from midstream.plans.algebra.operators import KINDS, Logical, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.base import Schemas
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.base import Names, Schemas, unchanged
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_chronon_stream, keys, logical
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.pictures.diagrams import svg
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
 
 # 1. plans/algebra/operators/times.py: what it means, and what is known of it.
 
@@ -66,6 +67,24 @@ class Times(SnapshotReducible):
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return inputs[0].keys if self.number < 2 else ()
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].lasting_keys if self.number < 2 else ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return inputs[0].dependencies
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [needed]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))] if self.number else []
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return inputs[0]
 
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number}

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from midstream.plans.algebra.operators import Logical
-from midstream.plans.algebra.operators.base import Schemas
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.base import Names, Schemas
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
 from midstream.plans.values.errors import PlanFormatError
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Time
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Node
@@ -96,6 +97,28 @@ class Boxed(Logical):
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return ()
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return True
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [frozenset(schema.names) for schema in inputs]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return FOREVER
 
     def to_json(self) -> dict[str, Any]:
         """It is for the engine alone."""

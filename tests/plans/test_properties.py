@@ -9,22 +9,27 @@ from hypothesis import strategies as st
 
 from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import (
     above,
+    columns_read,
     equal_columns,
     has_ordered_ends,
     input_nodes,
     is_chronon_stream,
+    is_start_preserving,
     logical,
+    longest_validity,
 )
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, conjunction, join_keys
-from midstream.plans.expressions.operands import col, expression_of
-from midstream.plans.values.schema import Schema
-from midstream.testing import Workload, plans, workloads
+from midstream.plans.expressions.operands import col, expression_of, lit
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.streams import FOREVER, Time
+from midstream.testing import WHOLE, Workload, plans, workloads
 
 S = stream("s", x="integer", y="integer")
 I = stream("i", x="integer", y="integer", intervals=True)  # noqa: E741
@@ -248,3 +253,93 @@ def test_a_plan_that_shares_much_is_read_in_no_time() -> None:
     assert has_ordered_ends(query.node)
     assert equal_columns(query.node) == ()
     assert len(query.plan().nodes) == 41
+
+
+# Columns that are read
+
+
+def overwritten(node: Node, names: frozenset[str]) -> Node:
+    """A subplan whose other columns all have one value."""
+    values = {Type.INTEGER: 7, Type.FLOAT: 7.5, Type.STRING: "7", Type.BOOLEAN: True, Type.ANY: None}
+    shown = {c.name: col(c.name) if c.name in names else lit(values[c.type]) for c in node.schema}
+    return Stream(node).select(**shown).node
+
+
+@given(workloads(plans(**WHOLE)), st.data())
+def test_what_is_not_read_may_be_anything(workload: Workload, data: st.DataObject) -> None:
+    """At any node of a plan that drops some of its columns."""
+    query = Stream(workload.plan.root)
+    kept = data.draw(st.lists(st.sampled_from(query.schema.names), min_size=1, unique=True))
+    plan = query.select(*kept).plan()
+    expected = specified(plan, workload.streams)
+    for node, names in columns_read(plan).items():
+        assert names <= set(node.schema.names)
+        if names < set(node.schema.names) and not gives_constants(node):
+            assert specified(plan.replace(node, overwritten(node, names)), workload.streams) == expected
+
+
+READ: dict[str, tuple[Stream, set[str]]] = {
+    "all": (S, {"x", "y"}),
+    "by a filter": (S.filter(col("y") > 0).select("x"), {"x", "y"}),
+    "by nobody": (S.select("x"), {"x"}),
+    "by a projection that nobody reads": (S.select("x", z=col("y") + 1).select("x"), {"x"}),
+    "by an aggregate": (S.group_by("x").aggregate(m=max_("y")), {"x", "y"}),
+    "by an aggregate that nobody reads": (S.group_by("x").aggregate(m=max_("y")).select("x"), {"x"}),
+    "by duplicate elimination": (S.distinct().select("x"), {"x", "y"}),
+    "by a difference": (S.difference(C.rename({"a": "x", "b": "y"})).select("x"), {"x", "y"}),
+    "by a join": (S.join(C, on=[("y", "a")]).select("b"), {"y"}),
+    "by a semi-join": (S.semi_join(C, on=[("y", "a")]).select("x"), {"x", "y"}),
+    "by the groups of a window": (S.last(1, by=["y"]).select("x"), {"x", "y"}),
+    "in two places": (S.select("x").rename({"x": "y"}).union(S.select("y")), {"x", "y"}),
+    "by istream": (S.window(3).istream().select("x"), {"x", "y"}),
+}
+"""Per plan, what of the stream's columns is read."""
+
+
+@pytest.mark.parametrize("name", READ)
+def test_columns_that_are_read_are_told(name: str) -> None:
+    query, expected = READ[name]
+    assert columns_read(query.plan())[S.node] == expected
+
+
+# Validity
+
+
+@given(workloads(plans(**WHOLE)))
+def test_no_element_is_valid_for_longer_than_told(workload: Workload) -> None:
+    for node in workload.plan.nodes:
+        if (most := longest_validity(node)) != FOREVER:
+            streams = {s.label: workload.streams[s.label] for s in Plan(node).sources + Plan(node).relations}
+            assert all(end - start <= most for start, end, _ in run(Plan(node), streams))
+
+
+LONGEST: dict[str, tuple[Stream, Time]] = {
+    "rows": (S, 1),
+    "intervals": (I, FOREVER),
+    "a window": (S.window(5), 5),
+    "a window that slides": (S.window(5, slide=3), 6),
+    "an unbounded window": (S.window(None), FOREVER),
+    "a join": (S.window(5).join(C.window(9)), 5),
+    "a join with what has no bound": (S.window(5).join(J), 5),
+    "a union": (S.window(5).union(S.window(9)), 9),
+    "an aggregate": (S.window(5).aggregate(n=count()), 5),
+    "duplicate elimination": (S.window(5).distinct(), 5),
+    "an intersection": (S.window(5).intersection(S.window(3)), 3),
+    "a count window": (S.last(3), FOREVER),
+    "granularity": (S.window(5).granularity(3), 6),
+    "istream": (I.istream(), 1),
+    "split": (S.window(5).split(2), 2),
+    "coalesce": (S.window(5).coalesce(3), 7),
+}
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_the_longest_validity_is_told(name: str) -> None:
+    query, expected = LONGEST[name]
+    assert longest_validity(query.node) == expected
+
+
+def test_starts_are_preserved_up_to_the_windows() -> None:
+    assert is_start_preserving(S.join(C).filter(col("x") > 0).node)
+    assert not is_start_preserving(S.distinct().select("x").node)
+    assert is_start_preserving(S.distinct().window(3).select("x").node)

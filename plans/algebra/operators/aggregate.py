@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
+from midstream.plans.algebra.operators.base import Names, Schemas, Snapshot, SnapshotReducible, unchanged
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets, shortest, visible
 from midstream.plans.expressions.aggregates import AggregateCall, apply_call, call_from_json
-from midstream.plans.expressions.expressions import Expression, compile_row
+from midstream.plans.expressions.expressions import Col, Expression, compile_row
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import Payload
+from midstream.plans.values.streams import Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,37 @@ class Aggregate(SnapshotReducible):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         groups = frozenset(self.keys)
         return shortest([groups, *(key for key in inputs[0].keys if key <= groups)])
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A group whose rows are there at one instant is so too; others come again."""
+        groups = frozenset(self.keys)
+        return [key for key in inputs[0].lasting_keys if key <= groups]
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        """Those of the groups; values may have the names of columns below."""
+        return visible(inputs[0].dependencies, self.keys)
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        arguments = [call.argument for name, call in self.calls if name in needed]
+        return [frozenset(self.keys).union(*(e.columns() for e in arguments if e is not None))]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """The columns of a group are those of each of its rows; a least or greatest value is that of one."""
+        groups = unchanged(self.keys)
+        return [(0, groups), *((0, {**groups, name: column}) for name, column in self._extremes())]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(self.keys))]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """A value is given anew where a row comes or goes."""
+        return inputs[0]
+
+    def _extremes(self) -> Iterator[tuple[str, str]]:
+        """The least and greatest values of columns: names of output and input."""
+        for name, call in self.calls:
+            if call.function in ("min", "max") and isinstance(call.argument, Col):
+                yield name, call.argument.name
 
     def to_json(self) -> dict[str, Any]:
         return {"keys": list(self.keys), "calls": [[name, *call.to_json()] for name, call in self.calls]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from midstream.plans.algebra.operators.base import Choosing, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import Choosing, Names, Schemas, Snapshot, unchanged
 from midstream.plans.values.errors import PlanError
 
 
@@ -22,6 +22,12 @@ class Arrangement(Choosing):
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
         return lambda part: part
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [needed]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
         """A split keeps the order of ends, other than Table 12.1 has it, only if it makes chronons: of

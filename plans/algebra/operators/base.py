@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Payload, Time
@@ -30,6 +30,9 @@ Row = tuple[int, Payload]
 """A payload with the instant at which it is valid."""
 
 Schemas = tuple[Schema, ...]
+
+Names = Mapping[str, str]
+"""Columns of one side by columns of the other."""
 
 
 class Logical(ABC):
@@ -116,6 +119,44 @@ class Logical(ABC):
         """Sets of columns that no two rows of the output agree on while both are valid."""
 
     @abstractmethod
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Sets of columns that no two rows of the output agree on, of all instants together: each row is
+        there at one instant."""
+
+    @abstractmethod
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        """How columns of the inputs or of the output depend on each other among the rows that an output comes
+        from, given how those of the inputs do; of one instant, and of all time alike.
+
+        What follows from keys, or from columns that are equal, need not be said.
+        """
+
+    @property
+    @abstractmethod
+    def sees_one_instant(self) -> bool:
+        """Whether rows of the output that are valid together come from rows that were valid together, at some
+        instant, in each input."""
+
+    @abstractmethod
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """The columns of each input without which the needed columns of the output would be others, or its
+        rows would be."""
+
+    @abstractmethod
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Inputs in which the values of some columns of the output occur: in one row each, at that instant.
+        The columns there by those of the output."""
+
+    @abstractmethod
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Inputs whose values of some columns occur in the output: in one row each, at that instant. The
+        columns of the output by those there."""
+
+    @abstractmethod
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """For how many chronons an element of the output is valid at most, given that of its inputs."""
+
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Its parameters as JSON data, without its name. Raises PlanFormatError where they hold a Python
         callable."""
@@ -159,6 +200,25 @@ class Leaf(Logical):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return ()
 
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return True
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return ()
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
 
 class SnapshotReducible(Logical):
     """A relational operator on its inputs' snapshots, at every instant (thesis, Definition 10.2)."""
@@ -166,6 +226,7 @@ class SnapshotReducible(Logical):
     __slots__ = ()
 
     is_snapshot_reducible = True
+    sees_one_instant = True
 
     @property
     @abstractmethod
@@ -198,6 +259,23 @@ class Choosing(SnapshotReducible):
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return inputs[0].keys
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].lasting_keys
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return inputs[0].dependencies
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """What is chosen may lack any row."""
+        return ()
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """A row is given in no longer pieces than it came in."""
+        return inputs[0]
 
 
 class RowByRow(SnapshotReducible):
@@ -233,6 +311,9 @@ class RowByRow(SnapshotReducible):
         return inputs[0]
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        return inputs[0]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
         return inputs[0]
 
 
@@ -291,6 +372,18 @@ class OverTime(Logical):
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
         """What is below is a source to those who ask."""
         return ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return inputs[0].dependencies
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """Each row comes and goes whatever its values are."""
+        return [needed]
+
+
+def unchanged(names: Iterable[str]) -> Names:
+    """Columns that have the same name on both sides."""
+    return {name: name for name in names}
 
 
 class Parameterless:

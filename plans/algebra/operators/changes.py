@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.operators.base import History, OverTime, Parameterless, Snapshot
+from midstream.plans.algebra.operators.base import (
+    History,
+    Names,
+    OverTime,
+    Parameterless,
+    Schemas,
+    Snapshot,
+    unchanged,
+)
 from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.streams import Time
 
@@ -34,6 +42,24 @@ class _Changes(Parameterless, OverTime):
         """Rows that are valid together here were valid together at one instant of the input."""
         return inputs[0].keys
 
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A row that is there at one instant changes once."""
+        return inputs[0].lasting_keys
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return True
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """Rows are compared as wholes."""
+        return [frozenset(inputs[0].names)]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return 1
+
 
 @dataclass(frozen=True, slots=True)
 class Istream(_Changes):
@@ -46,6 +72,9 @@ class Istream(_Changes):
     def snapshot(self, history: History, instant: int) -> Snapshot:
         return history.at(instant) - history.at(instant - 1)
 
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]
+
 
 @dataclass(frozen=True, slots=True)
 class Dstream(_Changes):
@@ -57,3 +86,7 @@ class Dstream(_Changes):
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
         return history.at(instant - 1) - history.at(instant)
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """They have gone."""
+        return ()

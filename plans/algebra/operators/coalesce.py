@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from midstream.plans.algebra.operators.arrangement import Arrangement, check_length
+from midstream.plans.values.streams import Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Coalesce(Arrangement):
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         return self.longest == 1 and inputs[0]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """What is not yet so long may get one more element."""
+        return self.longest - 1 + inputs[0]
 
     def to_json(self) -> dict[str, Any]:
         return {"longest": self.longest}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from midstream.plans.algebra.operators.base import History, OverTime, Row, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import History, Names, OverTime, Row, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
     bounds_from_json,
@@ -18,7 +18,7 @@ from midstream.plans.algebra.operators.checks import (
     slide_text,
     unusual,
 )
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
 from midstream.plans.values.errors import PlanError, TieError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Payload, Time
@@ -84,6 +84,26 @@ class Counting(OverTime):
         """A row stays until others come."""
         return False
 
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A row stays for longer than an instant."""
+        return ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return False
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Rows stay when they have gone below."""
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Of the rows of an instant the first may have to go at once."""
+        return ()
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """A row stays until others come."""
+        return FOREVER
+
 
 @dataclass(frozen=True, slots=True)
 class CountWindow(Counting):
@@ -110,7 +130,7 @@ class CountWindow(Counting):
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return (frozenset(),) if self.rows == 1 else ()
+        return (frozenset(),) if self.rows == 1 else inputs[0].lasting_keys
 
     def to_json(self) -> dict[str, Any]:
         return {"rows": self.rows, **unusual(slide=self.slide, ties=self.ties, bounds=self.bounds)}
@@ -163,7 +183,11 @@ class PartitionedWindow(Counting):
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return (frozenset(self.keys),) if self.rows == 1 else ()
+        alone = [frozenset(self.keys)] if self.rows == 1 else []
+        return shortest([*alone, *inputs[0].lasting_keys])
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [needed.union(self.keys)]
 
     def to_json(self) -> dict[str, Any]:
         rest = unusual(slide=self.slide, ties=self.ties, delay=self.delay, bounds=self.bounds)

@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.operators.base import Choosing, Parameterless, Schemas, Snapshot
+from midstream.plans.algebra.operators.base import (
+    Choosing,
+    Names,
+    Parameterless,
+    Schemas,
+    Snapshot,
+    unchanged,
+)
 from midstream.plans.algebra.operators.columns import Columns, Sets
 
 
@@ -35,3 +42,10 @@ class Distinct(Parameterless, Choosing):
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return inputs[0].keys or (frozenset(inputs[0].schema.names),)
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """Rows are compared as wholes."""
+        return [frozenset(inputs[0].names)]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import History, OverTime, Snapshot
+from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
 from midstream.plans.algebra.operators.checks import (
     Bounds,
     bounds_from_json,
@@ -18,7 +18,7 @@ from midstream.plans.algebra.operators.checks import (
 )
 from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import Time
+from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,23 @@ class Granularity(OverTime):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """Rows that are valid together here were valid together at one instant of the input."""
         return inputs[0].keys
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].lasting_keys if self.granule == 1 else ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return True
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))] if self.granule == 1 else []
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return self.occurs_in(inputs)
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """Both ends are rounded up."""
+        return inputs[0] if inputs[0] == FOREVER else -(-inputs[0] // self.granule) * self.granule
 
     def to_json(self) -> dict[str, Any]:
         return {"granule": self.granule, **unusual(bounds=self.bounds)}

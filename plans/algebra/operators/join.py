@@ -7,8 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Schemas, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.columns import Columns, Sets, carried, classes, equalities, shortest
+from midstream.plans.algebra.operators.base import Names, Schemas, Snapshot, SnapshotReducible, unchanged
+from midstream.plans.algebra.operators.columns import (
+    Columns,
+    Dependencies,
+    Sets,
+    carried,
+    classes,
+    equalities,
+    of_constants,
+    of_equal,
+    shortest,
+)
 from midstream.plans.algebra.operators.schemas import both_sides, check_condition
 from midstream.plans.expressions.expressions import (
     TRUE,
@@ -18,6 +28,7 @@ from midstream.plans.expressions.expressions import (
     join_keys,
 )
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +89,55 @@ class Join(SnapshotReducible):
         """A key of either side tells the row there. What the condition equates with columns of that row is
         told too, so that of the other side's key only the rest is needed."""
         left, right = inputs
-        equal, _ = join_keys(self.condition, left.schema, right.schema)
-        ours, theirs = frozenset(a for a, _ in equal), frozenset(b for _, b in equal)
+        ours, theirs = self._equated(left, right)
         keys = [key for l in left.keys for r in right.keys for key in (l | (r - theirs), (l - ours) | r)]  # noqa: E741
+        return self._shown(keys, left, right)
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A row that is there at one instant is paired then only: there the other side's keys hold."""
+        left, right = inputs
+        ours, theirs = self._equated(left, right)
+        keys = [l | (r - theirs) for l in left.lasting_keys for r in right.keys]  # noqa: E741
+        keys += [(l - ours) | r for l in left.keys for r in right.lasting_keys]  # noqa: E741
+        return self._shown(keys, left, right)
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        said = (*of_equal(equalities(self.condition)), *of_constants(self.condition))
+        return (*inputs[0].dependencies, *inputs[1].dependencies, *said)
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        read = needed | self.condition.columns()
+        return [read & frozenset(schema.names) for schema in inputs]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Each half of a pair is a row of its side; so is what it equates with columns of that."""
+        shown, found = frozenset(self.columns), []
+        equal, _ = join_keys(self.condition, *inputs)
+        for port, schema in enumerate(inputs):
+            names = dict(unchanged(shown.intersection(schema.names)))
+            for pair in equal:
+                if pair[1 - port] in shown:
+                    names.setdefault(pair[1 - port], pair[port])
+            found.append((port, names))
+        return found
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """A row may have no partner."""
+        return ()
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """A pair is valid while both halves are."""
+        return min(inputs)
+
+    def _equated(self, left: Columns, right: Columns) -> tuple[frozenset[str], frozenset[str]]:
+        """The columns of either side that equal some of the other."""
+        equal, _ = join_keys(self.condition, left.schema, right.schema)
+        return frozenset(a for a, _ in equal), frozenset(b for _, b in equal)
+
+    def _shown(self, keys: Sets, left: Columns, right: Columns) -> Sets:
         names = left.schema.names + right.schema.names
-        shown = {name: name for name in self.columns}
-        return carried(shortest(keys), shown, classes(self.equal_columns([left.equal, right.equal]), names))
+        equal = classes(self.equal_columns([left.equal, right.equal]), names)
+        return carried(shortest(keys), unchanged(self.columns), equal)
 
     def to_json(self) -> dict[str, Any]:
         return {"condition": self.condition.to_json(), "columns": list(self.columns)}

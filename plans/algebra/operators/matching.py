@@ -8,10 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Choosing, Schemas, Snapshot
-from midstream.plans.algebra.operators.columns import Sets, equalities
+from midstream.plans.algebra.operators.base import Choosing, Names, Schemas, Snapshot, unchanged
+from midstream.plans.algebra.operators.columns import (
+    Columns,
+    Dependencies,
+    Sets,
+    equalities,
+    of_constants,
+    of_equal,
+)
 from midstream.plans.algebra.operators.schemas import both_sides, check_condition
-from midstream.plans.expressions.expressions import TRUE, Expression, compile_row, expression_from_json
+from midstream.plans.expressions.expressions import (
+    TRUE,
+    Expression,
+    compile_row,
+    expression_from_json,
+    join_keys,
+)
 from midstream.plans.values.schema import Schema
 
 
@@ -55,6 +68,11 @@ class Matching(Choosing):
         """Right rows come and go."""
         return False
 
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        left, right = inputs
+        read = self.condition.columns()
+        return [needed | read & frozenset(left.names), read & frozenset(right.names)]
+
     def to_json(self) -> dict[str, Any]:
         return {"condition": self.condition.to_json()}
 
@@ -80,6 +98,15 @@ class SemiJoin(Matching):
         """Those of both sides, and what the condition equates: what equals the same right column is
         equal."""
         return (*inputs[0], *inputs[1], *equalities(self.condition))
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        """As of a join: each row has a match, and those depend on each other."""
+        said = (*of_equal(equalities(self.condition)), *of_constants(self.condition))
+        return (*inputs[0].dependencies, *inputs[1].dependencies, *said)
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        equal, _ = join_keys(self.condition, *inputs)
+        return [(0, unchanged(inputs[0].names)), (1, dict(equal))]
 
 
 @dataclass(frozen=True, slots=True)

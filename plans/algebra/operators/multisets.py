@@ -11,14 +11,17 @@ from dataclasses import dataclass
 
 from midstream.plans.algebra.operators.base import (
     Choosing,
+    Names,
     Parameterless,
     Schemas,
     Snapshot,
     SnapshotReducible,
+    unchanged,
 )
-from midstream.plans.algebra.operators.columns import Columns, Sets, shortest
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets, shortest
 from midstream.plans.algebra.operators.schemas import common_schema
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
 
 
 class _Multisets(Parameterless, SnapshotReducible):
@@ -34,6 +37,10 @@ class _Multisets(Parameterless, SnapshotReducible):
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
         """A row may be valid for longer than a later one."""
         return False
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """Rows are compared as wholes."""
+        return [frozenset(schema.names) for schema in inputs]
 
 
 class _OfTheFirst(_Multisets, Choosing):
@@ -91,6 +98,18 @@ class Intersection(_OfTheFirst):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return shortest([*inputs[0].keys, *inputs[1].keys])
 
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return shortest([*inputs[0].lasting_keys, *inputs[1].lasting_keys])
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return (*inputs[0].dependencies, *inputs[1].dependencies)
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(port, unchanged(schema.names)) for port, schema in enumerate(inputs)]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return min(inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class MaxUnion(_Multisets):
@@ -118,3 +137,20 @@ class MaxUnion(_Multisets):
         the output."""
         left, right = inputs
         return (frozenset(left.schema.names),) if left.keys and right.keys else ()
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A row may be there on one side at one instant, and on the other side at another one."""
+        return ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return ()
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Not every row is on both sides."""
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(port, unchanged(schema.names)) for port, schema in enumerate(inputs)]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return max(inputs)

@@ -6,8 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import RowByRow, Schemas
-from midstream.plans.algebra.operators.columns import Columns, Sets, carried
+from midstream.plans.algebra.operators.base import Names, RowByRow, Schemas
+from midstream.plans.algebra.operators.columns import (
+    Columns,
+    Dependencies,
+    Dependency,
+    Sets,
+    carried,
+    of_computed,
+    of_equal,
+)
 from midstream.plans.expressions.expressions import Col, Expression, compile_rows, expression_from_json
 from midstream.plans.values.schema import Column, Schema
 from midstream.plans.values.streams import Payload
@@ -41,8 +49,39 @@ class Project(RowByRow):
         ]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        read = {e.name: name for name, e in self.columns if isinstance(e, Col)}
-        return carried(inputs[0].keys, read, inputs[0].equal)
+        return carried(inputs[0].keys, self._shown(), inputs[0].equal)
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return carried(inputs[0].lasting_keys, self._shown(), inputs[0].equal)
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        # A name may mean another column above than below: those that are dropped get longer names than all
+        # above.
+        prefix, shown = " " * max(len(name) for name, _ in self.columns), self._shown()
+        below = {name: shown.get(name, prefix + name) for name in inputs[0].schema.names}
+        computed = [
+            Dependency(_named(one.columns, below), one.determines)
+            for one in of_computed(self.columns, inputs[0].schema)
+        ]
+        known = [
+            Dependency(_named(one.columns, below), _named(one.determines, below))
+            for one in inputs[0].dependencies
+        ]
+        copies = ([name, below[e.name]] for name, e in self.columns if isinstance(e, Col))
+        return (*known, *computed, *of_equal(map(frozenset, copies)))
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [frozenset().union(*(e.columns() for name, e in self.columns if name in needed))]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, {name: e.name for name, e in self.columns if isinstance(e, Col)})]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, self._shown())]
+
+    def _shown(self) -> Names:
+        """One of the columns that show a column of the input, by that."""
+        return {e.name: name for name, e in self.columns if isinstance(e, Col)}
 
     def to_json(self) -> dict[str, Any]:
         return {"columns": [[name, e.to_json()] for name, e in self.columns]}
@@ -54,3 +93,7 @@ class Project(RowByRow):
     def __str__(self) -> str:
         shown = (name if str(e) == name else f"{e} as {name}" for name, e in self.columns)
         return f"project {', '.join(shown)}"
+
+
+def _named(columns: frozenset[str], names: Names) -> frozenset[str]:
+    return frozenset(names[column] for column in columns)

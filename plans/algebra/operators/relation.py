@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from midstream.plans.algebra.operators.base import Leaf, Schemas
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class Relation(Leaf):
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
         return False
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return FOREVER
 
     def to_json(self) -> dict[str, Any]:
         return {"relation": self.relation, "columns": self.columns.to_json(), "constant": self.is_constant}

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from midstream.plans.algebra.operators.base import Leaf, Schemas
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class Source(Leaf):
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
         """Timestamped rows are those of the stream itself."""
         return not self.intervals
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return FOREVER if self.intervals else 1
 
     def to_json(self) -> dict[str, Any]:
         return {"stream": self.stream, "columns": self.columns.to_json(), "intervals": self.intervals}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from midstream.plans.algebra.operators.arrangement import Arrangement, check_length
+from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Split(Arrangement):
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         return self.length == 1 or inputs[0]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """What never ends is given in one piece when the stream does."""
+        return FOREVER if inputs[0] == FOREVER and self.length > 1 else min(self.length, inputs[0])
 
     def to_json(self) -> dict[str, Any]:
         return {"length": self.length}

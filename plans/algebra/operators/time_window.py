@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import History, OverTime, Snapshot
+from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
 from midstream.plans.algebra.operators.checks import (
     Bounds,
     bounds_from_json,
@@ -75,9 +75,30 @@ class TimeWindow(OverTime):
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A later row with the same key may come while the earlier one is still valid. A window of one
-        chronon shows one instant of its input at a time."""
-        return inputs[0].keys if self.size == 1 else ()
+        """A later row with the same key may come while the earlier one is still valid, unless that key is
+        there only once. A window of one chronon shows one instant of its input at a time."""
+        return inputs[0].keys if self.size == 1 else inputs[0].lasting_keys
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Rows stay for longer than an instant."""
+        return inputs[0].lasting_keys if self.size == self.slide == 1 else ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return self.size == 1
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """Rows stay when they have gone below."""
+        return [(0, unchanged(inputs[0].names))] if self.size == self.slide == 1 else []
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """A row is there at once, if the window need not advance."""
+        return [(0, unchanged(inputs[0].names))] if self.slide == 1 else []
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """It makes elements of chronons: each is valid for the window's size, a multiple of the slide if that
+        is more than one, rounded up."""
+        return FOREVER if self.size is None else -(-self.size // self.slide) * self.slide
 
     def to_json(self) -> dict[str, Any]:
         return {"size": self.size, **unusual(slide=self.slide, bounds=self.bounds)}

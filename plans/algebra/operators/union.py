@@ -6,10 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from midstream.plans.algebra.operators.base import Parameterless, Schemas, Snapshot, SnapshotReducible
-from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.algebra.operators.base import (
+    Names,
+    Parameterless,
+    Schemas,
+    Snapshot,
+    SnapshotReducible,
+    unchanged,
+)
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
 from midstream.plans.algebra.operators.schemas import common_schema
 from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +54,23 @@ class Union(Parameterless, SnapshotReducible):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """Rows of different inputs may agree."""
         return ()
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return ()
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        """What depends on a value in one input may be another in the next."""
+        return ()
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [needed for _ in inputs]
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """No input has all rows."""
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(port, unchanged(schema.names)) for port, schema in enumerate(inputs)]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return max(inputs)

@@ -1,0 +1,58 @@
+"""What can be told of a plan without running it: properties that rules, the builder and migrations ask for.
+
+Each follows from what the operators say of themselves, from the inputs up; what is read, from the outputs
+down.
+"""
+
+from midstream.plans.algebra.properties.columns import (
+    columns_read,
+    dependencies,
+    determined,
+    equal_columns,
+    is_duplicate_free,
+    keys,
+    lasting_dependencies,
+    lasting_keys,
+)
+from midstream.plans.algebra.properties.nodes import (
+    expressions,
+    logical,
+    logical_node,
+    logical_plan,
+    reads_stream,
+)
+from midstream.plans.algebra.properties.regions import above, input_nodes
+from midstream.plans.algebra.properties.validity import (
+    has_arrival_order,
+    has_ordered_ends,
+    is_bounded,
+    is_chronon_stream,
+    is_start_preserving,
+    latest_end,
+    longest_validity,
+)
+
+__all__ = [
+    "above",
+    "columns_read",
+    "dependencies",
+    "determined",
+    "equal_columns",
+    "expressions",
+    "has_arrival_order",
+    "has_ordered_ends",
+    "input_nodes",
+    "is_bounded",
+    "is_chronon_stream",
+    "is_duplicate_free",
+    "is_start_preserving",
+    "keys",
+    "lasting_dependencies",
+    "lasting_keys",
+    "latest_end",
+    "logical",
+    "logical_node",
+    "logical_plan",
+    "longest_validity",
+    "reads_stream",
+]

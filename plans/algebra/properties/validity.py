@@ -1,0 +1,104 @@
+"""How the elements of a subplan follow each other, and for how long they are valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from functools import lru_cache
+
+from midstream.plans.algebra.physical import Boxed
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties.nodes import logical
+from midstream.plans.values.streams import BEGINNING, Time
+
+
+@lru_cache(maxsize=4096)
+def is_chronon_stream(node: Node) -> bool:
+    """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
+    return logical(node).gives_chronons([is_chronon_stream(child) for child in node.inputs])
+
+
+@lru_cache(maxsize=4096)
+def has_ordered_ends(node: Node) -> bool:
+    """Whether the output's end timestamps never decrease (thesis, Table 12.1), so that state expires first
+    in, first out."""
+    ordered = [has_ordered_ends(child) for child in node.inputs]
+    return is_chronon_stream(node) or logical(node).orders_ends(ordered)
+
+
+@lru_cache(maxsize=4096)
+def has_arrival_order(node: Node) -> bool:
+    """Whether the order of a subplan's output is that in which the rows of one stream arrived, so that it can
+    break ties."""
+    return logical(node).keeps_arrivals([has_arrival_order(child) for child in node.inputs])
+
+
+def is_bounded(node: Node, inputs: Set[Node]) -> bool:
+    """Whether whatever a subplan gives, from some inputs up, is valid only where some element of an input is;
+    rows of a relation alone are not."""
+    operator = logical(node)
+    if node in inputs or not operator.is_snapshot_reducible:
+        return True
+    if isinstance(operator, Boxed):
+        return is_bounded(operator.means, inputs)
+    below = (is_bounded(child, inputs) for child in node.inputs)
+    match operator.valid_with:
+        case "every input":
+            return any(below)
+        case "first input":
+            return next(below)
+        case "some input":
+            return bool(node.inputs) and all(below)
+
+
+def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
+    """Until when whatever a subplan gives is valid at most, given that of some nodes below it, relations
+    among them.
+
+    >>> from midstream.plans.algebra.builder import relation, stream
+    >>> bids, offers = stream("bids", item="integer"), relation("offers", temporal=True, item="integer")
+    >>> ends = {bids.node: 9, offers.node: 60}
+    >>> latest_end(bids.union(offers).node, ends), latest_end(bids.intersection(offers).node, ends)
+    (60, 9)
+    """
+    if node in ends:
+        return ends[node]
+    below = [latest_end(child, ends) for child in node.inputs]
+    match logical(node).valid_with:
+        case "every input":
+            return min(below)
+        case "first input":
+            return below[0]
+        case "some input":
+            return max(below, default=BEGINNING)
+
+
+@lru_cache(maxsize=4096)
+def longest_validity(node: Node) -> Time:
+    """For how many chronons an element of a subplan's output is valid at most; FOREVER where there is no
+    bound.
+
+    It is the bound on what a migration has to wait for: whatever starts before an instant has gone so many
+    chronons later.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> bids, asks = stream("bids", item="integer").window(60), stream("asks", id="integer").window(5)
+    >>> [longest_validity(query.node) for query in (bids, bids.join(asks), bids.window(None))]
+    [60, 5, inf]
+    """
+    return logical(node).longest_validity([longest_validity(child) for child in node.inputs])
+
+
+@lru_cache(maxsize=4096)
+def is_start_preserving(node: Node) -> bool:
+    """Whether each result of a subplan starts where the latest of the elements starts that it comes from, at
+    the windows and sources below: all operators in between preserve starts (erratum 13).
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> bids = stream("bids", item="integer").window(60)
+    >>> is_start_preserving(bids.select("item").node), is_start_preserving(bids.distinct().node)
+    (True, False)
+    """
+    operator = logical(node)
+    if not operator.is_snapshot_reducible:
+        return operator.is_start_preserving
+    return operator.is_start_preserving and all(map(is_start_preserving, node.inputs))

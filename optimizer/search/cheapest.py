@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from midstream.optimizer.cost import CostModel
-from midstream.optimizer.search.clusters import Cluster, clusters
+from midstream.optimizer.search.clusters import Cluster, Clusters
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative
@@ -76,6 +76,7 @@ class Cheapest:
         self._memo = memo
         self._model = model
         self._orders_joins = orders_joins
+        self._clusters = Clusters(memo)
         self._products = products
         self._pairs = pairs
         self._alternatives: dict[Group, list[Alternative]] = {}
@@ -84,8 +85,12 @@ class Cheapest:
         """By plans that came out where joins were put in order, how."""
         self.priced = 0
         """How many subplans were priced."""
-        self.is_exact = True
-        """Whether all join orders were looked at."""
+        self._has_all_orders = True
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all orders of all joins were looked at."""
+        return self._has_all_orders and self._clusters.is_all
 
     def of(self, node: Node) -> list[Alternative]:
         """The alternatives of the group of a subplan, the cheapest first."""
@@ -129,7 +134,7 @@ class Cheapest:
         if not self._orders_joins:
             return list(group.expressions)
         others = [each for each in group.expressions if not isinstance(each.operator, Join)]
-        return [*others, *clusters(self._memo, group)]
+        return [*others, *self._clusters.of(group)]
 
     def _look_at(self, way: Way) -> Generator[None, None, bool]:
         """Price what has not been priced yet; gives whether the group has got a further alternative."""
@@ -170,7 +175,7 @@ class Cheapest:
         problem = cluster.problem(inputs, self._model)
         orders = yield from _result(order_joins(problem, self._pairs, self._products))
         self.priced += orders.pairs
-        self.is_exact &= orders.is_exact
+        self._has_all_orders &= orders.is_exact
         has_changed = False
         for plan in orders.plans:
             self.ordered[plan.node] = Ordered(cluster, tuple(inputs))

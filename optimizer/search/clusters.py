@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import product
 
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.rules.linking import stated_conditions
@@ -16,6 +16,8 @@ from midstream.plans.algebra.plan import Node
 MOST = 16
 """How many clusters of a group are looked at; it has several where what is joined is an expression of several
 kinds, such as a join of sets and a set of pairs."""
+FEW_INPUTS = 5
+"""Where more inputs than that can be joined, clusters of fewer inputs are left out."""
 
 
 @dataclass(frozen=True)
@@ -48,39 +50,57 @@ class Cluster:
         return left, right
 
 
-def clusters(memo: Memo, group: Group) -> list[Cluster]:
-    """The clusters of a group, each as large as it can be, one for each set of inputs: what they make of the
-    same inputs is the same."""
-    found: dict[frozenset[Node], Cluster] = {}
-    joins = (cluster for join in _joins(group) for cluster in _above(memo, join, (group,)))
-    for cluster in islice(joins, MOST):
-        found.setdefault(frozenset(cluster.leaves), cluster)
-    return list(found.values())
+class Clusters:
+    """Finds the clusters of a memo's groups; `is_all` tells whether none was left out so far."""
+
+    def __init__(self, memo: Memo) -> None:
+        self._memo = memo
+        self.is_all = True
+
+    def of(self, group: Group) -> list[Cluster]:
+        """Those of a group, the largest first, one for each set of inputs: what they make of the same inputs
+        is the same."""
+        return self._some(cluster for join in _joins(group) for cluster in self._above(join, (group,)))
+
+    def _above(self, join: Node, path: tuple[Group, ...]) -> list[Cluster]:
+        """Those of a join with the joins of its inputs; with its inputs alone where names are in the way."""
+        sides = [self._side(child, path) for child in join.inputs]
+        pairs = [(left, right) for left, right in product(*sides) if _are_apart(left, right)]
+        found = (
+            Cluster(join.with_inputs((left.tree, right.tree)), (*left.leaves, *right.leaves))
+            for left, right in pairs
+        )
+        return self._some(found) if pairs else [Cluster(join, join.inputs)]
+
+    def _side(self, child: Node, path: tuple[Group, ...]) -> list[Cluster]:
+        """What a join can have for an input: joins below it, and where there is anything else the input as it
+        is."""
+        group = self._memo.group(child)
+        joins = [] if group in path else _joins(group)
+        found = [cluster for join in joins for cluster in self._above(join, (*path, group))]
+        if len(joins) < len(group.expressions):
+            found.append(Cluster(child, (child,)))
+        return self._some(found)
+
+    def _some(self, found: Iterable[Cluster]) -> list[Cluster]:
+        by_leaves: dict[frozenset[Node], Cluster] = {}
+        for cluster in found:
+            by_leaves.setdefault(frozenset(cluster.leaves), cluster)
+        largest = max((len(leaves) for leaves in by_leaves), default=0)
+        kept = [
+            cluster
+            for leaves, cluster in sorted(by_leaves.items(), key=lambda item: -len(item[0]))
+            if largest <= FEW_INPUTS or len(leaves) == largest
+        ][:MOST]
+        self.is_all &= len(kept) == len(by_leaves)
+        return kept
 
 
 def _joins(group: Group) -> list[Node]:
     return [expression for expression in group.expressions if isinstance(expression.operator, Join)]
 
 
-def _above(memo: Memo, join: Node, path: tuple[Group, ...]) -> Iterator[Cluster]:
-    """The clusters of a join with those of its inputs; with its inputs alone where names are in the way."""
-    is_alone = True
-    for left, right in product(*(_side(memo, child, path) for child in join.inputs)):
-        leaves = (*left.leaves, *right.leaves)
-        names = [name for leaf in leaves for name in leaf.schema.names]
-        if len(names) == len(set(names)):
-            is_alone = False
-            yield Cluster(join.with_inputs((left.tree, right.tree)), leaves)
-    if is_alone:
-        yield Cluster(join, join.inputs)
-
-
-def _side(memo: Memo, child: Node, path: tuple[Group, ...]) -> list[Cluster]:
-    """What a join can have for an input: joins below it, and where there is anything else the input as it
-    is."""
-    group = memo.group(child)
-    joins = [] if group in path else _joins(group)
-    found = [cluster for join in joins for cluster in _above(memo, join, (*path, group))]
-    if len(joins) < len(group.expressions):
-        found.append(Cluster(child, (child,)))
-    return found
+def _are_apart(left: Cluster, right: Cluster) -> bool:
+    """Whether no column has the name of one on the other side."""
+    ours = {name for leaf in left.leaves for name in leaf.schema.names}
+    return ours.isdisjoint(name for leaf in right.leaves for name in leaf.schema.names)

@@ -26,7 +26,7 @@ class Group:
         self.number = number
         self.expressions: dict[Node, None] = {}
         self.readers: dict[Node, None] = {}
-        """The expressions of all groups that have this one as an input."""
+        """The expressions of all groups that have this one as an input, and such as are none any more."""
 
     def __repr__(self) -> str:
         return f"<Group {self.number}: {len(self.expressions)} expressions>"
@@ -149,11 +149,8 @@ class Memo:
         group = self.group(expression)
         if expression not in group.expressions:
             return None  # another input of it has changed before
-        inputs = [self.group(child) for child in expression.inputs]
-        renewed = expression.with_inputs(tuple(child.node for child in inputs))
+        renewed = expression.with_inputs(tuple(self.group(child).node for child in expression.inputs))
         del group.expressions[expression]
-        for child in inputs:
-            child.readers.pop(expression, None)
         known = self._groups.get(renewed)
         if known is None:
             self._add(renewed, group)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import event, given, settings
@@ -263,3 +266,41 @@ def test_an_engine_is_optimized_by_what_it_saw() -> None:
     assert choice.is_better
     joins = [str(node.operator) for node in choice.plan.nodes if isinstance(node.operator, Join)]
     assert joins == ["join u = y", "join x = z"]
+
+
+PRINT_CHOICE = """
+import random
+from midstream.optimizer import Sample, Statistics, StreamStatistics, optimize
+from midstream.plans.algebra.builder import stream
+from midstream.plans.expressions.operands import col
+
+names = "abcdefghij"
+streams = {n: stream(n, **{n + m: "integer" for m in "xyz"}).window(9) for n in names}
+rng = random.Random(7)
+known = {
+    s.node: StreamStatistics(
+        rng.uniform(1, 9), 9.0, sample=Sample(s.schema, [tuple(rng.choices(range(9), k=3)) for _ in "x" * 50])
+    )
+    for s in streams.values()
+}
+query = streams["a"]
+for one, other in zip(names, names[1:]):
+    query = query.join(streams[other], on=[(one + rng.choice("xyz"), other + rng.choice("xyz"))])
+query = query.filter((col("ax") > 1) & (col("cz") < col("bz")) & (col("dy") > col("jx"))).distinct()
+for budget in (30_000, 300):
+    choice = optimize(query, Statistics(known), budget=budget)
+    print(repr(choice.plan), choice.cost.total, choice.considered, choice.is_complete)
+    for step in choice.steps:
+        print(step, step.place)
+"""
+
+
+def test_the_choice_is_the_same_in_every_process() -> None:
+    def printed(seed: str) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", PRINT_CHOICE]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    one, other = printed("1"), printed("4321")
+    assert one == other
+    assert one.count("\n") > 20

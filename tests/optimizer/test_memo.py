@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from midstream.optimizer.rules import ALL_RULES, ANY, WINDOWS, Rule, Shape, apply, flat
 from midstream.optimizer.rules.linking import linked
-from midstream.optimizer.search.derivation import Step, at, exchanged, without_detours
+from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import simplify
@@ -17,6 +17,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Distinct, Filter, Join, Union
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
+from midstream.plans.equivalence.certificate import Step, at, exchanged
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.snapshots import compare
 from midstream.testing import plans, streams_for

@@ -37,6 +37,11 @@ from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.rules.rule import ANY, Rule, Shape, Stage, apply, flat
+from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
+from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
+from midstream.optimizer.rules.sharing.filter_out_of_join import FILTER_OUT_OF_JOIN
+from midstream.optimizer.rules.sharing.filter_splitting import FILTER_SPLITTING
+from midstream.optimizer.rules.sharing.join_columns import JOIN_COLUMNS, PROJECTION_INTO_JOIN
 from midstream.optimizer.rules.windows.filter_and_partitioned_window import (
     FILTER_ABOVE_PARTITIONED_WINDOW,
     FILTER_BELOW_PARTITIONED_WINDOW,
@@ -136,6 +141,24 @@ BAGS: tuple[Stage, ...] = (
 """Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
 are for a search that keeps groups of equal subplans: there are too many plans to list."""
 
+SHARING: tuple[Stage, ...] = (
+    Stage(
+        "bringing out what is common",
+        (
+            FILTER_SPLITTING,
+            FILTER_OUT_OF_JOIN,
+            FILTER_ABOVE_LEFT,
+            FILTER_ABOVE_RIGHT,
+            JOIN_COLUMNS,
+            PROJECTION_INTO_JOIN,
+            COLUMNS_BELOW_LEFT,
+            COLUMNS_BELOW_RIGHT,
+        ),
+    ),
+)
+"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
+nothing in a plan by itself."""
+
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 
 __all__ = [
@@ -144,6 +167,7 @@ __all__ = [
     "BAGS",
     "JOIN_ORDERS",
     "RULES",
+    "SHARING",
     "WINDOWS",
     "Rule",
     "Shape",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from midstream.optimizer.rules import RULES, WINDOWS, Rule, Stage, apply, flat
+from midstream.optimizer.rules import RULES, SHARING, WINDOWS, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import LINKED_JOINS, linked
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -22,7 +22,7 @@ from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.verdicts import Answer, Equivalence
 
-EVERY_RULE = (*RULES, *WINDOWS)
+EVERY_RULE = (*RULES, *WINDOWS, *SHARING)
 
 
 def check_certificate(

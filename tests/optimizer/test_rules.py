@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from midstream.operators.engine.run import run
-from midstream.optimizer.rules import ALL_RULES, ANY, BAGS, RULES, WINDOWS, Rule, Shape, apply, flat
+from midstream.optimizer.rules import ALL_RULES, ANY, BAGS, RULES, SHARING, WINDOWS, Rule, Shape, apply, flat
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Guard
 from midstream.optimizer.verification import Subplans, verify_guard, verify_rule
@@ -37,7 +37,7 @@ RUNNING = int(os.environ.get("MIDSTREAM_RULE_CASES") or 50)
 EXAMPLES: dict[str, Callable[[Random], Node]] = {}
 """By rule: subplans that it is meant for, if those of its shape seldom are."""
 
-EVERY_RULE = (*ALL_RULES, *flat(BAGS), *flat(WINDOWS))
+EVERY_RULE = (*ALL_RULES, *flat(BAGS), *flat(WINDOWS), *flat(SHARING))
 
 GUARDS = [(rule, guard) for rule in EVERY_RULE for guard in rule.guards]
 

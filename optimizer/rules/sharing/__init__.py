@@ -1,0 +1,1 @@
+"""Rules that bring out what subplans of several queries have in common."""

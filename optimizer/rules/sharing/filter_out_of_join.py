@@ -1,0 +1,50 @@
+"""Let a filter above a join ask what the join's condition asks.
+
+    join(p and c, L, R)  =  filter(p, join(c, L, R))        if the join gives the columns that p reads
+
+Why      A pair of rows satisfies both conditions where the join finds it and the filter lets it pass.
+Gain     None by itself, as more pairs are built; but where a join(c, L, R) runs already, p is only asked of
+         its results.
+Guard    The filter sees the columns that the join gives, and no others.
+Source   thesis, section 10.4.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filters.filtered import Parts
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.sharing.parts import some_of
+from midstream.plans.algebra.operators import Filter, Join
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import conjunction, conjuncts
+
+
+def match(node: Node) -> Iterable[Parts]:
+    """Some of the parts of the join's condition."""
+    assert isinstance(node.operator, Join)
+    return some_of((part for part in conjuncts(node.operator.condition) if part.columns()), are_all=True)
+
+
+def gives_what_is_read(node: Node, matched: Parts) -> bool:
+    """Whether the join gives the columns that the parts read: a filter above it sees no others."""
+    return all(part.columns() <= set(node.schema.names) for part in matched)
+
+
+def rewrite(node: Node, matched: Parts) -> Node:
+    """The filter above the join under the rest of the condition."""
+    join = node.operator
+    assert isinstance(join, Join)
+    rest = conjunction(part for part in conjuncts(join.condition) if part not in matched)
+    return Node(Filter(conjunction(matched)), (Node(Join(rest, join.columns), node.inputs),))
+
+
+FILTER_OUT_OF_JOIN = Rule(
+    name="filter-out-of-join",
+    equation="join(p and c, L, R) = filter(p, join(c, L, R))",
+    shape=Shape(Join),
+    match=match,
+    guards=(gives_what_is_read,),
+    rewrite=rewrite,
+)

@@ -1,0 +1,42 @@
+"""Make two filters of one, of which the lower one may be there for another query.
+
+    filter(p and q, S)  =  filter(q, filter(p, S))
+
+Why      A row satisfies both conditions where both filters let it pass.
+Gain     None by itself; but where a filter(p, S) runs already, q is only asked of what passes it.
+Source   thesis, section 10.4.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filters.filtered import Parts
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.sharing.parts import some_of
+from midstream.plans.algebra.operators import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import conjunction, conjuncts
+
+
+def match(node: Node) -> Iterable[Parts]:
+    """Some of the parts of the condition: those of the lower filter."""
+    assert isinstance(node.operator, Filter)
+    return some_of(conjuncts(node.operator.condition), are_all=False)
+
+
+def rewrite(node: Node, matched: Parts) -> Node:
+    """The filter with the rest above the one with these parts."""
+    assert isinstance(node.operator, Filter)
+    rest = frozenset(conjuncts(node.operator.condition)) - matched
+    lower = Node(Filter(conjunction(matched)), node.inputs)
+    return Node(Filter(conjunction(rest)), (lower,))
+
+
+FILTER_SPLITTING = Rule(
+    name="filter-splitting",
+    equation="filter(p and q, S) = filter(q, filter(p, S))",
+    shape=Shape(Filter),
+    match=match,
+    rewrite=rewrite,
+)

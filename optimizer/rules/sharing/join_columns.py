@@ -1,0 +1,77 @@
+"""Let a join give all columns, in alphabetical order, and a projection choose among them; or the reverse.
+
+    join(L, R)  =  project(join(L, R))        where the right join gives all columns
+
+Why      A join lists the columns that it gives; a projection can do that as well.
+Gain     None by itself. Joins of the same inputs become the same join, whichever columns queries want of it
+         and in which order, so that it can be shared.
+Guard    The join does not give all columns in that order yet. Read from right to left: the projection gives
+         columns of the join under the names that they have.
+Source   thesis, section 10.4.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Join, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col
+
+
+def all_columns(join: Node) -> tuple[str, ...]:
+    """The columns of both sides of a join, in alphabetical order."""
+    return tuple(sorted(name for side in join.inputs for name in side.schema.names))
+
+
+def chosen(columns: Iterable[str], node: Node) -> Node:
+    """Some columns of a node."""
+    return Node(Project(tuple((name, Col(name)) for name in columns)), (node,))
+
+
+def match_join(node: Node) -> Iterable[Join]:
+    """The join, if it is not written so yet."""
+    assert isinstance(node.operator, Join)
+    return [node.operator] if node.operator.columns != all_columns(node) else []
+
+
+def split(node: Node, matched: Join) -> Node:
+    """The projection above the join that gives all columns."""
+    return chosen(matched.columns, Node(Join(matched.condition, all_columns(node)), node.inputs))
+
+
+def match_projection(node: Node) -> Iterable[Project]:
+    """The projection."""
+    assert isinstance(node.operator, Project)
+    return [node.operator]
+
+
+def names_stay(node: Node, matched: Project) -> bool:
+    """Whether the projection gives columns under the names that they have: a join can do no more."""
+    return all(expression == Col(name) for name, expression in matched.columns)
+
+
+def merge(node: Node, matched: Project) -> Node:
+    """The join that gives the projection's columns."""
+    (join,) = node.inputs
+    assert isinstance(join.operator, Join)
+    return Node(Join(join.operator.condition, tuple(name for name, _ in matched.columns)), join.inputs)
+
+
+JOIN_COLUMNS = Rule(
+    name="join-columns",
+    equation="join(L, R) = project(join(L, R))",
+    shape=Shape(Join),
+    match=match_join,
+    rewrite=split,
+)
+
+PROJECTION_INTO_JOIN = Rule(
+    name="projection-into-join",
+    equation="project(join(L, R)) = join(L, R)",
+    shape=Shape(Project, Shape(Join)),
+    match=match_projection,
+    guards=(names_stay,),
+    rewrite=merge,
+)

@@ -1,0 +1,31 @@
+"""Ways to take a condition apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from midstream.optimizer.rules.filters.filtered import Parts
+from midstream.plans.expressions.expressions import Expression
+
+MANY = 5
+"""From so many parts on, they are told apart one by one only, not in all combinations."""
+
+
+def some_of(conditions: Iterable[Expression], *, are_all: bool) -> Iterator[Parts]:
+    """Some of a condition's parts, one at least; all of them too, if that is wanted.
+
+    >>> from midstream.plans.expressions.expressions import Col
+    >>> [sorted(map(str, some)) for some in some_of([Col("a"), Col("b")], are_all=True)]
+    [['a'], ['b'], ['a', 'b']]
+    """
+    parts = list(dict.fromkeys(conditions))
+    last = len(parts) if are_all else len(parts) - 1
+    for number in _numbers(len(parts), last):
+        yield from map(frozenset, combinations(parts, number))
+
+
+def _numbers(parts: int, last: int) -> Sequence[int]:
+    """How many parts are taken: any number, or one, all but one, and all."""
+    wanted = range(1, last + 1)
+    return [n for n in wanted if parts < MANY or n == 1 or n >= parts - 1]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
+from midstream.plans.algebra.declared import obedient
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
@@ -38,8 +39,8 @@ class Workload:
 
 
 def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """Complete streams for all sources of a plan, and the elements of its relations; columns must be
-    integers."""
+    """Complete streams for all sources of a plan, and the elements of its relations, as they are declared;
+    columns must be integers."""
     drawn: dict[str, st.SearchStrategy[list[Element]]] = {
         source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
         for source in plan.sources
@@ -50,7 +51,8 @@ def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[s
             drawn[one.relation] = st.lists(row, max_size=5).map(constant)
         else:
             drawn[one.relation] = elements(row, forever=forever, max_size=6)
-    return st.fixed_dictionaries(drawn)
+    leaves = (*plan.sources, *plan.relations)
+    return st.fixed_dictionaries(drawn).map(lambda streams: obedient(leaves, streams))
 
 
 @st.composite

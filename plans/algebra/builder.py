@@ -18,7 +18,7 @@ aggregate max(b.price) as best by b.item
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ from midstream.plans.algebra.operators import (
     TimeWindow,
     Union,
 )
+from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import AggregateCall, max_
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
@@ -55,6 +56,7 @@ from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
 from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
 from midstream.plans.values.schema import ColumnType, Schema, parse_column
+from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
     from midstream.plans.values.units import TimeUnit
@@ -90,6 +92,65 @@ class Stream:
     def plan(self) -> Plan:
         """The finished plan, with this stream as its output."""
         return Plan(self.node)
+
+    def unique(self, *columns: str, of_all_time: bool = False, enforced: bool = True) -> Stream:
+        """The same stream or relation; it is declared that no two of its rows agree on some columns.
+
+        None do that are valid together, or, `of_all_time`, none at all. Unknown values agree with each other.
+
+        An engine checks it, unless it is not to be `enforced`.
+
+        Raises   PlanError where this is no stream or relation itself, but what is made of one.
+
+        >>> from midstream.plans.algebra.properties import keys
+        >>> bids = stream("bids", id="integer", item="integer").unique("id", of_all_time=True)
+        >>> [sorted(key) for key in keys(bids.window(60).node)]
+        [['id']]
+        """
+        key = Key(tuple(_names("unique", columns)), of_all_time, enforced)
+        return self._declared("unique", keys=(*self._leaf("unique").keys, key))
+
+    def references(
+        self,
+        on: Iterable[tuple[str, str]],
+        other: Stream | str,
+        *,
+        within: Duration | None = 0,
+        enforced: bool = True,
+    ) -> Stream:
+        """The same stream or relation; it is declared that it refers to another one.
+
+        For each of its rows in which the left columns of the pairs `on` are known there is a row of the other
+        that has equal values in the right columns.
+
+        That row is valid at the same instant, or has been `within` so many chronons before; None is at any
+        time before. An engine checks it, unless it is not to be `enforced`.
+
+        Raises   PlanError where either is no stream or relation itself, but what is made of one.
+        """
+        pairs = [_pair(pair) for pair in listed("references: on", on, "a list of pairs of columns")]
+        own, others = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+        if isinstance(other, str):
+            to = other
+        else:
+            leaf = Stream(node_of("references", other))._leaf("references")
+            leaf.columns.select(tuple(dict.fromkeys(others)))
+            to = leaf.label
+        time = FOREVER if within is None else self._chronons("references: within", within)
+        reference = Reference(own, to, others, time, enforced)
+        return self._declared("references", references=(*self._leaf("references").references, reference))
+
+    def _leaf(self, who: str) -> Source | Relation:
+        """The stream or relation that this is. Raises PlanError where it is made of others."""
+        if not isinstance(self.node.operator, Source | Relation):
+            raise PlanError(
+                f"{who}: found {self.node.operator}, expected a stream or a relation itself: it is declared "
+                "before anything is made of it"
+            )
+        return self.node.operator
+
+    def _declared(self, who: str, **changes: Any) -> Stream:
+        return Stream(Node(replace(self._leaf(who), **changes)), self.unit)
 
     def window(self, size: Duration | None, slide: Duration = 1) -> Stream:
         """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from midstream.plans.algebra.declared import obedient
 from midstream.plans.algebra.operators import (
     Aggregate,
     CountWindow,
@@ -99,10 +100,16 @@ class SmallInputs:
             time += random.choice(self._gaps)
             name = random.choice(names)
             streams[name].append(self._element(name, time, streams[name], pools, random))
-        return streams
+        return obedient(self._leaves.values(), streams)
 
     def plainer(self, streams: Trial) -> Iterator[Trial]:
-        """Inputs that are simpler than one: without an element, at plainer times, with plainer values."""
+        """Inputs that are simpler than one, and obey what is declared."""
+        for trial in self._plainer(streams):
+            if obedient(self._leaves.values(), trial) == trial:
+                yield trial
+
+    def _plainer(self, streams: Trial) -> Iterator[Trial]:
+        """Without an element, at plainer times, with plainer values."""
         for name, elements in streams.items():
             for i in range(len(elements)):
                 yield {**streams, name: elements[:i] + elements[i + 1 :]}

@@ -12,6 +12,7 @@ from math import comb
 from random import Random
 from typing import Any
 
+from midstream.plans.algebra.declared import obedient
 from midstream.plans.algebra.operators import Counting, Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
@@ -99,11 +100,18 @@ class SmallStreams:
         for name, element in chosen:
             streams[name].append(element)
         if not self._is_ordered:
-            yield {name: sorted(elements, key=_start) for name, elements in streams.items()}
+            trial = {name: sorted(elements, key=_start) for name, elements in streams.items()}
+            if self._obeys(trial):
+                yield trial
             return
         orders = [list(_orders(elements)) for elements in streams.values()]
         for order in product(*orders):
-            yield dict(zip(streams, order, strict=True))
+            if self._obeys(trial := dict(zip(streams, order, strict=True))):
+                yield trial
+
+    def _obeys(self, trial: Trial) -> bool:
+        """Whether an input is as the streams are declared."""
+        return obedient(self._leaves.values(), trial) == trial
 
 
 def possible_elements(leaf: Source | Relation, *, is_at_one_instant: bool) -> list[Element]:

@@ -3,7 +3,7 @@ told where they do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -11,49 +11,17 @@ from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators.columns import MOST_DEPENDENCIES, Dependency, closure, visible
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import (
     dependencies,
     determined,
-    is_duplicate_free,
     keys,
-    lasting_dependencies,
-    lasting_keys,
 )
 from midstream.plans.algebra.specification import snapshots
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.operands import col
-from midstream.plans.values.streams import Payload
 from midstream.testing import WHOLE, Workload, plans, workloads
-
-
-def breaks(node: Node, told: Iterable[Dependency], rows: Iterable[Payload]) -> Iterator[Dependency]:
-    """The dependencies that do not hold among some rows."""
-    distinct = set(rows)
-    for one in told:
-        left = [node.schema.index(name) for name in sorted(one.columns)]
-        right = [node.schema.index(name) for name in sorted(one.determines)]
-        found: dict[Payload, Payload] = {}
-        for row in distinct:
-            values = tuple(row[i] for i in right)
-            if found.setdefault(tuple(row[i] for i in left), values) != values:
-                yield one
-
-
-def check(node: Node, workload: Workload) -> None:
-    """Raise AssertionError where something is told of a subplan that is not so."""
-    told, lasting, once = dependencies(node), lasting_dependencies(node), lasting_keys(node)
-    if not (told or lasting or once or is_duplicate_free(node)):
-        return
-    at = snapshots(Plan(node), workload.streams)
-    for snapshot in at.values():
-        assert not list(breaks(node, told, snapshot))
-        assert not is_duplicate_free(node) or max(snapshot.values(), default=1) == 1
-    assert not list(breaks(node, lasting, (row for snapshot in at.values() for row in snapshot)))
-    for key in once:
-        columns = [node.schema.index(name) for name in sorted(key)]
-        values = [tuple(row[i] for i in columns) for part in at.values() for row in part.elements()]
-        assert len(set(values)) == len(values)
+from tests.support.told import breaks, check
 
 
 @st.composite
@@ -86,13 +54,13 @@ def dependent(draw: st.DrawFn) -> Plan:
 @given(workloads(plans(**WHOLE)))
 def test_dependencies_hold(workload: Workload) -> None:
     for node in workload.plan.nodes:
-        check(node, workload)
+        check(node, workload.streams)
 
 
 @given(workloads(dependent()))
 def test_dependencies_hold_where_much_is_said(workload: Workload) -> None:
     for node in workload.plan.nodes:
-        check(node, workload)
+        check(node, workload.streams)
 
 
 @given(dependent())

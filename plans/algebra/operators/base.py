@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
-from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Dependency, Sets, shortest
+from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Payload, Time
@@ -186,6 +187,24 @@ class Leaf(Logical):
     def label(self) -> str:
         """The name of the stream or relation."""
 
+    @property
+    @abstractmethod
+    def keys(self) -> tuple[Key, ...]:
+        """The keys that are declared of it."""
+
+    @property
+    @abstractmethod
+    def references(self) -> tuple[Reference, ...]:
+        """What is declared that it refers to."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Schema:
+        """Its columns, which are those of the output."""
+
+    def schema(self, inputs: Schemas) -> Schema:
+        return self.columns
+
     def granule_above(self, below: int) -> int:
         return below
 
@@ -198,13 +217,18 @@ class Leaf(Logical):
         return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return ()
+        """Those that are declared, of all time or not."""
+        return shortest(frozenset(key.columns) for key in self.keys)
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return ()
+        """Those that are declared of all time, of rows that are there at one instant."""
+        is_brief = self.longest_validity(()) == 1
+        return shortest(frozenset(key.columns) for key in self.keys if key.is_lasting and is_brief)
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        return ()
+        """What is a key of all time tells the row at any time."""
+        names = frozenset(self.columns.names)
+        return [Dependency(frozenset(key.columns), names) for key in self.keys if key.is_lasting]
 
     @property
     def sees_one_instant(self) -> bool:

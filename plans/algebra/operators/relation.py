@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Leaf, Schemas
+from midstream.plans.algebra.operators.base import Leaf
+from midstream.plans.algebra.operators.columns import Columns, Dependencies, Dependency
+from midstream.plans.algebra.operators.declarations import (
+    Key,
+    Reference,
+    check_declarations,
+    declarations_to_json,
+    keys_from_json,
+    references_from_json,
+)
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Time
 
@@ -26,13 +35,22 @@ class Relation(Leaf):
     relation: str
     columns: Schema
     is_constant: bool = True
+    keys: tuple[Key, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_declarations(f"relation {self.relation}", self.columns, self.keys, self.references)
 
     @property
     def label(self) -> str:
         return self.relation
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return self.columns
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        """Rows that are valid always are so together: each key tells the row at any time."""
+        if not self.is_constant:
+            return Leaf.output_dependencies(self, inputs)
+        names = frozenset(self.columns.names)
+        return [Dependency(frozenset(key.columns), names) for key in self.keys]
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         """Rows are valid for longer."""
@@ -45,11 +63,22 @@ class Relation(Leaf):
         return FOREVER
 
     def to_json(self) -> dict[str, Any]:
-        return {"relation": self.relation, "columns": self.columns.to_json(), "constant": self.is_constant}
+        return {
+            "relation": self.relation,
+            "columns": self.columns.to_json(),
+            "constant": self.is_constant,
+            **declarations_to_json(self.keys, self.references),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(str(data["relation"]), Schema.from_json(data["columns"]), bool(data["constant"]))
+        return cls(
+            str(data["relation"]),
+            Schema.from_json(data["columns"]),
+            bool(data["constant"]),
+            keys_from_json(data),
+            references_from_json(data),
+        )
 
     def __str__(self) -> str:
         return f"relation {self.relation}"

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Leaf, Schemas
+from midstream.plans.algebra.operators.base import Leaf
+from midstream.plans.algebra.operators.declarations import (
+    Key,
+    Reference,
+    check_declarations,
+    declarations_to_json,
+    keys_from_json,
+    references_from_json,
+)
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Time
 
@@ -26,13 +34,15 @@ class Source(Leaf):
     stream: str
     columns: Schema
     intervals: bool = False
+    keys: tuple[Key, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)
 
     @property
     def label(self) -> str:
         return self.stream
-
-    def schema(self, inputs: Schemas) -> Schema:
-        return self.columns
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         """Timestamped rows are valid for a chronon."""
@@ -46,11 +56,22 @@ class Source(Leaf):
         return FOREVER if self.intervals else 1
 
     def to_json(self) -> dict[str, Any]:
-        return {"stream": self.stream, "columns": self.columns.to_json(), "intervals": self.intervals}
+        return {
+            "stream": self.stream,
+            "columns": self.columns.to_json(),
+            "intervals": self.intervals,
+            **declarations_to_json(self.keys, self.references),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(str(data["stream"]), Schema.from_json(data["columns"]), bool(data["intervals"]))
+        return cls(
+            str(data["stream"]),
+            Schema.from_json(data["columns"]),
+            bool(data["intervals"]),
+            keys_from_json(data),
+            references_from_json(data),
+        )
 
     def __str__(self) -> str:
         return f"source {self.stream}"

@@ -131,6 +131,20 @@ def determined(node: Node, columns: Iterable[str]) -> frozenset[str]:
     return closure(columns, dependencies(node))
 
 
+def is_key(node: Node, columns: Iterable[str]) -> bool:
+    """Whether no two rows of a subplan's output that are valid together agree on some columns: they determine
+    those of a key.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> bids, asks = stream("bids", item="integer").distinct(), stream("asks", id="integer").distinct()
+    >>> pairs = bids.join(asks, on=[("item", "id")])
+    >>> is_key(pairs.node, ["id"]), is_key(pairs.node, [])
+    (True, False)
+    """
+    told = determined(node, columns)
+    return any(key <= told for key in keys(node))
+
+
 def columns_read(plan: Plan) -> dict[Node, frozenset[str]]:
     """By node, the columns that are read above it: without the others the plan's outputs would be the same.
     Of an output all are read.

@@ -147,10 +147,12 @@ def apply(rule: Rule, node: Node) -> Iterator[Node]:
 
 
 def _check(rule: Rule, node: Node, result: Node) -> None:
-    where = f"rule {rule.name} on {node!r}"
     if result.schema != node.schema:
-        raise PlanError(f"{where} changed {node.schema} to {result.schema}", rule=rule.name)
+        raise PlanError(
+            f"rule {rule.name} on {node!r} changed {node.schema} to {result.schema}", rule=rule.name
+        )
     if rule.measure is not None and not (after := rule.measure(result)) < (before := rule.measure(node)):
         raise PlanError(
-            f"{where} took its measure from {before} to {after}, expected it to fall", rule=rule.name
+            f"rule {rule.name} on {node!r} took its measure from {before} to {after}, expected it to fall",
+            rule=rule.name,
         )

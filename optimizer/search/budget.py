@@ -12,8 +12,11 @@ from midstream.plans.values.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """So many applications of rules, and for joins of the same inputs so many pairs of them: the result is
-    the same on every machine."""
+    """So many steps, of which one takes some tens of microseconds: the result is the same on every machine.
+
+    To apply a rule takes `RULE` steps; to price a pair of joined inputs takes one, and as many may be taken
+    wherever joins are put in order.
+    """
 
     number: int
 
@@ -38,9 +41,11 @@ class Milliseconds:
 
 Budget = Steps | Milliseconds
 
+RULE = 10
+"""How many steps it takes to apply a rule."""
 STEPS = 30_000
 """How many steps a search takes at most unless the caller says otherwise."""
-QUICK_STEPS = 2_000
+QUICK_STEPS = 10_000
 """How many it takes at most where somebody waits: in commands, and between two elements."""
 
 
@@ -61,9 +66,9 @@ class Clock:
         self._milliseconds = budget.number if isinstance(budget, Milliseconds) else math.inf
         self._began = monotonic()
 
-    def step(self) -> None:
-        """One step is taken."""
-        self._steps -= 1
+    def apply_rule(self) -> None:
+        """A rule is applied."""
+        self._steps -= RULE
 
     @property
     def pairs(self) -> int:
@@ -72,8 +77,8 @@ class Clock:
 
     @property
     def may_explore(self) -> bool:
-        """Whether a further step may be taken."""
-        return self._steps > 0 and self._passed < self._milliseconds / 2
+        """Whether a further rule may be applied."""
+        return self._steps >= RULE and self._passed < self._milliseconds / 2
 
     @property
     def may_compare(self) -> bool:

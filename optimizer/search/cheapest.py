@@ -134,7 +134,9 @@ class Cheapest:
         if not self._orders_joins:
             return list(group.expressions)
         others = [each for each in group.expressions if not isinstance(each.operator, Join)]
-        return [*others, *self._clusters.of(group)]
+        # Two inputs have one order: which side is which makes no difference to a join.
+        found = self._clusters.of(group)
+        return [*others, *(each.tree if len(each.leaves) == 2 else each for each in found)]
 
     def _look_at(self, way: Way) -> Generator[None, None, bool]:
         """Price what has not been priced yet; gives whether the group has got a further alternative."""

@@ -85,10 +85,9 @@ def optimize(
 ) -> Choice:
     """Find the cheapest plan that the rules make of one; the given one unless another costs less.
 
-    The budget is a number of steps: so many times rules are applied, and so many pairs of joined inputs are
-    compared where joins are put in order; or it is `Milliseconds`: then what is found depends on the machine.
-    When it is over the cheapest plan so far is chosen. `products` tells which cross products are considered
-    (see `enumerate_plans`).
+    The budget is a number of steps (see `Steps`), or it is `Milliseconds`: then what is found depends on the
+    machine, and may differ from run to run. When it is over the cheapest plan so far is chosen. `products`
+    tells which cross products are considered (see `enumerate_plans`).
 
     Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
@@ -181,7 +180,7 @@ class Search:
                 if not self._clock.may_explore:
                     self._is_complete = False
                     break
-                self._clock.step()
+                self._clock.apply_rule()
                 yield
             if not self._is_complete:
                 break

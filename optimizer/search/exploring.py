@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from midstream.optimizer.rules import Rule, Shape, apply
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import Simplifier, link
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node, Operator
 from midstream.plans.equivalence.certificate import Step
 
 
@@ -22,6 +23,7 @@ class Exploration:
         self._rules = rules
         self._simplifier = Simplifier([rule for rule in rules if rule.is_simplifying])
         self._height = max((_height(rule.shape) for rule in rules), default=0)
+        self._by_kind: dict[type[Operator], Sequence[Rule]] = {}
         self._is_done: set[tuple[str, Node, tuple[Node, ...]]] = set()
         """The rules that were applied, and to which bindings."""
 
@@ -34,8 +36,17 @@ class Exploration:
         """Look at all that is new; pauses before each application of a rule."""
         for expression in self._due():
             if expression in self._memo.group(expression).expressions:
-                for rule in self._rules:
+                for rule in self._rules_for(expression):
                     yield from self._apply(rule, expression)
+
+    def _rules_for(self, expression: Node) -> Sequence[Rule]:
+        """The rules that look at such operators."""
+        kind = type(expression.operator)
+        if kind not in self._by_kind:
+            self._by_kind[kind] = [
+                rule for rule in self._rules if rule.shape.is_any or issubclass(kind, rule.shape.kinds)
+            ]
+        return self._by_kind[kind]
 
     def _due(self) -> list[Node]:
         """The expressions that are new, and those that rules may reach them from."""
@@ -63,9 +74,16 @@ class Exploration:
         if not rule.keeps_links:
             result, simplifying = self._simplifier.simplify(result, self._memo)
             steps += simplifying
-            result, linking = link(result)
-            steps += linking
+            if self._has_new_join(result):
+                result, linking = link(result)
+                steps += linking
         self._memo.equate(binding, result, steps)
+
+    def _has_new_join(self, node: Node) -> bool:
+        """Whether a subplan has a join that the memo does not know: what it knows is linked."""
+        if node in self._memo:
+            return False
+        return isinstance(node.operator, Join) or any(map(self._has_new_join, node.inputs))
 
 
 def _height(shape: Shape) -> int:

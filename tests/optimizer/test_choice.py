@@ -27,7 +27,7 @@ from midstream.optimizer import (
 from midstream.optimizer.rules import ALL_RULES, JOIN_ORDERS, apply
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.rules.linking import linked
-from midstream.optimizer.search.budget import Milliseconds, Steps
+from midstream.optimizer.search.budget import STEPS, Milliseconds, Steps
 from midstream.optimizer.search.choice import Search
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
@@ -116,8 +116,7 @@ def test_the_steps_lead_to_the_chosen_plan(plan: Plan, data: st.DataObject) -> N
 
 def steps_taken(plan: Plan) -> int:
     """How many steps it takes to apply all rules."""
-    most = 10_000
-    return next(n for n in range(1, most) if optimize(plan, RARELY_U, budget=n).is_complete)
+    return next(n for n in range(1, STEPS) if optimize(plan, RARELY_U, budget=n).is_complete)
 
 
 def test_the_budget_is_kept() -> None:

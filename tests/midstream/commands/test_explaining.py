@@ -29,7 +29,7 @@ PAIRS = A.join(B, on=[("a", "b")])
 
 @given(workloads(plans(**WHOLE)))
 def test_every_stage_means_what_the_query_means(workload: Workload) -> None:
-    explanation = explain(workload.plan, budget=20)
+    explanation = explain(workload.plan, budget=2_000)
     expected = workload.specified()
     for stage in explanation.stages:
         assert specified(stage.plan, workload.streams) == expected
@@ -39,8 +39,8 @@ def test_every_stage_means_what_the_query_means(workload: Workload) -> None:
 @given(plans())
 def test_stages_are_steps_of_rules(plan: Plan) -> None:
     """Each is a neighbour of the one before by the rule that it names, and the last is the cheapest."""
-    explanation = explain(plan, budget=50)
-    choice = optimize(plan, assumed_statistics(plan), budget=50)
+    explanation = explain(plan, budget=2_000)
+    choice = optimize(plan, assumed_statistics(plan), budget=2_000)
     assert explanation.logical.plan == plan
     assert explanation.choice == choice
     assert explanation.physical.plan == physical_plan(choice.plan)

@@ -36,6 +36,40 @@ from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.multisets.absorption import INTERSECTION_WITH_PART, MAX_UNION_WITH_PART
+from midstream.optimizer.rules.multisets.compared_with_itself import DIFFERENCE_FROM_ITSELF, SAME_AS_ITSELF
+from midstream.optimizer.rules.multisets.comparing_orders import (
+    COMPARING_ASSOCIATIVITY,
+    COMPARING_COMMUTATIVITY,
+)
+from midstream.optimizer.rules.multisets.difference_as_strict import (
+    DIFFERENCE_AS_STRICT,
+    STRICT_AS_DIFFERENCE,
+)
+from midstream.optimizer.rules.multisets.difference_below import DIFFERENCE_ABOVE, DIFFERENCE_BELOW
+from midstream.optimizer.rules.multisets.difference_from_matching import DIFFERENCE_FROM_MATCHING
+from midstream.optimizer.rules.multisets.difference_of_max_union import DIFFERENCE_OF_MAX_UNION
+from midstream.optimizer.rules.multisets.difference_of_union import DIFFERENCE_OF_UNION, DIFFERENCE_OF_UNIONS
+from midstream.optimizer.rules.multisets.differences_merging import DIFFERENCES_MERGING, DIFFERENCES_SPLITTING
+from midstream.optimizer.rules.multisets.intersection_as_semi_join import (
+    INTERSECTION_AS_SEMI_JOIN,
+    SEMI_JOIN_AS_INTERSECTION,
+)
+from midstream.optimizer.rules.multisets.intersection_from_differences import INTERSECTION_FROM_DIFFERENCES
+from midstream.optimizer.rules.multisets.strict_difference_as_anti_join import (
+    ANTI_JOIN_AS_STRICT,
+    STRICT_AS_ANTI_JOIN,
+)
+from midstream.optimizer.rules.multisets.union_of_parts import (
+    UNION_OF_DIFFERENCE,
+    UNION_OF_LEFT_AND_TAKEN,
+    UNION_OF_LESS_AND_MORE,
+    UNION_OF_MATCHED_AND_NOT,
+    UNION_OF_MORE_AND_LESS,
+    UNION_OF_NOT_AND_MATCHED,
+    UNION_OF_TAKEN_AND_LEFT,
+    UNION_WITH_DIFFERENCE,
+)
 from midstream.optimizer.rules.rule import ANY, Rule, Shape, Stage, apply, flat
 from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
 from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
@@ -113,8 +147,48 @@ WINDOWS: tuple[Stage, ...] = (
 """Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
 exchanged."""
 
+SHARING: tuple[Stage, ...] = (
+    Stage(
+        "bringing out what is common",
+        (
+            FILTER_SPLITTING,
+            FILTER_OUT_OF_JOIN,
+            FILTER_ABOVE_LEFT,
+            FILTER_ABOVE_RIGHT,
+            JOIN_COLUMNS,
+            PROJECTION_INTO_JOIN,
+            COLUMNS_BELOW_LEFT,
+            COLUMNS_BELOW_RIGHT,
+        ),
+    ),
+)
+"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
+nothing in a plan by itself."""
+
 BAGS: tuple[Stage, ...] = (
     Stage("fewer duplicate eliminations", (DISTINCT_REMOVAL,)),
+    Stage(
+        "fewer differences",
+        (
+            DIFFERENCE_OF_UNION,
+            DIFFERENCE_OF_UNIONS,
+            DIFFERENCE_OF_MAX_UNION,
+            INTERSECTION_FROM_DIFFERENCES,
+            SAME_AS_ITSELF,
+            DIFFERENCE_FROM_ITSELF,
+            UNION_OF_DIFFERENCE,
+            UNION_WITH_DIFFERENCE,
+            UNION_OF_TAKEN_AND_LEFT,
+            UNION_OF_LEFT_AND_TAKEN,
+            UNION_OF_LESS_AND_MORE,
+            UNION_OF_MORE_AND_LESS,
+            UNION_OF_MATCHED_AND_NOT,
+            UNION_OF_NOT_AND_MATCHED,
+            MAX_UNION_WITH_PART,
+            INTERSECTION_WITH_PART,
+            DIFFERENCE_FROM_MATCHING,
+        ),
+    ),
     Stage(
         "moving duplicate eliminations",
         (
@@ -137,27 +211,26 @@ BAGS: tuple[Stage, ...] = (
             GROUPED_DISTINCT_DROPPED,
         ),
     ),
-)
-"""Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
-are for a search that keeps groups of equal subplans: there are too many plans to list."""
-
-SHARING: tuple[Stage, ...] = (
     Stage(
-        "bringing out what is common",
+        "moving differences",
         (
-            FILTER_SPLITTING,
-            FILTER_OUT_OF_JOIN,
-            FILTER_ABOVE_LEFT,
-            FILTER_ABOVE_RIGHT,
-            JOIN_COLUMNS,
-            PROJECTION_INTO_JOIN,
-            COLUMNS_BELOW_LEFT,
-            COLUMNS_BELOW_RIGHT,
+            DIFFERENCE_AS_STRICT,
+            STRICT_AS_DIFFERENCE,
+            DIFFERENCES_MERGING,
+            DIFFERENCES_SPLITTING,
+            DIFFERENCE_BELOW,
+            DIFFERENCE_ABOVE,
+            COMPARING_COMMUTATIVITY,
+            COMPARING_ASSOCIATIVITY,
+            STRICT_AS_ANTI_JOIN,
+            ANTI_JOIN_AS_STRICT,
+            INTERSECTION_AS_SEMI_JOIN,
+            SEMI_JOIN_AS_INTERSECTION,
         ),
     ),
 )
-"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
-nothing in a plan by itself."""
+"""Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
+are for a search that keeps groups of equal subplans: there are too many plans to list."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import conjuncts
 
 
@@ -28,3 +29,14 @@ def filtering(node: Node) -> tuple[int, ...]:
         else:
             below[each] += 1
     return (heights, filters)
+
+
+def inputs(node: Node) -> tuple[int, ...]:
+    """How many inputs the operators of a subplan have together."""
+    return (sum(len(each.inputs) for each in node.walk()),)
+
+
+def states(node: Node) -> tuple[int, ...]:
+    """How many operators of a subplan keep state, and how many there are."""
+    nodes = list(node.walk())
+    return (sum(not logical(each).is_stateless for each in nodes), len(nodes))

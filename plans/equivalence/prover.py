@@ -290,15 +290,16 @@ class _Side:
         return self._blocks.over(Atom(UNION, exact, form, len(exact)))
 
     def _distinct(self, node: Node, form: BlockSum) -> BlockSum:
-        """Each row once. A block that keeps all columns of its atoms has each row once if they have; of
-        another, it does not matter how often they have theirs."""
+        """Each row once. A block that keeps all columns of its atoms, or equal ones, has each row once if
+        they have; of another, it does not matter how often they have theirs."""
         form = tuple(map(self._without_distinct, form))
         if len(form) == 1:
             (block,) = form
             columns = {
                 column for i, atom in enumerate(block.atoms) for column in self._blocks.columns(i, atom.exact)
             }
-            if columns <= {*block.out} and all(map(self._terms.is_faithful, block.terms)):
+            told = {*block.out}.union(*(terms for terms in block.equal if not terms.isdisjoint(block.out)))
+            if columns <= told and all(map(self._terms.is_faithful, block.terms)):
                 return (replace(block, atoms=tuple(map(self._as_set, block.atoms))),)
         order = _ordered(self._blocks.ranks(form))
         return self._one(node, DISTINCT, _with_columns(form, order), len(order), order)

@@ -123,6 +123,10 @@ SAME: dict[str, tuple[Stream, Stream]] = {
         A.filter(x.eq(3)).select("x").distinct().join(B, on=[("x", "b")]),
     ),
     "distinct above or below a join": (A.join(B, on=AB).distinct(), A.distinct().join(B.distinct(), on=AB)),
+    "distinct above or below a join that drops what equals a column": (
+        A.join(B, on=AB, columns=[*A.schema.names, *B.schema.names[1:]]).distinct(),
+        A.distinct().join(B.distinct(), on=AB, columns=[*A.schema.names, *B.schema.names[1:]]),
+    ),
     "distinct above and below a projection": (A.distinct().select("x").distinct(), A.select("x").distinct()),
     "distinct unions": (A.union(ALIKE).union(A).distinct(), ALIKE.union(A).distinct()),
     "a filter on groups": (

@@ -1,0 +1,1 @@
+"""Rules of semi-joins and anti-joins."""

@@ -1,0 +1,1 @@
+"""Rules of differences, intersections and max-unions."""

@@ -1,0 +1,64 @@
+"""Leave out what is compared with a part of itself.
+
+    max union(L, part(L, R))      =  L
+    intersection(L, part(L, R))   =  part(L, R)
+
+for part a difference, a strict difference, an intersection, a semi-join or an anti-join.
+
+Why      A part has no row more often than L: the larger number is that of L, the smaller that of the part.
+Gain     One operator with state less, or two.
+Source   ours, by (8.12) and (8.13)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.plans.algebra.operators import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    MaxUnion,
+    SemiJoin,
+    StrictDifference,
+)
+from midstream.plans.algebra.plan import Node
+
+PARTS = (Difference, StrictDifference, Intersection, SemiJoin, AntiJoin)
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The part, if it is one of the left side."""
+    left, part = node.inputs
+    return [part] if part.inputs[0] == left else []
+
+
+def rewrite_undivided(node: Node, part: Node) -> Node:
+    """The left side."""
+    return node.inputs[0]
+
+
+def rewrite_part(node: Node, part: Node) -> Node:
+    """The part."""
+    return part
+
+
+MAX_UNION_WITH_PART = Rule(
+    name="max-union-with-part",
+    equation="max union(L, part(L, R)) = L",
+    shape=Shape(MaxUnion, ANY, Shape(PARTS)),
+    match=match,
+    rewrite=rewrite_undivided,
+    measure=operators,
+)
+
+INTERSECTION_WITH_PART = Rule(
+    name="intersection-with-part",
+    equation="intersection(L, part(L, R)) = part(L, R)",
+    shape=Shape(Intersection, ANY, Shape(PARTS)),
+    match=match,
+    rewrite=rewrite_part,
+    measure=operators,
+)

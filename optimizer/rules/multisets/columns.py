@@ -1,0 +1,87 @@
+"""What rules ask of the columns of rows that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain, count
+
+from midstream.plans.algebra.operators import Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import (
+    Call,
+    Col,
+    Expression,
+    Not,
+    column_equality,
+    conjunction,
+    conjuncts,
+    equality,
+)
+from midstream.plans.values.schema import Schema
+
+Pairs = Mapping[str, tuple[str, bool]]
+"""By a left column: the right one that it is compared with, and whether unknown counts as a value there."""
+
+
+def unused(name: str, taken: Iterable[str]) -> str:
+    """A name that is not taken: this one, or with a number behind."""
+    names = {*taken}
+    candidates = chain([name], (f"{name}_{number}" for number in count(1)))
+    return next(each for each in candidates if each not in names)
+
+
+def under_other_names(left: Schema, right: Node) -> tuple[Node, Expression]:
+    """A subplan of the same columns under names that the left side does not have, and the condition that two
+    rows are the same."""
+    names: dict[str, str] = {}
+    for column in left:
+        names[column.name] = unused(column.name, [*left.names, *names.values()])
+    renamed = Node(Project(tuple((names[name], Col(name)) for name in right.schema.names)), (right,))
+    return renamed, conjunction(
+        same_value(name, other, left[name].nullable and right.schema[name].nullable)
+        for name, other in names.items()
+    )
+
+
+def same_value(one: str, other: str, may_be_unknown: bool) -> Expression:
+    """The condition that two columns have the same value, unknown being one where both may be."""
+    if not may_be_unknown:
+        return equality(one, other)
+    return Not(Call("is distinct from", (Col(one), Col(other))))
+
+
+def compared_columns(condition: Expression, left: Schema, right: Schema) -> Pairs | None:
+    """The pairs of columns that a condition compares, if it does nothing else: each column of the left side
+    with another one of the right side, of the same type."""
+    pairs: dict[str, tuple[str, bool]] = {}
+    parts = conjuncts(condition)
+    for part in parts:
+        one, other = _compared(part) or ("", "")
+        if one in right:
+            one, other = other, one
+        if one not in left or other not in right or left[one].type != right[other].type:
+            return None
+        pairs[one] = (other, isinstance(part, Not))
+    others = {other for other, _ in pairs.values()}
+    return pairs if len(parts) == len(left) == len(pairs) == len(others) else None
+
+
+def _compared(part: Expression) -> tuple[str, str] | None:
+    match part:
+        case Not(Call("is distinct from", (Col(one), Col(other)))):
+            return one, other
+    return column_equality(part)
+
+
+def tells_unknown_values(pairs: Pairs, left: Schema, right: Schema) -> bool:
+    """Whether two rows that are the same satisfy the comparison: an equality is not true of two unknown
+    values."""
+    return all(
+        is_exact or not (left[one].nullable and right[other].nullable)
+        for one, (other, is_exact) in pairs.items()
+    )
+
+
+def as_rows_of(left: Schema, right: Node, pairs: Pairs) -> Node:
+    """The compared columns of the right side, under the names of the left one."""
+    return Node(Project(tuple((name, Col(pairs[name][0])) for name in left.names)), (right,))

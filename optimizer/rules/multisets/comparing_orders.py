@@ -1,0 +1,71 @@
+"""Change the order of intersections and of max-unions.
+
+    op(L, R)             =  op(R, L)                 for op an intersection or a max-union
+    op(op(L, R), S)      =  op(L, op(R, S))
+
+Why      The smaller and the larger of numbers do not depend on their order.
+Gain     The smaller intermediate result; and equal subplans are found.
+Guard    An intersection has the columns of its left side, that may never be unknown where those of the right
+         may. An intersection of a max-union is neither.
+Source   ours, by (8.12) and (8.13)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Intersection, MaxUnion
+from midstream.plans.algebra.plan import Node
+
+COMPARING = (Intersection, MaxUnion)
+
+
+def match_sides(node: Node) -> Iterable[Node]:
+    """The operator."""
+    return [node]
+
+
+def keeps_columns(node: Node, matched: Node) -> bool:
+    """Whether the columns stay what they are: those of an intersection are those of its left side."""
+    return rewrite_swapped(node, matched).schema == node.schema
+
+
+def rewrite_swapped(node: Node, matched: Node) -> Node:
+    """With the sides swapped."""
+    return node.with_inputs(node.inputs[::-1])
+
+
+def match_lower(node: Node) -> Iterable[Node]:
+    """The lower operator."""
+    return node.inputs[:1]
+
+
+def are_alike(node: Node, lower: Node) -> bool:
+    """Whether both take the smaller, or both the larger."""
+    return node.operator == lower.operator
+
+
+def rewrite_turned(node: Node, lower: Node) -> Node:
+    """With the second and the third compared first."""
+    (left, right), third = lower.inputs, node.inputs[1]
+    return node.with_inputs((left, lower.with_inputs((right, third))))
+
+
+COMPARING_COMMUTATIVITY = Rule(
+    name="comparing-commutativity",
+    equation="op(L, R) = op(R, L)",
+    shape=Shape(COMPARING),
+    match=match_sides,
+    guards=(keeps_columns,),
+    rewrite=rewrite_swapped,
+)
+
+COMPARING_ASSOCIATIVITY = Rule(
+    name="comparing-associativity",
+    equation="op(op(L, R), S) = op(L, op(R, S))",
+    shape=Shape(COMPARING, Shape(COMPARING)),
+    match=match_lower,
+    guards=(are_alike,),
+    rewrite=rewrite_turned,
+)

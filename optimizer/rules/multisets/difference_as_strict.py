@@ -1,0 +1,57 @@
+"""Write the difference from a set as a strict difference, or the reverse.
+
+    difference(L, R)  =  strict difference(L, R)        if L has no duplicates
+
+Why      Of a row that is there once, one that R has takes all.
+Gain     The strict difference only asks whether R has a row; what holds of one can be used of the other.
+Guard    A row that L has twice and R once is left once by the difference only.
+Source   ours, by (8.6) and (8.14)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import is_set
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Difference, StrictDifference
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The left side."""
+    return node.inputs[:1]
+
+
+def is_of_a_set(node: Node, left: Node) -> bool:
+    """Whether the left side has no row twice: of two, the difference may leave one."""
+    return is_set(left)
+
+
+def rewrite_as_strict(node: Node, left: Node) -> Node:
+    """The strict difference."""
+    return Node(StrictDifference(), node.inputs)
+
+
+def rewrite_as_difference(node: Node, left: Node) -> Node:
+    """The difference."""
+    return Node(Difference(), node.inputs)
+
+
+DIFFERENCE_AS_STRICT = Rule(
+    name="difference-as-strict",
+    equation="difference(L, R) = strict difference(L, R)",
+    shape=Shape(Difference),
+    match=match,
+    guards=(is_of_a_set,),
+    rewrite=rewrite_as_strict,
+)
+
+STRICT_AS_DIFFERENCE = Rule(
+    name="strict-as-difference",
+    equation="strict difference(L, R) = difference(L, R)",
+    shape=Shape(StrictDifference),
+    match=match,
+    guards=(is_of_a_set,),
+    rewrite=rewrite_as_difference,
+)

@@ -1,0 +1,42 @@
+"""Write what a semi-join leaves as an anti-join, and the reverse.
+
+    minus(L, semi-join(p, L, R))  =  anti-join(p, L, R)
+    minus(L, anti-join(p, L, R))  =  semi-join(p, L, R)        for minus a difference or a strict difference
+
+Why      A semi-join has all rows of a kind that L has, or none; the anti-join has the others.
+Gain     One operator with state instead of two.
+Source   thesis, (8.16)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.multisets.differences_merging import DIFFERENCES
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.plans.algebra.operators import AntiJoin, Matching, SemiJoin
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[Node]:
+    """What is taken away, if it is of the same left side."""
+    left, taken = node.inputs
+    return [taken] if taken.inputs[0] == left else []
+
+
+def rewrite(node: Node, taken: Node) -> Node:
+    """The rows that it does not keep."""
+    assert isinstance(taken.operator, Matching)
+    other = AntiJoin if isinstance(taken.operator, SemiJoin) else SemiJoin
+    return Node(other(taken.operator.condition), taken.inputs)
+
+
+DIFFERENCE_FROM_MATCHING = Rule(
+    name="difference-from-matching",
+    equation="minus(L, semi-join(L, R)) = anti-join(L, R)",
+    shape=Shape(DIFFERENCES, ANY, Shape((SemiJoin, AntiJoin))),
+    match=match,
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -1,0 +1,66 @@
+"""Take two things away at once, or one after the other.
+
+    op(op(S, L), R)  =  op(S, union(L, R))        for op a difference or a strict difference
+
+Why      (n - l) - r = n - (l + r) where negative numbers count as 0; and neither l nor r is positive exactly
+         if l + r is not.
+Gain     Merged: the rows of S are kept once. Split: the order may change, and L may be shared.
+Guard    A difference of a strict difference is neither.
+Source   ours, by (8.3), (8.6) and (8.14)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.plans.algebra.operators import Difference, StrictDifference, Union
+from midstream.plans.algebra.plan import Node
+
+DIFFERENCES = (Difference, StrictDifference)
+
+
+def match_two(node: Node) -> Iterable[Node]:
+    """The lower difference."""
+    return node.inputs[:1]
+
+
+def are_alike(node: Node, lower: Node) -> bool:
+    """Whether both are differences, or both strict ones: they count in different ways."""
+    return lower.operator == node.operator
+
+
+def rewrite_merged(node: Node, lower: Node) -> Node:
+    """The difference from both together."""
+    (rows, left), right = lower.inputs, node.inputs[1]
+    return node.with_inputs((rows, Node(Union(), (left, right))))
+
+
+def match_union(node: Node) -> Iterable[Node]:
+    """The union."""
+    return node.inputs[1:]
+
+
+def rewrite_split(node: Node, union: Node) -> Node:
+    """The difference from the first, then from the others."""
+    first, *others = union.inputs
+    rest = Node(Union(), tuple(others)) if len(others) > 1 else others[0]
+    return node.with_inputs((node.with_inputs((node.inputs[0], first)), rest))
+
+
+DIFFERENCES_MERGING = Rule(
+    name="differences-merging",
+    equation="op(op(S, L), R) = op(S, union(L, R))",
+    shape=Shape(DIFFERENCES, Shape(DIFFERENCES)),
+    match=match_two,
+    guards=(are_alike,),
+    rewrite=rewrite_merged,
+)
+
+DIFFERENCES_SPLITTING = Rule(
+    name="differences-splitting",
+    equation="op(S, union(L, R)) = op(op(S, L), R)",
+    shape=Shape(DIFFERENCES, ANY, Shape(Union)),
+    match=match_union,
+    rewrite=rewrite_split,
+)

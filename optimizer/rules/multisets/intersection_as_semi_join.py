@@ -1,0 +1,88 @@
+"""Write an intersection of a set as a semi-join on all columns, or the reverse.
+
+    intersection(L, R)  =  semi-join(all columns are the same, L, R)        if L has no duplicates
+
+Why      Of a row that L has once, the smaller number is 1 if R has it, and 0 if not.
+Gain     What holds of one can be used of the other: semi-joins change places with each other, and go below
+         joins and groupings.
+Guard    A row that L has twice and R once is twice in the semi-join. Two unknown values are the same value,
+         and an equality is not true of them.
+Source   ours, by (8.12) and erratum 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import is_set
+from midstream.optimizer.rules.multisets.columns import (
+    Pairs,
+    as_rows_of,
+    compared_columns,
+    tells_unknown_values,
+    under_other_names,
+)
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Intersection, SemiJoin
+from midstream.plans.algebra.plan import Node
+
+
+def match_intersection(node: Node) -> Iterable[Node]:
+    """The left side."""
+    return node.inputs[:1]
+
+
+def is_of_a_set(node: Node, left: Node) -> bool:
+    """Whether the left side has no row twice: R may have it once."""
+    return is_set(left)
+
+
+def rewrite_as_semi_join(node: Node, left: Node) -> Node:
+    """The semi-join with the right side under other names."""
+    renamed, condition = under_other_names(left.schema, node.inputs[1])
+    return Node(SemiJoin(condition), (left, renamed))
+
+
+def match_semi_join(node: Node) -> Iterable[Pairs]:
+    """The pairs of columns that it compares, if that is all."""
+    assert isinstance(node.operator, SemiJoin)
+    left, right = node.inputs
+    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
+    return [] if pairs is None else [pairs]
+
+
+def keeps_a_set(node: Node, pairs: Pairs) -> bool:
+    """Whether the left side has no row twice: R may have it once."""
+    return is_set(node.inputs[0])
+
+
+def tells_unknown(node: Node, pairs: Pairs) -> bool:
+    """Whether the condition is true of rows that are the same: an equality is not, where both values are
+    unknown."""
+    left, right = node.inputs
+    return tells_unknown_values(pairs, left.schema, right.schema)
+
+
+def rewrite_as_intersection(node: Node, pairs: Pairs) -> Node:
+    """The intersection with the compared columns."""
+    left, right = node.inputs
+    return Node(Intersection(), (left, as_rows_of(left.schema, right, pairs)))
+
+
+INTERSECTION_AS_SEMI_JOIN = Rule(
+    name="intersection-as-semi-join",
+    equation="intersection(L, R) = semi-join(L, R)",
+    shape=Shape(Intersection),
+    match=match_intersection,
+    guards=(is_of_a_set,),
+    rewrite=rewrite_as_semi_join,
+)
+
+SEMI_JOIN_AS_INTERSECTION = Rule(
+    name="semi-join-as-intersection",
+    equation="semi-join(L, R) = intersection(L, R)",
+    shape=Shape(SemiJoin),
+    match=match_semi_join,
+    guards=(keeps_a_set, tells_unknown),
+    rewrite=rewrite_as_intersection,
+)

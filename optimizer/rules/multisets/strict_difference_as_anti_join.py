@@ -1,0 +1,77 @@
+"""Write a strict difference as an anti-join on all columns, or the reverse.
+
+    strict difference(L, R)  =  anti-join(all columns are the same, L, R)
+
+Why      Both keep the rows of L that R does not have, each as often as it is there.
+Gain     What holds of one can be used of the other: anti-joins change places with semi-joins, and go below
+         joins and groupings.
+Guard    Two unknown values are the same value, and an equality is not true of them: a row with one would be
+         kept that R has.
+Source   ours, by (8.14) and (8.16)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.multisets.columns import (
+    Pairs,
+    as_rows_of,
+    compared_columns,
+    tells_unknown_values,
+    under_other_names,
+)
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import AntiJoin, StrictDifference
+from midstream.plans.algebra.plan import Node
+
+
+def match_difference(node: Node) -> Iterable[Node]:
+    """The right side."""
+    return node.inputs[1:]
+
+
+def rewrite_as_anti_join(node: Node, right: Node) -> Node:
+    """The anti-join with the right side under other names."""
+    left = node.inputs[0]
+    renamed, condition = under_other_names(left.schema, right)
+    return Node(AntiJoin(condition), (left, renamed))
+
+
+def match_anti_join(node: Node) -> Iterable[Pairs]:
+    """The pairs of columns that it compares, if that is all."""
+    assert isinstance(node.operator, AntiJoin)
+    left, right = node.inputs
+    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
+    return [] if pairs is None else [pairs]
+
+
+def tells_unknown(node: Node, pairs: Pairs) -> bool:
+    """Whether the condition is true of rows that are the same: an equality is not, where both values are
+    unknown."""
+    left, right = node.inputs
+    return tells_unknown_values(pairs, left.schema, right.schema)
+
+
+def rewrite_as_difference(node: Node, pairs: Pairs) -> Node:
+    """The strict difference from the compared columns."""
+    left, right = node.inputs
+    return Node(StrictDifference(), (left, as_rows_of(left.schema, right, pairs)))
+
+
+STRICT_AS_ANTI_JOIN = Rule(
+    name="strict-as-anti-join",
+    equation="strict difference(L, R) = anti-join(L, R)",
+    shape=Shape(StrictDifference),
+    match=match_difference,
+    rewrite=rewrite_as_anti_join,
+)
+
+ANTI_JOIN_AS_STRICT = Rule(
+    name="anti-join-as-strict",
+    equation="anti-join(L, R) = strict difference(L, R)",
+    shape=Shape(AntiJoin),
+    match=match_anti_join,
+    guards=(tells_unknown,),
+    rewrite=rewrite_as_difference,
+)

@@ -29,6 +29,7 @@ from midstream.optimizer import (
     Steps,
     StreamStatistics,
     enumerate_plans,
+    equivalent,
     optimize,
     price,
     verify_rule,
@@ -38,7 +39,6 @@ from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.algebra.specification import snapshots, specified
-from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.expressions.aggregates import (
     UserAggregate,
     avg,

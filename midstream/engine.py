@@ -19,6 +19,7 @@ from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import Budget, Choice, Search, Statistics, optimize
+from midstream.optimizer.search.proving import prove
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of
 from midstream.plans.algebra.plan import Node, Plan
@@ -255,6 +256,7 @@ class Engine:
             proof=proof,
             unproved=unproved,
             wait=wait,
+            prover=prove,
         )
 
     @overload

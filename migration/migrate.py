@@ -25,7 +25,7 @@ from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.equivalence.comparison import compare, next_answer
+from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import FOREVER, Batch, Time
@@ -43,11 +43,12 @@ def migrate(
     proof: Equivalence | None = None,
     unproved: str = "refuse",
     wait: bool = False,
+    prover: Prover | None = None,
 ) -> Transition:
     """Move a query of a running engine to another plan that means the same; see `Engine.migrate`.
 
-    A search for a counter-example goes on a step at a time, at every push and heartbeat. What is under way
-    when another migration begins becomes a part of its old plan.
+    A search for a proof by the `prover`, and for a counter-example, goes on a step at a time, at every push
+    and heartbeat. What is under way when another migration begins becomes a part of its old plan.
 
     Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
              is queued is checked when its turn comes, and its phase tells whether it was refused.
@@ -77,7 +78,7 @@ def migrate(
     if proof is not None:
         require_proof_of(proof, chosen.plan, plan)
         return begin(proof)
-    comparing = compare(chosen.plan, plan)
+    comparing = compare(chosen.plan, plan, prover=prover)
     answer = next_answer(comparing)
     while answer is None and (wait or host.has_ended()):
         answer = next_answer(comparing)

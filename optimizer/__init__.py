@@ -6,6 +6,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
 from midstream.optimizer.search.choice import Choice, Search, optimize
 from midstream.optimizer.search.enumeration import enumerate_plans
+from midstream.optimizer.search.proving import equivalent
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 
@@ -24,6 +25,7 @@ __all__ = [
     "StreamStatistics",
     "UnitCosts",
     "enumerate_plans",
+    "equivalent",
     "optimize",
     "price",
     "verify_rule",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
 from time import monotonic
 
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -21,6 +21,9 @@ from midstream.plans.values.verdicts import Answer, Equivalence
 Comparing = Generator[None, None, Equivalence]
 """It pauses after each step of the search, and returns the answer."""
 
+Prover = Callable[[Plan, Plan], Generator[None, None, Hashable | None]]
+"""Looks for a certificate that two logical plans mean the same, step by step."""
+
 
 def equivalent(
     left: Plan | Stream | Iterable[Element],
@@ -28,13 +31,15 @@ def equivalent(
     *,
     steps: int = STEPS,
     seconds: float | None = None,
+    prover: Prover | None = None,
 ) -> Equivalence:
     """Compare two streams, or two plans, snapshot by snapshot.
 
     Two streams are compared by their normal forms: the answer is proved or refuted, and tells where they
-    differ. Two plans are proved to mean the same by the normal form of plans; else at most `steps` small
-    inputs are tried, and one on which the plans differ refutes it. What remains is unknown. The answer is the
-    same on every machine unless `seconds` ends the search earlier, which its reason then tells.
+    differ. Two plans are proved to mean the same by the normal form of plans, or by a `prover` that is asked
+    next; else at most `steps` small inputs are tried, and one on which the plans differ refutes it. What
+    remains is unknown. The answer is the same on every machine unless `seconds` ends the search earlier,
+    which its reason then tells.
 
     Cost     O(n log n) of two streams. Of two plans a millisecond or so, and as much for each step.
     Raises   PlanError where a plan is compared with a stream.
@@ -66,7 +71,7 @@ def equivalent(
     if seconds is not None:
         require("equivalent: seconds", seconds, (int, float), "a number of seconds, or None")
     until = None if seconds is None else monotonic() + seconds
-    comparing = compare(left, right, steps)
+    comparing = compare(left, right, steps, prover)
     while (answer := next_answer(comparing)) is None:
         if until is not None and monotonic() > until:
             return Equivalence(
@@ -85,7 +90,7 @@ def next_answer(comparing: Comparing) -> Equivalence | None:
     return None
 
 
-def compare(left: Plan, right: Plan, steps: int = STEPS) -> Comparing:
+def compare(left: Plan, right: Plan, steps: int = STEPS, prover: Prover | None = None) -> Comparing:
     """The same of two plans, step by step."""
     plans = (left, right)
     one, other = logical_plan(left), logical_plan(right)
@@ -99,12 +104,15 @@ def compare(left: Plan, right: Plan, steps: int = STEPS) -> Comparing:
             plans=plans,
             certificate=by_normal_form(one, other),
         )
+    if prover is not None and (certificate := (yield from prover(one, other))) is not None:
+        return Equivalence(Answer.PROVED, str(certificate), plans=plans, certificate=certificate)
     if called := list(dict.fromkeys([*callables(one), *callables(other)])):
         reason = f"{', '.join(called)} is Python code, which a search must not run"
         return Equivalence(Answer.UNKNOWN, reason, plans=plans)
     example = yield from search(one, other, steps)
     if example is None:
-        reason = f"they have different normal forms, and none of {steps:,} small inputs tells them apart"
+        underived = "" if prover is None else ", no derivation was found"
+        reason = f"they have different normal forms{underived}, and none of {steps:,} small inputs tells them apart"
         return Equivalence(Answer.UNKNOWN, reason, plans=plans)
     counted = "1 element" if example.size == 1 else f"{example.size} elements"
     return Equivalence(

@@ -101,6 +101,11 @@ class Meanings:
         )
         return first == second
 
+    def number(self, node: Node) -> int:
+        """A number that two subplans of the same columns share only if it is certain that they mean the
+        same."""
+        return self._sides[0].of(logical_node(node))
+
 
 class _Side:
     """The forms of one plan's nodes. Those over the same terms can be compared."""

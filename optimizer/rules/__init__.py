@@ -232,10 +232,14 @@ BAGS: tuple[Stage, ...] = (
 """Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
 are for a search that keeps groups of equal subplans: there are too many plans to list."""
 
+ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *SHARING)
+"""All rules there are: proofs may use each of them, and each of them is tested."""
+
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 
 __all__ = [
     "ALL_RULES",
+    "ALL_STAGES",
     "ANY",
     "BAGS",
     "JOIN_ORDERS",

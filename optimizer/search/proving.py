@@ -1,11 +1,11 @@
-"""Proving that two plans mean the same: a memo in which rules and the normal form make one subplan of both."""
+"""Proving that two plans mean the same: rules and the normal form make one subplan of both in a memo."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
-from midstream.optimizer.rules import RULES, WINDOWS, Rule, Stage, flat
+from midstream.optimizer.rules import BAGS, RULES, WINDOWS, Rule, Stage, flat
 from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
@@ -21,6 +21,9 @@ from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Equivalence
 
+PROVING: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS)
+"""The rules that proofs use: not those that take back what others do."""
+
 STEPS = 1_500
 """How many times rules are applied at most, unless the caller says otherwise."""
 
@@ -31,9 +34,7 @@ Meaning = tuple[tuple[tuple[str, Type], ...], int]
 """The columns of a subplan, and the number of its normal form."""
 
 
-def prove(
-    left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = (*RULES, *WINDOWS), steps: int = STEPS
-) -> Proving:
+def prove(left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = PROVING, steps: int = STEPS) -> Proving:
     """Look for a derivation that leads from one plan to another.
 
     Both plans are put into one memo, simplified. Rules are applied in rounds. Before each round, subplans
@@ -88,7 +89,8 @@ def equivalent(
       'a' in [2, 3): 1 times on the left, 2 on the right
       'a' in [5, 9): 0 times on the left, 1 on the right
     >>> s = stream("s", x="integer")
-    >>> print(equivalent(s.window(9).distinct().filter(col("x") > 3), s.filter(col("x") > 3).window(9).distinct()))
+    >>> large = col("x") > 3
+    >>> print(equivalent(s.window(9).distinct().filter(large), s.filter(large).window(9).distinct()))
     proved: both have the same normal form
     >>> print(equivalent(s.window(9).window(2).distinct(), s.window(10).distinct()))
     proved: derived by windows-merging

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from midstream.optimizer.rules import RULES, SHARING, WINDOWS, Rule, Stage, apply, flat
+from midstream.optimizer.rules import ALL_STAGES, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import LINKED_JOINS, linked
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -22,11 +22,9 @@ from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.verdicts import Answer, Equivalence
 
-EVERY_RULE = (*RULES, *WINDOWS, *SHARING)
-
 
 def check_certificate(
-    certificate: Certificate, left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = EVERY_RULE
+    certificate: Certificate, left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = ALL_STAGES
 ) -> Equivalence:
     """Whether a certificate proves that two plans mean the same: proved, or unknown with what is wrong.
 
@@ -63,7 +61,7 @@ def check_certificate(
     return Equivalence(Answer.PROVED, str(certificate), plans=(left, right), certificate=certificate)
 
 
-def check_proof(proof: Equivalence, *, rules: Sequence[Rule | Stage] = EVERY_RULE) -> Equivalence:
+def check_proof(proof: Equivalence, *, rules: Sequence[Rule | Stage] = ALL_STAGES) -> Equivalence:
     """An answer as it is, unless it says that it is a proof and its certificate does not show it: then it is
     unknown. Without a certificate, the normal form is asked."""
     if proof.answer is not Answer.PROVED or proof.plans is None:

@@ -112,7 +112,8 @@ def compare(left: Plan, right: Plan, steps: int = STEPS, prover: Prover | None =
     example = yield from search(one, other, steps)
     if example is None:
         underived = "" if prover is None else ", no derivation was found"
-        reason = f"they have different normal forms{underived}, and none of {steps:,} small inputs tells them apart"
+        tried = f"none of {steps:,} small inputs tells them apart"
+        reason = f"they have different normal forms{underived}, and {tried}"
         return Equivalence(Answer.UNKNOWN, reason, plans=plans)
     counted = "1 element" if example.size == 1 else f"{example.size} elements"
     return Equivalence(

@@ -16,7 +16,7 @@ import pytest
 from bag_examples import BAG_EXAMPLES
 
 from midstream.operators.engine.run import run
-from midstream.optimizer.rules import ALL_RULES, ANY, BAGS, RULES, SHARING, WINDOWS, Rule, Shape, apply, flat
+from midstream.optimizer.rules import ALL_RULES, ALL_STAGES, ANY, RULES, Rule, Shape, apply, flat
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Guard
 from midstream.optimizer.verification import Subplans, verify_guard, verify_rule
@@ -38,7 +38,7 @@ RUNNING = int(os.environ.get("MIDSTREAM_RULE_CASES") or 50)
 EXAMPLES: dict[str, Callable[[Random], Node]] = {**BAG_EXAMPLES}
 """By rule: subplans that it is meant for, if those of its shape seldom are."""
 
-EVERY_RULE = (*ALL_RULES, *flat(BAGS), *flat(WINDOWS), *flat(SHARING))
+EVERY_RULE = flat(ALL_STAGES)
 
 GUARDS = [(rule, guard) for rule in EVERY_RULE for guard in rule.guards]
 

@@ -41,9 +41,8 @@ def test_wrong_changes_are_refuted_by_few_elements(name: str) -> None:
 @pytest.mark.parametrize("name", [*PROVED, *UNKNOWN])
 def test_legitimate_changes_are_never_refuted(name: str) -> None:
     one, other, *_ = {**PROVED, **UNKNOWN}[name]
-    expected = ms.Answer.PROVED if name in PROVED else ms.Answer.UNKNOWN
-    assert ms.equivalent(one.plan(), other.plan()).answer is expected
-    assert ms.equivalent(other.plan(), one.plan()).answer is expected
+    for answer in (ms.equivalent(one, other), ms.equivalent(other, one)):
+        assert answer or (name in UNKNOWN and answer.answer is ms.Answer.UNKNOWN), answer
 
 
 @pytest.mark.parametrize("number", range(len(equations(*ONE_COLUMN))))

@@ -1,7 +1,7 @@
 """Rewrites of a query as people write them by hand, which leave its meaning as it is.
 
 By name, the query before and after. `PROVED` are shown to mean the same by their normal form; of `UNKNOWN` it
-is told why not yet. None may ever be refuted.
+is told why not by that; rules may show it. None may ever be refuted.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ from midstream.plans.algebra.properties import (
     is_start_preserving,
     logical,
     longest_validity,
+    reads_stream,
+    regions,
 )
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count, max_
@@ -343,3 +345,66 @@ def test_starts_are_preserved_up_to_the_windows() -> None:
     assert is_start_preserving(S.join(C).filter(col("x") > 0).node)
     assert not is_start_preserving(S.distinct().select("x").node)
     assert is_start_preserving(S.distinct().window(3).select("x").node)
+
+
+# Regions
+
+
+def is_convex(plan: Plan, nodes: set[Node]) -> bool:
+    """Whether no way leads out of some nodes and back."""
+    outside = {one for node in nodes for one in nx.descendants(plan.graph, node)} - nodes
+    return not any(nodes & nx.descendants(plan.graph, node) for node in outside)
+
+
+@given(plans(**WHOLE))
+def test_regions_are_snapshot_reducible_and_whole(plan: Plan) -> None:
+    found = regions(plan)
+    for region in found:
+        assert all(logical(node).is_snapshot_reducible for node in region.nodes)
+        streaming = {node for node in region.nodes if reads_stream(node)}
+        assert is_convex(plan, streaming)
+        assert set(region.inputs) == {c for node in region.nodes for c in node.inputs} - set(region.nodes)
+    reducible = {node for node in plan.nodes if logical(node).is_snapshot_reducible and reads_stream(node)}
+    assert sum(len(reducible & set(region.nodes)) for region in found) == len(reducible)
+
+
+@given(plans(**WHOLE))
+def test_regions_are_maximal(plan: Plan) -> None:
+    """Two of which one reads the other cannot be put together."""
+    parts = [{node for node in region.nodes if reads_stream(node)} for region in regions(plan)]
+    for one in parts:
+        for other in parts:
+            reads = any(child in one for node in other for child in node.inputs)
+            assert one is other or not reads or not is_convex(plan, one | other)
+
+
+@given(plans(**WHOLE))
+def test_the_region_of_the_output_is_what_a_migration_exchanges(plan: Plan) -> None:
+    if logical(plan.root).is_snapshot_reducible:
+        top = next(region for region in regions(plan) if plan.root in region.nodes)
+        assert set(top.nodes) == set(above(plan, input_nodes(plan)))
+        assert top.outputs == (plan.root,)
+
+
+def test_regions_are_told_below_windows() -> None:
+    below = I.filter(col("x") > 0)
+    query = below.distinct().istream().window(5).join(J.window(3), on=[("x", "a")])
+    found = regions(query.plan())
+    assert [[str(node.operator) for node in region.nodes] for region in found] == [
+        ["filter x > 0", "distinct"],
+        ["join a = x"],
+    ]
+    assert [str(node.operator) for node in found[0].inputs] == ["source i"]
+    assert [str(node.operator) for node in found[1].inputs] == ["window 5", "window 3"]
+
+
+def test_what_is_also_read_below_a_window_is_a_region_of_its_own() -> None:
+    rows = S.filter(col("x") > 0)
+    query = rows.union(rows.window(3)).plan()
+    assert [[str(node.operator) for node in region.nodes] for region in regions(query)] == [
+        ["filter x > 0"],
+        ["union"],
+    ]
+    both = Plan({"one": rows.select("x").node, "other": rows.select("y").node})
+    assert [len(region.nodes) for region in regions(both)] == [3]
+    assert [str(node.operator) for node in regions(both)[0].outputs] == ["project x", "project y"]

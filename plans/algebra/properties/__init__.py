@@ -15,6 +15,7 @@ from midstream.plans.algebra.properties.columns import (
     lasting_dependencies,
     lasting_keys,
 )
+from midstream.plans.algebra.properties.inclusions import Inclusion, inclusions, is_included
 from midstream.plans.algebra.properties.nodes import (
     expressions,
     logical,
@@ -22,7 +23,7 @@ from midstream.plans.algebra.properties.nodes import (
     logical_plan,
     reads_stream,
 )
-from midstream.plans.algebra.properties.regions import above, input_nodes
+from midstream.plans.algebra.properties.regions import Region, above, input_nodes, regions
 from midstream.plans.algebra.properties.validity import (
     has_arrival_order,
     has_ordered_ends,
@@ -34,6 +35,8 @@ from midstream.plans.algebra.properties.validity import (
 )
 
 __all__ = [
+    "Inclusion",
+    "Region",
     "above",
     "columns_read",
     "dependencies",
@@ -42,10 +45,12 @@ __all__ = [
     "expressions",
     "has_arrival_order",
     "has_ordered_ends",
+    "inclusions",
     "input_nodes",
     "is_bounded",
     "is_chronon_stream",
     "is_duplicate_free",
+    "is_included",
     "is_key",
     "is_start_preserving",
     "keys",
@@ -57,4 +62,5 @@ __all__ = [
     "logical_plan",
     "longest_validity",
     "reads_stream",
+    "regions",
 ]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import NamedTuple
+
+import networkx as nx
 
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties.nodes import logical, reads_stream
@@ -57,3 +60,83 @@ def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
             reached.add(node)
             stack.extend(node.inputs)
     return tuple(node for node in plan.nodes if node in reached and node not in inputs)
+
+
+class Region(NamedTuple):
+    """A part of a plan that is snapshot-reducible, and so may be exchanged for an equal one (thesis, 10.4.1).
+
+    All nodes are in the plan's order, inputs before consumers.
+    """
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[Node, ...]
+    """What it reads: what is not snapshot-reducible, or in another region."""
+    outputs: tuple[Node, ...]
+    """Those of its nodes that others read, or that are outputs of the plan."""
+
+
+def regions(plan: Plan) -> tuple[Region, ...]:
+    """All maximal regions of a plan, also below windows, inputs before consumers.
+
+    No way leads out of a region and back into it, so that it can be exchanged as a whole. No two regions one
+    of which reads the other can be put together without that. What reads relations alone belongs to every
+    region that reads it.
+
+    The region of a plan's only output is what a migration exchanges: what is above `input_nodes`.
+
+    Cost: O(nodes × edges).
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> below = stream("s", x="integer").distinct().istream()
+    >>> for region in regions(below.window(9).filter(below["x"] > 1).select("x").plan()):
+    ...     print([str(node.operator) for node in region.nodes])
+    ['distinct']
+    ['filter x > 1', 'project x']
+    """
+    streaming = [node for node in plan.nodes if reads_stream(node)]
+    whole = {node: {node} for node in streaming}
+    graph = nx.DiGraph(plan.graph.subgraph(streaming))
+    # From the outputs down, so that what is above is put together first.
+    for node in reversed(streaming):
+        if logical(node).is_snapshot_reducible:
+            _join_consumers(graph, node, whole)
+    found = [whole[node] for node in graph if logical(node).is_snapshot_reducible]
+    for root in plan.outputs.values():
+        if root not in whole and not any(root in nodes for nodes in found):
+            found.append(set(root.walk()))
+    order = {node: i for i, node in enumerate(plan.nodes)}
+    made = [_region(plan, nodes, order) for nodes in found]
+    return tuple(sorted(made, key=lambda region: order[region.nodes[-1]]))
+
+
+def _join_consumers(graph: nx.DiGraph[Node], node: Node, whole: dict[Node, set[Node]]) -> None:
+    """Put a node together with the regions that read it, where no other way leads there."""
+    for consumer in list(graph.successors(node)):
+        if not logical(consumer).is_snapshot_reducible:
+            continue
+        others = [one for one in graph.successors(node) if one is not consumer]
+        if not any(nx.has_path(graph, one, consumer) for one in others):
+            whole[consumer] |= whole[node]
+            for one in graph.predecessors(node):
+                graph.add_edge(one, consumer)
+            for one in others:
+                graph.add_edge(consumer, one)
+            graph.remove_node(node)
+            del whole[node]
+            _join_consumers(graph, consumer, whole)
+            return
+
+
+def _region(plan: Plan, nodes: set[Node], order: dict[Node, int]) -> Region:
+    """The region of some nodes, and of what reads relations alone that they read."""
+    for node in list(nodes):
+        nodes |= {one for child in node.inputs if not reads_stream(child) for one in child.walk()}
+    kept = tuple(sorted(nodes, key=order.__getitem__))
+    read = {child for node in kept for child in node.inputs} - nodes
+    roots = set(plan.outputs.values())
+    shown = (
+        node
+        for node in kept
+        if node in roots or any(consumer not in nodes for consumer in plan.consumers(node))
+    )
+    return Region(kept, tuple(sorted(read, key=order.__getitem__)), tuple(shown))

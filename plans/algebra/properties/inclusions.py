@@ -1,0 +1,237 @@
+"""Which columns of a subplan hold, at every instant, nothing but values that columns elsewhere hold too.
+
+What is above another subplan, or declared to refer to it, has its values from there. Windows over both keep
+that: what is included in the rows of an instant is included in those of a time, as sets.
+
+    S.x ⊆ R.y at every instant                     implies  ω_a(S).x ⊆ ω_a(R).y
+    S.x ⊆ R.y of so many chronons before at most   is       S.x ⊆ ω_{d+1}(R).y
+    ω_a(ω_b(R)) and ω_{a+b-1}(R)                   are the same, as sets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from midstream.plans.algebra.operators import (
+    Counting,
+    Dstream,
+    Granularity,
+    Leaf,
+    Logical,
+    Relation,
+    TimeWindow,
+)
+from midstream.plans.algebra.operators.base import Names, unchanged
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties.columns import equal_columns
+from midstream.plans.algebra.properties.nodes import logical
+from midstream.plans.values.streams import FOREVER, Time
+
+Over = tuple[TimeWindow | Granularity, ...]
+"""What shows more than an instant of something, from the inside out."""
+
+EVER = TimeWindow(None)
+"""All that was so far."""
+
+
+class Inclusion(NamedTuple):
+    """The values of some columns, where all of them are known, are those of columns of a row of a stream or
+    relation, seen through windows."""
+
+    columns: tuple[str, ...]
+    of: str
+    of_columns: tuple[str, ...]
+    over: Over
+    is_declared: bool
+    """Whether it comes from a declared reference, not from what the subplan is made of."""
+
+    def __str__(self) -> str:
+        """As one writes it: (item) in items (id) of window 60."""
+        seen = "".join(f" of {operator}" for operator in self.over)
+        return f"({', '.join(self.columns)}) in {self.of} ({', '.join(self.of_columns)}){seen}"
+
+
+class _Tie(NamedTuple):
+    """Some columns of a subplan, by those of what they are compared with: a subplan, or a stream's name."""
+
+    to: Node | str
+    over: Over
+    names: Names
+    is_declared: bool = False
+
+
+def inclusions(node: Node) -> tuple[Inclusion, ...]:
+    """The streams and relations in which values of a subplan's columns occur at every instant.
+
+    Cost: O(nodes below × columns).
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> items = stream("items", id="integer")
+    >>> bids = stream("bids", item="integer").references([("item", "id")], items, within=9)
+    >>> [str(one) for one in inclusions(bids.window(51).node)]
+    ['(item) in bids (item) of window 51', '(item) in items (id) of window 60']
+    """
+    return tuple(
+        Inclusion(tuple(tie.names), tie.to, tuple(tie.names.values()), tie.over, tie.is_declared)
+        for tie in _sources_of(node)
+        if isinstance(tie.to, str)
+    )
+
+
+def is_included(node: Node, columns: Sequence[str], other: Node, other_columns: Sequence[str]) -> bool:
+    """Whether, at every instant, another subplan has, for each row of a subplan in which some columns are
+    known, a row with equal values in its columns.
+
+    That nothing is told does not mean that nothing holds.
+
+    Cost: O(nodes below the one × nodes below the other × columns).
+
+    >>> from midstream.plans.algebra.builder import relation, stream
+    >>> items = relation("items", id="integer", name="string")
+    >>> bids = stream("bids", item="integer").references([("item", "id")], items)
+    >>> is_included(bids.window(60).node, ["item"], items.select("id").distinct().node, ["id"])
+    True
+    >>> is_included(bids.node, ["item"], items.filter(items["id"] > 7).node, ["id"])
+    False
+    """
+    pairs = list(zip(columns, other_columns, strict=True))
+    held = list(_held_by(other))
+    return any(
+        tie.to == hold.to and _is_within(tie.over, hold.over) and _meet(pairs, tie, hold, node, other)
+        for tie in _sources_of(node)
+        for hold in held
+    )
+
+
+def _meet(pairs: Iterable[tuple[str, str]], tie: _Tie, hold: _Tie, node: Node, other: Node) -> bool:
+    """Whether each pair of columns comes from one column of what both have to do with."""
+    return all(
+        (source := _read(tie.names, one, node)) is not None
+        and source in hold.names
+        and hold.names[source] in _alike(theirs, other)
+        for one, theirs in pairs
+    )
+
+
+def _read(names: Names, column: str, node: Node) -> str | None:
+    """What a column, or one that equals it, is named there."""
+    return next((names[name] for name in sorted(_alike(column, node)) if name in names), None)
+
+
+def _alike(column: str, node: Node) -> frozenset[str]:
+    return next((names for names in equal_columns(node) if column in names), frozenset({column}))
+
+
+@lru_cache(maxsize=1024)
+def _sources_of(node: Node) -> tuple[_Tie, ...]:
+    """In what the values of a subplan's columns occur: the columns there by those of the subplan."""
+    operator = logical(node)
+    ties = [_Tie(node, (), unchanged(node.schema.names))]
+    if isinstance(operator, Leaf):
+        ties.append(_Tie(operator.label, (), unchanged(node.schema.names)))
+        for one in operator.references:
+            size = None if one.within == FOREVER else int(one.within) + 1
+            referred = dict(zip(one.columns, one.to_columns, strict=True))
+            ties.append(_Tie(one.to, _merged([TimeWindow(size)]), referred, True))
+    for port, names in operator.occurs_in(tuple(child.schema for child in node.inputs)):
+        ties.extend(_through(node.inputs[port], (), names))
+    if seen := _as_seen(operator):
+        ties.extend(_through(node.inputs[0], seen, unchanged(node.schema.names)))
+    return tuple(ties)
+
+
+@lru_cache(maxsize=1024)
+def _held_by(node: Node) -> tuple[_Tie, ...]:
+    """Of what a subplan has all values of some columns: its own columns by those there."""
+    operator = logical(node)
+    ties = [_Tie(node, (), unchanged(node.schema.names))]
+    if isinstance(operator, Leaf):
+        is_constant = isinstance(operator, Relation) and operator.is_constant
+        ties.append(_Tie(operator.label, (EVER,) if is_constant else (), unchanged(node.schema.names)))
+    for port, names in operator.holds_all_of(tuple(child.schema for child in node.inputs)):
+        for tie in _held_by(node.inputs[port]):
+            shown = {there: names[here] for there, here in tie.names.items() if here in names}
+            ties.append(tie._replace(names=shown))
+    if isinstance(operator, TimeWindow | Granularity):
+        ties.extend(tie._replace(over=_merged([*tie.over, operator])) for tie in _held_by(node.inputs[0]))
+    return tuple(ties)
+
+
+def _through(child: Node, seen: Over, names: Names) -> Iterator[_Tie]:
+    """Ties of an input, as those of what is above it."""
+    for tie in _sources_of(child):
+        found = ((name, _read(tie.names, below, child)) for name, below in names.items())
+        shown = {name: there for name, there in found if there is not None}
+        if shown:
+            yield tie._replace(over=_merged([*tie.over, *seen]), names=shown)
+
+
+def _as_seen(operator: Logical) -> Over:
+    """Through what at most an operator over time shows its input."""
+    match operator:
+        case TimeWindow() | Granularity():
+            return (operator,)
+        case Dstream():
+            return (TimeWindow(2),)
+        case Counting():
+            return (EVER,)
+    return ()
+
+
+def _merged(over: Iterable[TimeWindow | Granularity]) -> Over:
+    """The same with windows that move by chronons, one above the other, made one; those of an instant are
+    left out."""
+    found: list[TimeWindow | Granularity] = []
+    for operator in over:
+        match operator:
+            case TimeWindow(1, 1) | Granularity(1):
+                continue
+            case TimeWindow(size, 1):
+                if found and isinstance(below := found[-1], TimeWindow) and below.slide == 1:
+                    found.pop()
+                    size = None if size is None or below.size is None else size + below.size - 1
+                found.append(TimeWindow(size))
+            case _:
+                found.append(operator)
+    return tuple(found)
+
+
+def _is_within(one: Over, other: Over) -> bool:
+    """Whether whatever is seen through the one is seen through the other."""
+    if all(map(_is_plain, other)):
+        return _reach(one) <= _reach(other)
+    if not one:
+        return False
+    *inner, last = other
+    if _is_plain(last) and not _is_plain(one[-1]):
+        return _is_within(one, tuple(inner))
+    return _is_smaller(one[-1], last) and _is_within(one[:-1], tuple(inner))
+
+
+def _is_plain(operator: TimeWindow | Granularity) -> bool:
+    return isinstance(operator, TimeWindow) and operator.slide == 1
+
+
+def _is_smaller(one: TimeWindow | Granularity, other: TimeWindow | Granularity) -> bool:
+    """Whether the one shows at every instant no more than the other."""
+    if isinstance(one, TimeWindow) and isinstance(other, TimeWindow) and one.slide == other.slide:
+        return _size(one) <= _size(other)
+    return one == other
+
+
+def _size(window: TimeWindow) -> Time:
+    return FOREVER if window.size is None else window.size
+
+
+def _reach(over: Over) -> Time:
+    """How many chronons before an instant something may be that is seen then."""
+    reach: Time = 0
+    for operator in over:
+        match operator:
+            case TimeWindow():
+                reach += _size(operator) + operator.slide - 2
+            case Granularity():
+                reach += operator.granule - 1
+    return reach

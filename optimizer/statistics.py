@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from midstream.plans.algebra.plan import Node
@@ -87,7 +88,8 @@ class StreamStatistics:
     l    average length of validity
     g    granule, the unit of which timestamps are multiples
 
-    `always` is how many rows are valid at every instant besides: those of a constant relation.
+    `always` is how many rows are valid at every instant besides: those of a constant relation. The stream is
+    `even` where distances and lengths are all the same (Remark 22.1).
     """
 
     d: float
@@ -95,6 +97,7 @@ class StreamStatistics:
     g: int = 1
     sample: Sample | None = None
     always: float = 0.0
+    even: bool = False
 
     def __post_init__(self) -> None:
         for name in ("d", "l", "g", "always"):
@@ -187,6 +190,7 @@ def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNIN
         / len(recent),
         g=_granule(recent),
         sample=Sample(schema, [payload for _, _, payload in recent]),
+        even=_is_even(recent),
     )
 
 
@@ -207,6 +211,14 @@ def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
     # All at one instant: as if they were spread over the time that other inputs have seen since, or over one
     # chronon.
     return float(latest - first) / len(recent) if latest > first else 1 / len(recent)
+
+
+def _is_even(recent: Sequence[Element]) -> bool:
+    """Whether distances and lengths are all the same."""
+    if len(recent) < MANY_TIMESTAMPS:
+        return False
+    steps = {after[0] - before[0] for before, after in pairwise(recent)}
+    return len(steps) == 1 and len({end - start for start, end, _ in recent}) == 1
 
 
 def _granule(recent: Sequence[Element]) -> int:

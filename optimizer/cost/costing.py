@@ -8,13 +8,14 @@ from functools import cached_property, reduce
 from typing import Protocol
 
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
+from midstream.optimizer.cost.comparisons import Matches, matches
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, expressions, logical
-from midstream.plans.expressions.expressions import Expression, conjuncts, join_keys
+from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys
 from midstream.plans.expressions.ranges import find_range
 from midstream.plans.values.schema import Schema
 
@@ -104,6 +105,25 @@ class Costing:
         band = find_range(self.operator.expressions[0], *self.schemas)
         assert band is not None
         return self._share(band.parts)
+
+    @cached_property
+    def matches(self) -> Matches:
+        """How the matches of a left row come and go, of a semi-join or an anti-join."""
+        (condition,) = expressions(self.node)
+        s, t = self.inputs
+        total, _ = self.satisfying(self.conditions)
+        return matches(self.selectivity.by_left_row(condition, s.facts, t.facts, total), t)
+
+    @cached_property
+    def right_columns(self) -> tuple[str, ...]:
+        """The columns of the right side that the condition of a join reads."""
+        return tuple(name for name in self.schemas[1].names if name in self.operator.expressions[0].columns())
+
+    @cached_property
+    def asks_for_equality_only(self) -> bool:
+        """Whether all that a join's condition asks for is that some columns are equal."""
+        keys, rest = join_keys(self.operator.expressions[0], *self.schemas)
+        return bool(keys) and rest == TRUE
 
     def _share(self, conditions: Sequence[Expression]) -> float:
         return self.satisfying(conditions)[0] if conditions else 1.0

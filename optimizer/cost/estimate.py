@@ -33,10 +33,13 @@ class Cut:
 
     d    average distance between the starts of successive elements, in chronons
     l    average length of validity, in chronons
+
+    It is `even` where distances and lengths are all the same (Remark 22.1).
     """
 
     d: float
     l: float  # noqa: E741 - the model's own letter
+    even: bool = False
 
     @classmethod
     def of(cls, rate: float, content: Content, length: float) -> Cut:

@@ -66,7 +66,7 @@ class CostModel:
 
     def _collect(self, node: Node, operators: dict[Node, Estimate]) -> None:
         """`operators` takes the estimates of a node and of those below it, down to the plan's inputs."""
-        if not self._is_priced(node):
+        if not self.is_priced(node):
             self.estimate(node)
         elif node not in operators:
             for child in node.inputs:
@@ -77,7 +77,7 @@ class CostModel:
         """What is expected of a subplan's output, and what its operator takes. Raises StatisticsError where
         an input is unknown."""
         if node not in self._known:
-            if self._is_priced(node):
+            if self.is_priced(node):
                 inputs = [self.estimate(child) for child in node.inputs]
                 expected = self.operator(Costing(node, inputs, self.units, self.selectivity))
                 self._known[node] = self._as_observed(node, expected)
@@ -85,7 +85,7 @@ class CostModel:
                 self._known[node] = self._input(node)
         return self._known[node]
 
-    def _is_priced(self, node: Node) -> bool:
+    def is_priced(self, node: Node) -> bool:
         """Whether a node is an operator of the plan to be priced: not where its statistics are all that is
         known, as of a window below which nothing is."""
         if not node.inputs:
@@ -109,18 +109,20 @@ class CostModel:
             raise TypeError(f"no cost formula for {operator}")
         formulas = OUTPUTS[operator.formulas]
         content = formulas.content(costing)
-        output = Estimate(content, formulas.cut(costing, content))
-        work = WORK[expected_implementation(costing.node).formula](costing, output)
+        implementation = expected_implementation(costing.node)
+        cut = formulas.net_cut if implementation.gives == "signs" and formulas.net_cut else formulas.cut
+        output = Estimate(content, cut(costing, content))
+        work = WORK[implementation.formula](costing, output)
         return timed(replace(output, work=work), costing.inputs)
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_node(node))
         facts = input_facts(node.schema, stream.sample, self._statistics.distributions)
-        cut = Cut(stream.d, stream.l)
+        cut = Cut(stream.d, stream.l, stream.even)
         valid = times(cut.rate, cut.l) + stream.always
-        # How long ago the last of some random instants was is the same as their distance. A silent input is
-        # taken to tell of the time by heartbeats.
-        lag = cut.d if cut.d < math.inf else 0.0
+        # How long ago the last of some random instants was is the same as their distance, of equal distances
+        # half of it. A silent input is taken to tell of the time by heartbeats.
+        lag = (cut.d / 2 if cut.even else cut.d) if cut.d < math.inf else 0.0
         return Estimate(Content(valid, facts, stream.g, stream.always), cut, lag=lag)
 
 

@@ -17,15 +17,17 @@ from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import selected_facts
 from midstream.optimizer.cost.comparisons import (
+    MatchingCut,
     OverlapFormula,
+    anti_join_cut,
     compared,
     compared_cut,
     difference,
     intersection,
     matched,
-    matched_cut,
-    matching_share,
     max_union,
+    semi_join_cut,
+    semi_join_net_cut,
     strict_difference,
 )
 from midstream.optimizer.cost.costing import Costing
@@ -56,6 +58,8 @@ class Output(NamedTuple):
     """Reads the contents of the inputs, and nothing of how they are cut (but see `union_content`)."""
     cut: Callable[[Costing, Content], Cut]
     """How the output, of this content, is cut."""
+    net_cut: Callable[[Costing, Content], Cut] | None = None
+    """The same of signed streams, which tell net changes only; None where it does not matter."""
 
 
 def filter_content(costing: Costing) -> Content:
@@ -135,22 +139,43 @@ def distinct_cut(costing: Costing, content: Content) -> Cut:
 
 
 def aggregate_content(costing: Costing) -> Content:
-    """(22.6), (22.7): a row for each group; where groups are more than rows, each row is one."""
+    """(22.6), (22.7): a row for each group that has one: as many as there are different keys."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Aggregate)
     n = costing.kinds(operator.keys)
-    return Content(n if n < s.valid else s.valid - s.always, selected_facts(operator.keys, s.facts), s.g)
+    facts = selected_facts(operator.keys, s.facts)
+    return Content(different(s.valid, n), facts, s.g, different(s.always, n))
 
 
 def aggregate_cut(costing: Costing, content: Content) -> Cut:
-    """(22.6), (22.7): d' = l'/n."""
+    """(22.6), (22.7) with Remark 22.1.
+
+    A group has a new result at an instant of the granularity where one of its rows starts, and where some end
+    and others are left. With the rate ρ = r / n of its rows,
+
+        1/d' = n/g ((1 - e^(-ρ g)) + e^(-ρ g) (1 - e^(-ρ g)) (1 - e^(-ρ l)))
+
+    Where groups have many rows that is n/g (1 - e^(-2 ρ g)), which is (22.7) with (1 - g/l)^(l/g) ~ 1/e.
+    Where they hardly ever have one, it is the rate of the rows. Between both cases there is no step.
+    """
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Aggregate)
     n = costing.kinds(operator.keys)
-    if n < s.valid:
-        length = _segment(s.g, s.l, n * s.d)
-        return Cut(length / n, length)
-    return s.cut
+    if not math.isfinite(n) or not s.rate:
+        return Cut.of(s.rate, content, s.l)
+    if n == 1 and s.cut.even and s.l >= s.d and s.l % s.d == 0:
+        return Cut(s.d, s.d, even=True)
+    return Cut.of(n / s.g * _changing(s, n), content, s.l)
+
+
+def _changing(s: Estimate, n: float) -> float:
+    """The probability that one of n groups has a new result at an instant."""
+    each = s.rate / n * s.g
+    starts = -math.expm1(-each)
+    if math.isinf(s.l):
+        return starts
+    left = -math.expm1(-s.valid / n)
+    return starts + math.exp(-each) * starts * left
 
 
 def split_cut(costing: Costing, content: Content) -> Cut:
@@ -164,13 +189,16 @@ def split_cut(costing: Costing, content: Content) -> Cut:
 def pieces(s: Estimate, length: int) -> float:
     """Into how many pieces of a length an element is split, on average.
 
-    Lengths that are multiples of the granule, and so of the pieces, or are as good as constant, leave nothing
-    over; of others half a piece is left.
+    Lengths that are multiples of the pieces leave nothing over. An average that is a whole number is taken
+    for that of equal lengths, as behind a window; of others half a piece is left.
     """
     if s.l <= length:
         return 1.0
-    exact = s.l / length
-    return exact if not s.g % length or exact == round(exact, 0) else exact + 0.5
+    if not s.g % length:
+        return s.l / length
+    if math.isfinite(s.l) and s.l == math.floor(s.l):
+        return float(-(-s.l // length))
+    return s.l / length + 0.5
 
 
 def coalesce_cut(costing: Costing, content: Content) -> Cut:
@@ -184,8 +212,7 @@ def coalesce_cut(costing: Costing, content: Content) -> Cut:
     below = logical(costing.node.inputs[0])
     if isinstance(below, Split) and 0 < s.l < operator.longest:
         # From the first piece on, as many as are needed to be so long.
-        together = float(operator.longest) / s.l
-        together = math.ceil(together) if together < math.inf else together
+        together = max(1.0, -(-operator.longest // s.l))
         return Cut.of(times(s.rate, 1 / together), content, float(operator.longest))
     share = appearing(costing, s) / s.rate if 0 < s.rate < math.inf else 1.0
     least = s.l / operator.longest if s.l < operator.longest else 1.0
@@ -202,6 +229,13 @@ def same_cut(costing: Costing, content: Content) -> Cut:
     return costing.inputs[0].cut
 
 
+def distinct_net_cut(costing: Costing, content: Content) -> Cut:
+    """A row comes where none is there."""
+    (s,) = costing.inputs
+    n = costing.kinds(costing.node.schema.names)
+    return Cut.of(times(s.rate, math.exp(-s.valid / n) if n else 0.0), content, s.l)
+
+
 def _comparing(formula: OverlapFormula) -> Output:
     def content(costing: Costing) -> Content:
         return compared(formula, costing.kinds(costing.node.schema.names), *costing.inputs)
@@ -210,20 +244,25 @@ def _comparing(formula: OverlapFormula) -> Output:
         s, t = costing.inputs
         return compared_cut(formula, costing.kinds(costing.node.schema.names), s, t, content)
 
-    return Output(content, cut)
+    def net_cut(costing: Costing, content: Content) -> Cut:
+        s, t = costing.inputs
+        return compared_cut(formula, costing.kinds(costing.node.schema.names), s, t, content, is_net=True)
+
+    return Output(content, cut, net_cut)
 
 
-def _matching(keeps_matching: bool) -> Output:
-    def share(costing: Costing) -> float:
-        return matching_share(keeps_matching, costing.satisfying(costing.conditions)[0], costing.inputs[1])
+def semi_join_content(costing: Costing) -> Content:
+    """The left rows for which some right row matches."""
+    return matched(1 - costing.matches.absent, *costing.inputs)
 
-    def content(costing: Costing) -> Content:
-        return matched(share(costing), *costing.inputs)
 
-    def cut(costing: Costing, content: Content) -> Cut:
-        return matched_cut(share(costing), costing.inputs[0])
+def anti_join_content(costing: Costing) -> Content:
+    """The left rows for which none does."""
+    return matched(costing.matches.absent, *costing.inputs)
 
-    return Output(content, cut)
+
+def _matching(formula: MatchingCut) -> Callable[[Costing, Content], Cut]:
+    return lambda costing, content: formula(costing.matches, costing.inputs[0], content)
 
 
 OUTPUTS: dict[str, Output] = {
@@ -231,14 +270,14 @@ OUTPUTS: dict[str, Output] = {
     "project": Output(project_content, same_cut),
     "union": Output(union_content, union_cut),
     "join": Output(join_content, join_cut),
-    "distinct": Output(distinct_content, distinct_cut),
+    "distinct": Output(distinct_content, distinct_cut, distinct_net_cut),
     "aggregate": Output(aggregate_content, aggregate_cut),
     "difference": _comparing(difference),
     "strict_difference": _comparing(strict_difference),
     "intersection": _comparing(intersection),
     "max_union": _comparing(max_union),
-    "semi_join": _matching(True),
-    "anti_join": _matching(False),
+    "semi_join": Output(semi_join_content, _matching(semi_join_cut), _matching(semi_join_net_cut)),
+    "anti_join": Output(anti_join_content, _matching(anti_join_cut)),
     "split": Output(same_content, split_cut),
     "coalesce": Output(same_content, coalesce_cut),
     "convert": Output(same_content, same_cut),
@@ -253,28 +292,26 @@ OUTPUTS: dict[str, Output] = {
 
 def pairs_cut(share: float, s: Estimate, t: Estimate, content: Content) -> Cut:
     """(22.4): d' = d₁ d₂ / (l₁ + l₂), divided by the share of pairs that are results;
-    l' = l₁ l₂ / (l₁ + l₂)."""
-    return Cut.of(times(share, overlapping(s, t)), content, _overlap(s.l, t.l))
+    l' = l₁ l₂ / (l₁ + l₂); but see `overlapping`."""
+    return Cut.of(times(share, overlapping(s, t)), content, _overlap(s.l, t.l, math.gcd(s.g, t.g)))
 
 
 def overlapping(s: Estimate, t: Estimate) -> float:
-    """How many pairs of elements of two inputs begin to be valid together in a chronon."""
-    return times(s.rate, t.valid) + times(t.rate, s.valid)
+    """How many pairs of elements of two inputs begin to be valid together in a chronon (22.4).
+
+        r₁ v₂ + r₂ v₁ - g r₁ r₂         of the rates r and of what is valid, v
+
+    The thesis takes time to be continuous. In ours, elements start together: such a pair is among what the
+    one finds valid and among what the other does, and is not to be counted twice.
+    """
+    by_s, by_t = times(s.rate, t.valid), times(t.rate, s.valid)
+    together = min(times(math.gcd(s.g, t.g), s.rate, t.rate), by_s, by_t)
+    return by_s + by_t - together if together < math.inf else by_s + by_t
 
 
-def _overlap(one: float, other: float) -> float:
-    """The average overlap of intervals of two lengths (22.4)."""
+def _overlap(one: float, other: float, g: int) -> float:
+    """The average overlap of intervals of two lengths (22.4), in a granularity."""
     if math.isinf(one) or math.isinf(other):
         return min(one, other)
-    return one * other / (one + other) if one + other else 0.0
-
-
-def _segment(g: int, length: float, d: float) -> float:
-    """The length of an aggregate's segments (22.6)."""
-    if not d or length <= g:
-        return float(g)
-    if math.isinf(d):
-        return length  # nothing else starts
-    if math.isinf(length):
-        return -g / math.expm1(-g / d)  # starts only: nothing ends
-    return -g / math.expm1(2 * length / d * math.log1p(-g / length))
+    positions = one + other - min(float(g), one, other)
+    return one * other / positions if positions else 0.0

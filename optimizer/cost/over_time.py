@@ -39,7 +39,8 @@ def time_window_cut(costing: Costing, content: Content) -> Cut:
     if operator.size is None:
         return Cut(inverse(s.valid), math.inf)
     length = max(operator.size, operator.slide)
-    return Cut(inverse(times(s.valid, operator.size / length)), float(length))
+    is_even = s.cut.even and operator.slide == 1
+    return Cut(inverse(times(s.valid, operator.size / length)), float(length), is_even)
 
 
 def granularity_content(costing: Costing) -> Content:
@@ -92,7 +93,8 @@ def partitioned_window_cut(costing: Costing, content: Content) -> Cut:
     rate = times(s.valid, min(1.0, operator.rows / operator.slide))
     if operator.delay is not None and rate:
         scale = groups(costing) * s.d
-        rate *= 1 + _cuts(operator.rows, operator.delay / scale if scale else math.inf)
+        # It is seen that a row is due when the next one comes.
+        rate *= 1 + _cuts(operator.rows, (operator.delay + s.d) / scale if scale else math.inf)
     return Cut.of(rate, content, math.inf)
 
 

@@ -6,7 +6,7 @@ import math
 
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Estimate, Work, different, times
-from midstream.optimizer.cost.gamma import gamma_tail, longest
+from midstream.optimizer.cost.gamma import longest
 from midstream.optimizer.cost.outputs import pieces
 from midstream.optimizer.cost.over_time import groups
 from midstream.optimizer.cost.steps import ordered_result, result, swept
@@ -51,9 +51,8 @@ def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
         return Work(cost, 0.0)
     kept = n * longest(operator.rows, n)
     if operator.delay is not None and math.isfinite(s.d):
-        x = operator.delay / (n * s.d)
-        old = operator.rows * gamma_tail(operator.rows + 1, x) - x * gamma_tail(operator.rows, x)
-        kept = min(kept, s.rate * operator.delay + n * max(0.0, old))
+        # That a row is due is seen when the next one comes.
+        kept = min(kept, output.rate * (operator.delay + s.d))
     return Work(cost, kept + n * _queued(operator, s), max(0.0, kept - n * operator.rows))
 
 

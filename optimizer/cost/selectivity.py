@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations, product
 
 from midstream.optimizer.cost.column_facts import (
@@ -24,6 +25,8 @@ from midstream.plans.expressions.expressions import (
     column_equality,
     compile_row,
     compile_rows,
+    conjunction,
+    conjuncts,
     equality,
 )
 from midstream.plans.values.schema import Schema
@@ -34,6 +37,9 @@ DEFAULT_OTHER = 1 / 3
 """The selectivity of any other condition about which nothing is known."""
 PAIRS = 64
 """Conditions over two samples are tried on the pairs of this many rows of each."""
+
+Shares = list[tuple[float, float]]
+"""Shares of right rows, each with the weight of the left rows that it is of."""
 
 Classes = Mapping[str, frozenset[str]]
 """By column, the columns that are equal to it in every row; one that has no other may be left out."""
@@ -65,7 +71,7 @@ class Selectivity:
                 pairs.append(names)
             else:
                 others.append(part)
-        ordered = [*others, *least_equalities(pairs, facts)]
+        ordered = [*self._together(others, facts, classes), *least_equalities(pairs, facts)]
         total = 1.0
         for part in sorted(ordered, key=lambda part: len(_origins(part, facts))):
             share, facts = self._one(part, schema, facts, classes)
@@ -75,6 +81,62 @@ class Selectivity:
     def knows(self, names: Iterable[str]) -> bool:
         """Whether the selectivity of an equality of two of some columns is known."""
         return any(equality(*pair) in self._known for pair in combinations(sorted(names), 2))
+
+    def by_left_row(self, condition: Expression, left: Facts, right: Facts, total: float) -> Shares:
+        """The share of right rows that match a left row, for some left rows that stand for all, where the
+        share of all pairs is known; where no more than that is, it is that of any left row."""
+        shares = self._of_each(condition, left, right)
+        average = math.fsum(weight * share for weight, share in shares)
+        if not average or not total:
+            return [(1.0, total)]
+        return [(weight, min(1.0, share * total / average)) for weight, share in shares]
+
+    def _of_each(self, condition: Expression, left: Facts, right: Facts) -> Shares:
+        names = condition.columns()
+        if not names <= left.keys() | right.keys():
+            return []
+        mine, theirs = ([name for name in sorted(names) if name in side] for side in (left, right))
+        if (pair := column_equality(condition)) and len(mine) == len(theirs) == 1 and {*pair} == names:
+            one, other = left[mine[0]].distribution, right[theirs[0]].distribution
+            rest = max(0.0, 1 - math.fsum(one.values()))  # unknown values equal nothing
+            return [(rest, 0.0), *((p, other.get(value, 0.0)) for value, p in one.items())]
+        if any(map(column_equality, conjuncts(condition))):
+            return []  # of rows that rarely agree, some tell nothing of the others
+        samples = [{id(side[name].sample) for name in own} for side, own in ((left, mine), (right, theirs))]
+        if any(len(found) != 1 for found in samples) or not all(
+            side[name].sample and side[name].override is None
+            for side, own in ((left, mine), (right, theirs))
+            for name in own
+        ):
+            return []
+        rows, others = _some_rows(mine, left), _some_rows(theirs, right)
+        schemas = [side[own[0]].sample for side, own in ((left, mine), (right, theirs))]
+        columns = [
+            replace(sample.schema[side[name].name], name=name)
+            for sample, side, own in zip(schemas, (left, right), (mine, theirs), strict=True)
+            if sample is not None
+            for name in own
+        ]
+        try:
+            holds = compile_row(condition, Schema(tuple(columns)))
+            found = [sum(1 for other in others if holds(row + other) is True) for row in rows]
+        except Exception:
+            return []  # a callable may fail on rows that it never meets
+        return [(1 / len(rows), n / len(others)) for n in found]
+
+    def _together(self, parts: Iterable[Expression], facts: Facts, classes: Classes) -> list[Expression]:
+        """Conditions over the same two samples as one, as they depend on each other: of the pairs that are in
+        a range from below, more than of all pairs are in it from above, or fewer."""
+        found: list[Expression] = []
+        by_samples: dict[frozenset[int], list[Expression]] = {}
+        for part in parts:
+            samples = {id(facts[name].sample) if name in facts else 0 for name in part.columns()}
+            is_free = len(_origins(part, facts)) == len(samples) == 2 and 0 not in samples
+            if is_free and not self._is_known(part, classes):
+                by_samples.setdefault(frozenset(samples), []).append(part)
+            else:
+                found.append(part)
+        return [*found, *map(conjunction, by_samples.values())]
 
     def _is_known(self, part: Expression, classes: Classes) -> bool:
         return any(alias in self._known for alias in _aliases(part, classes))
@@ -89,7 +151,7 @@ class Selectivity:
             if alias in self._known:
                 return self._known[alias], facts
         if share is None:
-            share = DEFAULT_EQUALITY if column_equality(part) else DEFAULT_OTHER
+            share = DEFAULT_EQUALITY if column_equality(part) else DEFAULT_OTHER ** len(conjuncts(part))
         return share, facts
 
     def _estimate(self, part: Expression, schema: Schema, facts: Facts) -> tuple[float | None, Facts]:
@@ -122,10 +184,27 @@ class Selectivity:
         if key not in self._pairs:
             names = [name for columns in origins for name in columns]
             holds = compile_row(part, Schema(tuple(schema[name] for name in names)))
+            if (share := _by_values_of_both(holds, origins, facts)) is not None:
+                self._pairs[key] = (share, one, other)
+                return share
             pairs = list(product(*(_some_rows(columns, facts) for columns in origins)))
             share = sum(1 for left, right in pairs if holds(left + right)) / len(pairs)
             self._pairs[key] = (share, one, other)
         return self._pairs[key][0]
+
+
+def _by_values_of_both(
+    holds: Callable[[tuple[object, ...]], object], origins: list[list[str]], facts: Facts
+) -> float | None:
+    """The share of pairs of rows by the values of one column of each, where these are no more than rows are
+    tried; else None."""
+    if any(len(columns) > 1 for columns in origins):
+        return None
+    one, other = (facts[name].distribution for (name,) in origins)
+    is_all = abs(math.fsum(one.values()) - 1) < 1e-9 > abs(math.fsum(other.values()) - 1)
+    if len(one) * len(other) > PAIRS**2 or not is_all:
+        return None  # nothing is told of unknown values
+    return math.fsum(p * q for x, p in one.items() for y, q in other.items() if holds((x, y)))
 
 
 def _some_rows(columns: list[str], facts: Facts) -> list[tuple[object, ...]]:

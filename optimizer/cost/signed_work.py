@@ -3,8 +3,12 @@ two elements, and ours count both."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from midstream.optimizer.cost.column_facts import combinations
 from midstream.optimizer.cost.costing import Costing, PairCosting
-from midstream.optimizer.cost.estimate import Estimate, Work, times
+from midstream.optimizer.cost.estimate import Estimate, Work, different, times
 from midstream.optimizer.cost.steps import (
     functions_and_groups,
     held_up,
@@ -12,6 +16,8 @@ from midstream.optimizer.cost.steps import (
     pairs,
     result,
 )
+from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 
 
 def signed_filter_work(costing: Costing, output: Estimate) -> Work:
@@ -48,33 +54,61 @@ def signed_matching(costing: Costing, output: Estimate) -> Work:
     step = u.align + u.hash + u.group + u.bucket
     candidates = times(share, times(s.rate, t.valid) + times(t.rate, s.valid))
     cost = 2 * ((s.rate + t.rate) * step + candidates * u.predicate + output.rate * result(u))
-    return Work(cost, s.valid + t.valid)
+    right = different(t.valid, combinations(costing.right_columns, t.facts))
+    waiting = 2 * sum(held_up(costing))
+    return Work(cost, _payloads(s) + right + waiting, other=right)
 
 
 def signed_multisets_work(costing: Costing, output: Estimate) -> Work:
     """Either sign is brought into the order of both inputs, and changes a count."""
     (s, t), u = costing.inputs, costing.units
     step = u.align + u.hash + u.group
-    return Work(2 * ((s.rate + t.rate) * step + output.rate * result(u)), s.valid + t.valid)
+    kept = different(s.valid + t.valid, combinations(costing.schemas[0].names, s.facts))
+    cost = 2 * ((s.rate + t.rate) * step + output.rate * result(u))
+    return Work(cost, kept + 2 * sum(held_up(costing)))
 
 
 def signed_distinct_work(costing: Costing, output: Estimate) -> Work:
     """Either sign changes a count; the first row and the last one are results."""
     (s,), u = costing.inputs, costing.units
-    return Work(2 * (s.rate * (u.hash + u.bucket + u.predicate) + output.rate * u.output), s.valid)
+    cost = 2 * (s.rate * (u.hash + u.bucket + u.predicate) + output.rate * u.output)
+    return Work(cost, output.valid)
 
 
 def signed_aggregate_work(costing: Costing, output: Estimate) -> Work:
     """Either sign changes a group; a new value takes back the old one."""
     (s,), u = costing.inputs, costing.units
-    functions, n = functions_and_groups(costing)
+    functions, _ = functions_and_groups(costing)
     step = u.hash + 2 * u.group + functions * u.merge
     result = functions * u.evaluate + ordered_result(u)
-    return Work(2 * (s.rate * step + output.rate * result), s.valid + min(n, s.valid))
+    rows = s.valid if any(map(_keeps_values, _calls(costing))) else 0.0
+    # Those of the instant that is not over: of the rows that come, one at least, and of those that go.
+    each = s.rate * s.g
+    waiting = min(s.valid, each - each / math.expm1(-each)) if 0 < each < math.inf else 0.0
+    return Work(2 * (s.rate * step + output.rate * result), rows + output.valid + waiting)
 
 
 def _signed_join(costing: PairCosting, output: Estimate, pairs: float) -> Work:
     (s, t), u = costing.inputs, costing.units
     step = u.align + u.hash + u.bucket
     cost = 2 * ((s.rate + t.rate) * step + pairs * u.predicate + output.rate * (u.function + result(u)))
-    return Work(cost, s.valid + t.valid)
+    mine, other = _payloads(s), _payloads(t)
+    return Work(cost, mine + other + 2 * sum(held_up(costing)), other=other)
+
+
+def _payloads(s: Estimate) -> float:
+    """How many different rows are valid: equal ones are a number."""
+    return different(s.valid, combinations(s.facts, s.facts) if s.facts else math.inf)
+
+
+def _calls(costing: Costing) -> Sequence[AggregateCall]:
+    operator = costing.operator
+    assert isinstance(operator, Aggregate)
+    return [call for _, call in operator.calls]
+
+
+def _keeps_values(call: AggregateCall) -> bool:
+    """Whether what a function keeps grows with the number of values."""
+    if isinstance(call.function, UserAggregate):
+        return call.distinct or call.function.inverse is None
+    return call.distinct or call.function in ("min", "max", "median", "top_k")

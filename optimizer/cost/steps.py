@@ -5,7 +5,7 @@ from __future__ import annotations
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, times
 from midstream.optimizer.cost.outputs import overlapping
-from midstream.optimizer.cost.timing import later
+from midstream.optimizer.cost.timing import later, longer_by, until_reached
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
 
@@ -37,17 +37,17 @@ def swept(s: Estimate, other_lag: float) -> float:
 
     The thesis adds what comes in half the distance of two elements of the other input, which is how long ago
     the last of them came if distances are equal. If they are random, it is a whole distance; and what counts
-    is the progress, which filters below do not hold up.
+    is the progress, which filters below do not hold up. What comes late is kept for so much shorter.
     """
-    return s.valid + times(s.rate, other_lag)
+    return max(0.0, s.valid + times(s.rate, other_lag) - times(s.rate, s.delay))
 
 
 def held_up(costing: Costing | PairCosting) -> tuple[float, ...]:
     """How many elements of each input wait for the progress of all others."""
     found = []
     for i, s in enumerate(costing.inputs):
-        lags = [other.lag for j, other in enumerate(costing.inputs) if j != i]
-        found.append(times(s.rate, later(lags)))
+        lags = [until_reached(other) for j, other in enumerate(costing.inputs) if j != i]
+        found.append(times(s.rate, longer_by(later(lags), s.delay)))
     return tuple(found)
 
 
@@ -57,4 +57,5 @@ def pairs_that_wait(costing: PairCosting, output: Estimate) -> float:
     by_s, by_t = times(s.rate, t.valid), times(t.rate, s.valid)
     if not 0 < by_s + by_t < float("inf"):
         return 0.0
-    return times(output.rate, (by_s * t.lag + by_t * s.lag) / (by_s + by_t))
+    after_s, after_t = longer_by(until_reached(t), s.delay), longer_by(until_reached(s), t.delay)
+    return times(output.rate, (by_s * after_s + by_t * after_t) / (by_s + by_t))

@@ -22,6 +22,29 @@ def timed(output: Estimate, inputs: Sequence[Estimate]) -> Estimate:
     return replace(output, lag=max(later(s.lag for s in inputs), delay), delay=delay)
 
 
+def longer_by(one: float, other: float) -> float:
+    """By how much one time is longer than another on average, where both are distributed exponentially, and
+    by nothing where it is not.
+
+    >>> longer_by(6.0, 0.0), longer_by(6.0, 6.0), longer_by(0.0, 6.0)
+    (6.0, 3.0, 0.0)
+    """
+    return one * one / (one + other) if one and math.isfinite(one + other) else one
+
+
+def until_reached(s: Estimate) -> float:
+    """How long an element of another stream waits until the progress of this one has reached its start.
+
+    Nothing is to be waited for where an element has come at the same instant of the granularity, be it that
+    of chronons: of the lag d,
+
+        d (1 - e^(-g/d)) d / g
+    """
+    if not 0 < s.lag < math.inf:
+        return s.lag
+    return s.lag * -math.expm1(-s.g / s.lag) * s.lag / s.g
+
+
 def later(lags: Iterable[float]) -> float:
     """The lag of the slowest of several streams that come independently of each other, at random instants.
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from midstream.optimizer.cost.column_facts import combinations
 from midstream.optimizer.cost.costing import Costing, PairCosting
-from midstream.optimizer.cost.estimate import Estimate, Work, times
+from midstream.optimizer.cost.estimate import Estimate, Work, different, times
+from midstream.optimizer.cost.oldest import oldest_alone, oldest_group, oldest_of_equal_ages
 from midstream.optimizer.cost.over_time_work import (
     change_work,
     coalesce_work,
@@ -48,6 +50,7 @@ from midstream.optimizer.cost.steps import (
     result,
     swept,
 )
+from midstream.optimizer.cost.timing import later
 from midstream.optimizer.cost.units import UnitCosts
 
 Formula = Callable[[Costing, Estimate], Work]
@@ -116,22 +119,57 @@ def nested_loops_join_queued(costing: PairCosting, output: Estimate) -> Work:
     return _queued_join(costing, output, 2 * _listed(costing.units), pairs(costing))
 
 
-def hash_matching(costing: Costing, output: Estimate) -> Work:
-    """Semi-join and anti-join by hashing."""
-    share = costing.satisfying(costing.conditions)[0]
-    return _matching(costing, output, 2 * _hashed(costing.units), share)
+def hash_semi_join(costing: Costing, output: Estimate) -> Work:
+    """A left row is kept where it outlives the match that is known when it comes; of right rows their
+    keys."""
+    return _semi_join(costing, output, True)
 
 
-def nested_loops_matching(costing: Costing, output: Estimate) -> Work:
+def nested_loops_semi_join(costing: Costing, output: Estimate) -> Work:
     """The same by nested loops."""
-    return _matching(costing, output, 2 * _listed(costing.units), 1.0)
+    return _semi_join(costing, output, False)
+
+
+def hash_anti_join(costing: Costing, output: Estimate) -> Work:
+    """All left rows are kept, of right rows their keys, and results behind the oldest that may go on."""
+    return _anti_join(costing, output, True)
+
+
+def nested_loops_anti_join(costing: Costing, output: Estimate) -> Work:
+    """The same by nested loops."""
+    return _anti_join(costing, output, False)
+
+
+def max_union_work(costing: Costing, output: Estimate) -> Work:
+    """As a difference of the right rows, behind which all left rows wait as well."""
+    return _multisets(costing, output, 1)
 
 
 def multisets_work(costing: Costing, output: Estimate) -> Work:
-    """Difference and its kin: a count is found for each element, and changes at both of its ends."""
+    """Difference and its kin."""
+    return _multisets(costing, output, 0)
+
+
+def _multisets(costing: Costing, output: Estimate, carrier: int) -> Work:
+    """A count is found for each element, and changes at both of its ends. A result waits for the oldest that
+    is open, which is no older than elements of the carrying side are valid."""
     (s, t), u = costing.inputs, costing.units
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
-    return Work((s.rate + t.rate) * step + output.rate * ordered_result(u), s.valid + t.valid)
+    held, later_one = held_up(costing), later((s.lag, t.lag))
+    carried = costing.inputs[carrier]
+    open_results = output.valid if carrier == 0 else max(0.0, output.valid - s.valid)
+    waiting = times(output.rate, oldest_of_equal_ages(open_results, carried.l))
+    kept = swept(s, later_one - _waited(held[0], s)) + swept(t, later_one - _waited(held[1], t))
+    return Work(
+        (s.rate + t.rate) * step + output.rate * ordered_result(u),
+        kept + sum(held) + waiting,
+        waiting,
+        held[1] + swept(t, later_one - _waited(held[1], t)),
+    )
+
+
+def _waited(held: float, s: Estimate) -> float:
+    return held / s.rate if 0 < s.rate < math.inf else 0.0
 
 
 def distinct_work(costing: Costing, output: Estimate) -> Work:
@@ -151,7 +189,13 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
     functions, n = functions_and_groups(costing)
     step = u.hash + 2 * u.group + 2 * u.link + 2 * u.remove + 2 * functions * u.merge
     result = functions * u.evaluate + ordered_result(u)
-    return Work(s.rate * step + output.rate * result, s.valid + _segments(n, s))
+    cost = s.rate * step + output.rate * result
+    kept = swept(s, s.lag)
+    if n == 1:
+        return Work(cost, kept + output.valid, output.valid)
+    each = s.rate / n if n and math.isfinite(n) else 0.0
+    waiting = max(output.valid, times(output.rate, oldest_group(n, each, s.l)))
+    return Work(cost, kept + waiting, waiting)
 
 
 JOINS: dict[str, PairFormula] = {
@@ -172,9 +216,12 @@ WORK: dict[str, Formula] = {
     "filter": filter_work,
     "map": map_work,
     "union": union_work,
-    "hash_matching": hash_matching,
-    "nested_loops_matching": nested_loops_matching,
+    "hash_semi_join": hash_semi_join,
+    "nested_loops_semi_join": nested_loops_semi_join,
+    "hash_anti_join": hash_anti_join,
+    "nested_loops_anti_join": nested_loops_anti_join,
     "multisets": multisets_work,
+    "max_union": max_union_work,
     "distinct": distinct_work,
     "aggregate": aggregate_work,
     "time_window": time_window_work,
@@ -237,22 +284,41 @@ def _mixed_join(costing: PairCosting, output: Estimate, hashed: Estimate, listed
     return _sweep_join(costing, output, u.hash + 2 * _listed(u), candidates)
 
 
-def _matching(costing: Costing, output: Estimate, step: float, share: float) -> Work:
-    """Of the rows of the other side, a share is looked at."""
+def _matching_cost(costing: Costing, output: Estimate, is_hashed: bool) -> float:
+    """By hashing, only rows that match are looked at."""
     (s, t), u = costing.inputs, costing.units
+    step = 2 * (_hashed(u) if is_hashed else _listed(u))
+    share = costing.satisfying(costing.conditions)[0] if is_hashed else 1.0
     candidates = times(s.rate, times(share, t.valid)) + times(t.rate, share, s.valid)
-    cost = (s.rate + t.rate) * step + candidates * u.predicate + output.rate * ordered_result(u)
-    return Work(cost, s.valid + t.valid)
+    return (s.rate + t.rate) * step + candidates * u.predicate + output.rate * ordered_result(u)
 
 
-def _segments(n: float, s: Estimate) -> float:
-    """How many segments an aggregation keeps: one for each group that has a row, and closed ones that wait
-    behind the oldest, which of n is the older the more there are. Where there are hardly more rows than
-    groups, segments end with their rows, in order, and only those wait that another row has cut short."""
-    if not math.isfinite(n):
-        return s.valid
-    each = s.valid / n if n else 0.0
-    if not math.isfinite(each):
-        return n + n * math.log(n)
-    cut = -math.expm1(-2 * each)
-    return min(n + n * math.log(n), -n * math.expm1(-each) + 2 * s.valid * cut) if n > 1 else n
+def _right_rows(costing: Costing, is_hashed: bool) -> float:
+    """What is kept of the right side of a semi-join or anti-join: keys where nothing but these is asked for,
+    else rows; and what waits."""
+    t = costing.inputs[1]
+    rows = swept(t, t.lag)
+    if is_hashed and costing.asks_for_equality_only:
+        rows = different(rows, combinations(costing.right_columns, t.facts))
+    return rows + sum(held_up(costing))
+
+
+def _semi_join(costing: Costing, output: Estimate, is_hashed: bool) -> Work:
+    s, t = costing.inputs
+    selectivity = costing.satisfying(costing.conditions)[0]
+    # A left row outlives a match that came longer ago than their lengths differ.
+    longer = times(selectivity, t.rate, max(0.0, t.l - s.l)) if s.l < math.inf else 0.0
+    right = _right_rows(costing, is_hashed)
+    kept = times(swept(s, s.lag), math.exp(-longer))
+    return Work(_matching_cost(costing, output, is_hashed), kept + right, other=right)
+
+
+def _anti_join(costing: Costing, output: Estimate, is_hashed: bool) -> Work:
+    s, t = costing.inputs
+    of = costing.matches
+    rate = of.begun / of.absent if of.absent else math.inf
+    age = oldest_alone(s.rate, s.l, of.absent, rate) if math.isfinite(rate) else 0.0
+    right = _right_rows(costing, is_hashed)
+    waiting = max(output.valid, times(output.rate, age + later((s.lag, t.lag))))
+    cost = _matching_cost(costing, output, is_hashed)
+    return Work(cost, swept(s, s.lag) + right + waiting, waiting, right)

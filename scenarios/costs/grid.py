@@ -4,7 +4,7 @@ windows, granules and numbers of values, and the plans of the thesis' Table 24.1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -42,6 +42,8 @@ class Setting:
         return {
             "s": Poisson(self.s, (self.values, 4)),
             "t": Poisson(self.t, (self.values, 4)),
+            "u": Poisson(1.3 * self.s, (self.values, 4)),
+            "v": Poisson(0.8 * self.t, (self.values, 4)),
         }
 
     @property
@@ -63,7 +65,7 @@ class Setting:
         return found[0], found[1]
 
 
-def _source(name: str, columns: str) -> Stream:
+def _source(name: str, columns: Iterable[str]) -> Stream:
     return stream(name, {column: "integer" for column in columns})
 
 
@@ -171,13 +173,51 @@ QUERIES: dict[str, Query] = {
 }
 
 
+def _windowed(setting: Setting, name: str) -> Stream:
+    return _source(name, [f"{name}{column}" for column in "xy"]).window(setting.window)
+
+
+def _counting(setting: Setting, name: str) -> Stream:
+    """A scalar aggregation over a granularity conversion over a window, with a column to join on."""
+    rows = _windowed(setting, name).granularity(max(2, setting.granule))
+    return rows.aggregate(**{f"{name}x": count()})
+
+
+def _join(one: Stream, other: Stream) -> Stream:
+    """On the first columns of both."""
+    return one.join(other, on=[(one.schema.names[0], other.schema.names[0])])
+
+
+def _table(setting: Setting) -> dict[str, Stream]:
+    s, t, u, v = (_windowed(setting, name) for name in "stuv")
+    return {
+        "ω(S1) ⋈ ω(S2)": _join(s, t),
+        "(ω(S1) ⋈ ω(S2)) ⋈ ω(S3)": _join(_join(s, t), u),
+        "((ω(S1) ⋈ ω(S2)) ⋈ ω(S3)) ⋈ ω(S4)": _join(_join(_join(s, t), u), v),
+        "(ω(S1) ⋈ ω(S2)) ⋈ (ω(S3) ⋈ ω(S4))": _join(_join(s, t), _join(u, v)),
+        "α(Γ(ω(S)))": _counting(setting, "s"),
+        "α(Γ(ω(S1))) ⋈ ω(S2)": _counting(setting, "s").join(t),
+        "α(Γ(ω(S1))) ⋈ α(Γ(ω(S2)))": _counting(setting, "s").join(_counting(setting, "t")),
+    }
+
+
+def _row(name: str) -> Query:
+    return lambda setting: _table(setting)[name]
+
+
+TABLE = {name: _row(name) for name in _table(SMALL[0])}
+"""The plans of the thesis' Table 24.1."""
+
+
 def plan_at(query: Query, setting: Setting) -> Plan:
     """The physical plan of a query at a point of the grid."""
     return physical_plan(query(setting).plan())
 
 
-def points(settings: Sequence[Setting] = SETTINGS) -> Iterator[tuple[str, Setting, Plan]]:
-    """All queries at all points."""
-    for name, query in QUERIES.items():
+def points(
+    queries: Mapping[str, Query] = QUERIES, settings: Sequence[Setting] = SETTINGS
+) -> Iterator[tuple[str, Setting, Plan]]:
+    """Queries at all points."""
+    for name, query in queries.items():
         for setting in settings:
             yield name, setting, plan_at(query, setting)

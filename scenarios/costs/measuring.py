@@ -29,11 +29,11 @@ class Measured:
 
 
 def measure(
-    plan: Plan, streams: Mapping[str, Sequence[Element]], since: int, until: int
+    plan: Plan, streams: Mapping[str, Sequence[Element]], since: int, until: int, looks: int = LOOKS
 ) -> dict[Node, Measured]:
     """Run a physical plan element by element, and look at its operators between two instants.
 
-    Cost     O(elements + LOOKS × state).
+    Cost     O(elements + looks × state).
     """
     engine = Engine(plan)
     pushes = iter(interleave(streams, batch_size=1))
@@ -49,8 +49,8 @@ def measure(
     advance(since)
     states: dict[Node, list[tuple[int, int]]] = {}
     with engine.watch() as read:
-        for look in range(1, LOOKS + 1):
-            advance(since + (until - since) * look / LOOKS)
+        for look in range(1, looks + 1):
+            advance(since + (until - since) * look / looks)
             last = read()
             for seen in last:
                 states.setdefault(seen.node, []).append((seen.state.elements, seen.state.bytes))
@@ -58,8 +58,8 @@ def measure(
     return {
         node: Measured(
             emitted[node] / (until - since),
-            sum(elements for elements, _ in seen) / LOOKS,
-            sum(size for _, size in seen) / LOOKS,
+            sum(elements for elements, _ in seen) / looks,
+            sum(size for _, size in seen) / looks,
         )
         for node, seen in states.items()
     }

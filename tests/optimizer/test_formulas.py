@@ -37,6 +37,12 @@ UNITS = UnitCosts(
 )
 """So that the digits of a cost per element tell how often each step was counted."""
 
+
+def waiting(d: int) -> float:
+    """How long one waits for an element of a stream; it may come in the same chronon: about d - 1/2."""
+    return d * d * (1 - math.exp(-1 / d))
+
+
 SLOW = StreamStatistics(d=10.0, l=60.0)
 SLOWER = StreamStatistics(d=20.0, l=30.0)
 
@@ -81,22 +87,23 @@ def test_union() -> None:
     found = root(S.union(other), statistics)
     assert (found.d, found.l, found.g) == (8.0, 52.0, 1)
     # (22.16) has none: that of S which comes before the next of T, 40 chronons later, and the reverse.
-    assert found.state == pytest.approx(0.1 * 40 + 0.025 * 10)
+    assert found.state == pytest.approx(0.1 * waiting(40) + 0.025 * waiting(10))
     assert found.cost == exactly(0.125 * 100_001_000)
 
 
 def test_product() -> None:
-    """(22.4): d' = 10 · 20 / (60 + 30) = 20/9; l' = 60 · 30 / (60 + 30) = 20.
+    """(22.4): 1/d' = (60 + 30) / (10 · 20) = 0.45; l' = 60 · 30 / (60 + 30) = 20. In each chronon 0.1 · 0.05
+    pairs start together, and are not counted twice: 1/d' = 0.445, l' = 9 / 0.445.
 
     (22.18): 60/10 of one side, and what has come since the other's last element, which was 20 chronons ago on
     average: 20/10 more; 30/20 + 10/20 of the other. Where elements come at random instants, that is twice as
-    long ago as the thesis has it. Of the 0.45 pairs a chronon, those that are made when an element of the
-    first input comes, 0.15, wait 20 chronons for the second, the others 10.
+    long ago as the thesis has it. Of the pairs, the third that are made when an element of the
+    first input comes wait 20 chronons for the second, the others 10.
     """
     found = root(S.join(T), Statistics({S.node: SLOW, T.node: SLOWER}))
-    assert found.d == pytest.approx(20 / 9)
-    assert found.l == pytest.approx(20.0)
-    assert found.state == pytest.approx(8 + 2 + 0.15 * 20 + 0.3 * 10)
+    assert found.rate == pytest.approx(0.445)
+    assert found.l == pytest.approx(9 / 0.445)
+    assert found.state == pytest.approx(8 + 2 + (0.15 * waiting(20) + 0.3 * waiting(10)) * 0.445 / 0.45)
 
 
 HASHED = 2 * (10_000 + 100_000 + 1_000_000 + 10_000_000)
@@ -107,13 +114,13 @@ RESULT = 10 + 100 + 1_000 + 100_000_000
 
 
 def test_hash_join() -> None:
-    """(22.19) to (22.23): 0.1 + 0.05 elements, 0.45 overlapping pairs, a tenth of which have equal keys."""
+    """(22.19) to (22.23): 0.1 + 0.05 elements, 0.445 overlapping pairs; a tenth have equal keys."""
     statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1})
     found = root(S.join(T, on=[("x", "z")]), statistics)
-    assert found.rate == pytest.approx(0.045)
-    assert found.l == pytest.approx(20.0)
-    assert found.state == pytest.approx(10 + 0.1 * 6)
-    assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.045 * RESULT)
+    assert found.rate == pytest.approx(0.0445)
+    assert found.l == pytest.approx(9 / 0.445)
+    assert found.state == pytest.approx(10 + 0.1 * (0.15 * waiting(20) + 0.3 * waiting(10)) * 0.445 / 0.45)
+    assert found.cost == exactly(0.15 * HASHED + 0.0445 * 1 + 0.0445 * RESULT)
 
 
 def test_hash_join_with_another_condition() -> None:
@@ -122,8 +129,8 @@ def test_hash_join_with_another_condition() -> None:
         {S.node: SLOW, T.node: SLOWER}, {equality("x", "z"): 0.1, (S["y"] < T["w"]).expression: 1 / 3}
     )
     found = root(S.join(T, on=S["x"].eq(T["z"]) & (S["y"] < T["w"])), statistics)
-    assert found.rate == pytest.approx(0.015)
-    assert found.cost == exactly(0.15 * HASHED + 0.045 * 1 + 0.015 * RESULT)
+    assert found.rate == pytest.approx(0.0445 / 3)
+    assert found.cost == exactly(0.15 * HASHED + 0.0445 * 1 + 0.0445 / 3 * RESULT)
 
 
 def looping(query: Stream) -> Plan:
@@ -133,15 +140,15 @@ def looping(query: Stream) -> Plan:
 def test_nested_loops_join() -> None:
     """All overlapping pairs are candidates, and nothing is hashed: also where the plan asks for loops in
     spite of equal columns."""
-    by_loops = 0.15 * (HASHED - 20_000) + 0.45 * 1
+    by_loops = 0.15 * (HASHED - 20_000) + 0.445 * 1
     less = (S["y"] < T["w"]).expression
     statistics = Statistics({S.node: SLOW, T.node: SLOWER}, {less: 0.1, equality("x", "z"): 0.1})
     (found,) = price(looping(S.join(T, on=less)), statistics, UNITS).operators.values()
-    assert found.cost == exactly(by_loops + 0.045 * RESULT)
+    assert found.cost == exactly(by_loops + 0.0445 * RESULT)
 
     query = S.join(T, on=[("x", "z")])
     (found,) = price(looping(query), statistics, UNITS).operators.values()
-    assert found.cost == exactly(by_loops + 0.045 * RESULT)
+    assert found.cost == exactly(by_loops + 0.0445 * RESULT)
     (found,) = price(physical_plan(query.plan()), statistics, UNITS).operators.values()
     assert found.cost == root(query, statistics).cost
 
@@ -207,30 +214,54 @@ VALUE = 100_000_000_000
 
 
 def test_scalar_aggregation() -> None:
-    """(22.6): d' = l' = 1 / (1 - (1 - 1/60)^12); two ends an element, and a value a segment."""
+    """(22.6), where at an instant a row starts with the probability 1 - e^-0.1, and as many end:
+
+        1/d' = 0.09516 + 0.90484 · 0.09516 · (1 - e^-6) = 0.18105
+
+    The thesis has 1 - (1 - 1/60)^12 = 0.18265. Two ends an element, and a value a segment. Besides the 6
+    valid elements and a segment, that element is kept which has ended since the last one came.
+    """
     found = root(S.aggregate(n=count()), Statistics({S.node: SLOW}))
-    assert found.d == pytest.approx(1 / (1 - (59 / 60) ** 12))
-    assert found.d == pytest.approx(5.4750, abs=1e-4)
-    assert found.l == found.d
+    assert found.rate == pytest.approx(0.18105, abs=1e-5)
+    assert found.rate == pytest.approx(1 - (59 / 60) ** 12, rel=0.01)
+    assert found.valid == pytest.approx(1 - math.exp(-6))
     assert found.cost == exactly(0.1 * (PER_ELEMENT + MERGES) + (PER_RESULT + VALUE) / found.d)
-    assert found.state == pytest.approx(6 + 1)
+    assert found.state == pytest.approx(6 + 1 + found.valid)
 
 
-def test_scalar_aggregation_of_elements_that_do_not_meet() -> None:
-    """(22.6), otherwise: every element is a segment."""
-    found = root(S.aggregate(n=count(), s=sum_("y")), Statistics({S.node: StreamStatistics(d=60.0, l=60.0)}))
-    assert (found.d, found.l) == (60.0, 60.0)
-    assert found.cost == exactly((PER_ELEMENT + 2 * MERGES + PER_RESULT + 2 * VALUE) / 60)
+def test_scalar_aggregation_of_elements_that_hardly_meet() -> None:
+    """(22.6) has a step where d = l. There, e⁻¹ of the time nothing is valid."""
+    rates = []
+    for length in (0.6, 6.0, 59.0, 60.0, 61.0, 600.0):
+        query = S.aggregate(n=count(), s=sum_("y"))
+        found = root(query, Statistics({S.node: StreamStatistics(60.0, length)}))
+        assert found.valid == pytest.approx(-math.expm1(-length / 60))
+        assert found.cost == exactly((PER_ELEMENT + 2 * MERGES) / 60 + found.rate * (PER_RESULT + 2 * VALUE))
+        rates.append(found.rate * 60)
+    assert rates == sorted(rates)
+    assert rates[0] == pytest.approx(1, rel=0.02)
+    assert rates[-1] == pytest.approx(2, rel=0.02)
+    assert rates[2] == pytest.approx(rates[4], rel=0.02)
 
 
-@pytest.mark.parametrize(("groups", "is_merged"), [(3, True), (6, False), (7, False)])
-def test_grouping(groups: int, is_merged: bool) -> None:
-    """(22.7): l' = 1 / (1 - (1 - 1/60)^(12/n)), d' = l'/n where n d < l; else as without groups."""
+def test_aggregation_of_what_comes_at_equal_distances() -> None:
+    """Remark 22.1: where l is a multiple of d, a row ends where another one starts: d' = l' = d."""
+    query = S.aggregate(n=count())
+    even = Statistics({S.node: StreamStatistics(10.0, 60.0, even=True)})
+    assert (root(query, even).d, root(query, even).l) == (10.0, 10.0)
+    odd = Statistics({S.node: StreamStatistics(10.0, 65.0, even=True)})
+    assert root(query, odd).d == pytest.approx(5.5, rel=0.01)
+
+
+@pytest.mark.parametrize("groups", [1, 3, 6, 7, 60])
+def test_grouping(groups: int) -> None:
+    """(22.7): the aggregation of one group n times, with the rows of all at n times the distance."""
     statistics = with_values(10.0, 60.0, list(range(groups)) * 2, [0] * groups * 2)
     found = root(S.group_by("x").aggregate(n=count()), statistics)
-    length = 1 / (1 - (59 / 60) ** (12 / groups)) if is_merged else 60.0
-    assert found.l == pytest.approx(length)
-    assert found.d == pytest.approx(length / groups if is_merged else 10.0)
+    one = root(S.aggregate(n=count()), Statistics({S.node: StreamStatistics(10.0 * groups, 60.0)}))
+    assert found.rate == pytest.approx(groups * one.rate)
+    assert found.l == pytest.approx(one.l)
+    assert found.valid == pytest.approx(groups * one.valid)
 
 
 def test_coarse_granules_make_longer_segments() -> None:

@@ -99,13 +99,13 @@ def test_partitioned_window() -> None:
 
 
 def test_partitioned_window_with_a_delay() -> None:
-    """With one group of one row, a row lasts for more than a delay of 10 ln 2 with a probability of one half,
-    and for more than twice as long with one quarter: two parts on average."""
+    """Of one row, which lasts until the next: how often it is cut until then."""
     one = StreamStatistics(1000.0, 1.0, sample=Sample(S.schema, [(1, 1)] * 9))
-    query = S.last(1, by=["x"], delay=693)
+    query = S.last(1, by=["x"], delay=1)
+    # It is seen that a row is due when the next one comes, here after 1000 chronons: 1 / (e - 1) cuts a row.
     found = price(query.plan(), Statistics({S.node: one})).operators[query.node]
-    assert found.d == pytest.approx(500.0, rel=2e-3)
-    assert found.l == pytest.approx(500.0, rel=2e-3)
+    assert found.d == pytest.approx(1000 / (1 + 1 / (math.e - 1)), rel=5e-3)
+    assert found.l == found.d
 
 
 def test_windows_of_unknown_groups_have_some() -> None:

@@ -32,7 +32,7 @@ LIST_HASH_JOIN = Implementation("list-hash-join", Join, "list_hash_join", no_equ
 HASH_JOIN_QUEUED = Implementation("hash-join-queued", Join, "hash_join_queued", no_equal_columns)
 NESTED_LOOPS_JOIN_QUEUED = Implementation("nested-loops-join-queued", Join, "nested_loops_join_queued")
 
-HASH_SEMI_JOIN = Implementation("hash-semi-join", SemiJoin, "hash_matching", no_equal_columns)
-NESTED_LOOPS_SEMI_JOIN = Implementation("nested-loops-semi-join", SemiJoin, "nested_loops_matching")
-HASH_ANTI_JOIN = Implementation("hash-anti-join", AntiJoin, "hash_matching", no_equal_columns)
-NESTED_LOOPS_ANTI_JOIN = Implementation("nested-loops-anti-join", AntiJoin, "nested_loops_matching")
+HASH_SEMI_JOIN = Implementation("hash-semi-join", SemiJoin, "hash_semi_join", no_equal_columns)
+NESTED_LOOPS_SEMI_JOIN = Implementation("nested-loops-semi-join", SemiJoin, "nested_loops_semi_join")
+HASH_ANTI_JOIN = Implementation("hash-anti-join", AntiJoin, "hash_anti_join", no_equal_columns)
+NESTED_LOOPS_ANTI_JOIN = Implementation("nested-loops-anti-join", AntiJoin, "nested_loops_anti_join")

@@ -30,7 +30,12 @@ from midstream.optimizer.rules.distinct.distinct_in_matching import (
 )
 from midstream.optimizer.rules.distinct.distinct_of_union import DISTINCT_AS_MAX_UNION, MAX_UNION_AS_DISTINCT
 from midstream.optimizer.rules.distinct.distinct_removal import DISTINCT_REMOVAL
+from midstream.optimizer.rules.filters.filter_below_distinct import FILTER_BELOW_DISTINCT
+from midstream.optimizer.rules.filters.filter_below_grouping import FILTER_BELOW_GROUPING
 from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT
+from midstream.optimizer.rules.filters.filter_below_matching import FILTER_BELOW_MATCHING
+from midstream.optimizer.rules.filters.filter_below_multisets import FILTER_BELOW_MULTISETS
+from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BELOW_PROJECTION
 from midstream.optimizer.rules.filters.filter_below_union import FILTER_BELOW_UNION
 from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
@@ -70,6 +75,14 @@ from midstream.optimizer.rules.multisets.union_of_parts import (
     UNION_OF_TAKEN_AND_LEFT,
     UNION_WITH_DIFFERENCE,
 )
+from midstream.optimizer.rules.projections.identity_projection import IDENTITY_PROJECTION
+from midstream.optimizer.rules.projections.projection_above_join import (
+    PROJECTION_ABOVE_LEFT,
+    PROJECTION_ABOVE_RIGHT,
+)
+from midstream.optimizer.rules.projections.projection_below_distinct import PROJECTION_BELOW_DISTINCT
+from midstream.optimizer.rules.projections.projection_below_union import PROJECTION_BELOW_UNION
+from midstream.optimizer.rules.projections.projections_merging import PROJECTIONS_MERGING
 from midstream.optimizer.rules.rule import ANY, Rule, Shape, Stage, apply, flat
 from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
 from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
@@ -109,7 +122,24 @@ JOIN_ORDERS: tuple[Rule, ...] = (JOIN_COMMUTATIVITY, JOIN_ASSOCIATIVITY)
 """What leads from one order of joins to every other."""
 
 RULES: tuple[Stage, ...] = (
-    Stage("merging conditions", (FILTER_MERGING, FILTER_INTO_JOIN)),
+    Stage(
+        "filters down, projections up",
+        (
+            FILTER_MERGING,
+            FILTER_INTO_JOIN,
+            FILTER_BELOW_PROJECTION,
+            FILTER_BELOW_MATCHING,
+            FILTER_BELOW_DISTINCT,
+            FILTER_BELOW_MULTISETS,
+            FILTER_BELOW_GROUPING,
+            IDENTITY_PROJECTION,
+            PROJECTIONS_MERGING,
+            PROJECTION_ABOVE_LEFT,
+            PROJECTION_ABOVE_RIGHT,
+            PROJECTION_BELOW_UNION,
+            PROJECTION_BELOW_DISTINCT,
+        ),
+    ),
     Stage(
         "exploring",
         (

@@ -1,8 +1,14 @@
-"""What simplifying rules make smaller."""
+"""What simplifying rules make smaller.
+
+An operator counts once for every way to it, but where its number is what counts: else what is shared would
+become more when one of its uses is changed.
+"""
 
 from __future__ import annotations
 
-from midstream.plans.algebra.operators import Filter
+from collections.abc import Callable
+
+from midstream.plans.algebra.operators import Filter, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import conjuncts
@@ -13,30 +19,58 @@ def operators(node: Node) -> tuple[int, ...]:
     return (sum(1 for _ in node.walk()),)
 
 
-def filtering(node: Node) -> tuple[int, ...]:
-    """How high conditions stand, and how many filters there are.
-
-    The height of a condition is the number of operators below it, but for filters, which change places
-    freely; an operator counts once for every way to it.
-    """
-    below: dict[Node, int] = {}
-    heights = filters = 0
-    for each in node.walk():
-        below[each] = sum(below[child] for child in each.inputs)
-        if isinstance(each.operator, Filter):
-            filters += 1
-            heights += len(conjuncts(each.operator.condition)) * below[each]
-        else:
-            below[each] += 1
-    return (heights, filters)
-
-
 def inputs(node: Node) -> tuple[int, ...]:
-    """How many inputs the operators of a subplan have together."""
+    """How many inputs the operators of a subplan have together, each once."""
     return (sum(len(each.inputs) for each in node.walk()),)
 
 
 def states(node: Node) -> tuple[int, ...]:
-    """How many operators of a subplan keep state, and how many there are."""
+    """How many operators of a subplan keep state, and how many there are, each once."""
     nodes = list(node.walk())
     return (sum(not logical(each).is_stateless for each in nodes), len(nodes))
+
+
+def filtering(node: Node) -> tuple[int, ...]:
+    """How high conditions stand, and how many filters there are.
+
+    The height of a condition is the number of operators below it, but for filters, which change places
+    freely.
+    """
+
+    def of(each: Node, below: int) -> int:
+        return len(conjuncts(each.operator.condition)) * below if isinstance(each.operator, Filter) else 0
+
+    heights = _summed(node, lambda each: not isinstance(each.operator, Filter), of)
+    filters = _summed(node, lambda each: False, lambda each, _: isinstance(each.operator, Filter))
+    return (heights, filters)
+
+
+def projecting(node: Node) -> tuple[int, ...]:
+    """How many operators stand above projections, other than these."""
+    return (_summed(node, _is_projection, lambda each, below: 0 if _is_projection(each) else below),)
+
+
+def projected(node: Node) -> tuple[int, ...]:
+    """How many operators stand below projections, other than these."""
+    return (
+        _summed(
+            node,
+            lambda each: not _is_projection(each),
+            lambda each, below: below if _is_projection(each) else 0,
+        ),
+    )
+
+
+def _summed(node: Node, counts: Callable[[Node], bool], of: Callable[[Node, int], int]) -> int:
+    """The sum of what is said of each operator and of how many of those that count are below it."""
+    below: dict[Node, int] = {}
+    total: dict[Node, int] = {}
+    for each in node.walk():
+        number = sum(below[child] for child in each.inputs)
+        total[each] = sum(total[child] for child in each.inputs) + of(each, number)
+        below[each] = number + counts(each)
+    return total[node]
+
+
+def _is_projection(node: Node) -> bool:
+    return isinstance(node.operator, Project)

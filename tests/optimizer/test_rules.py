@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 from bag_examples import BAG_EXAMPLES
+from row_examples import ROW_EXAMPLES
 
 from midstream.operators.engine.run import run
 from midstream.optimizer.rules import ALL_RULES, ALL_STAGES, ANY, RULES, Rule, Shape, apply, flat
@@ -35,7 +36,7 @@ EXHAUSTIVE = int(os.environ.get("MIDSTREAM_RULE_PLANS") or 4)
 RUNNING = int(os.environ.get("MIDSTREAM_RULE_CASES") or 50)
 """On how many random cases the two sides of a rule are run."""
 
-EXAMPLES: dict[str, Callable[[Random], Node]] = {**BAG_EXAMPLES}
+EXAMPLES: dict[str, Callable[[Random], Node]] = {**BAG_EXAMPLES, **ROW_EXAMPLES}
 """By rule: subplans that it is meant for, if those of its shape seldom are."""
 
 EVERY_RULE = flat(ALL_STAGES)

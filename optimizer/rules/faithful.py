@@ -1,0 +1,39 @@
+"""Whether expressions can be asked of equal rows alike, and whether they can be asked at all."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from midstream.plans.equivalence.terms import Terms
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.schema import Schema, Type
+
+EXACT = (Type.INTEGER, Type.STRING, Type.BOOLEAN)
+"""The types of which equal values are the same: the floats 0.0 and -0.0 are equal, and as texts they differ,
+as the values 1 and 1.0 of type any do."""
+
+
+@lru_cache(maxsize=4096)
+def is_faithful(expression: Expression, schema: Schema) -> bool:
+    """Whether equal rows give it equal values.
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> some = Schema.of(x="any")
+    >>> is_faithful((col("x") == 1).expression, some), is_faithful(col("x").cast("string").expression, some)
+    (True, False)
+    """
+    terms = Terms()
+    return terms.is_faithful(_read(terms, expression, schema))
+
+
+@lru_cache(maxsize=4096)
+def is_total(expression: Expression, schema: Schema) -> bool:
+    """Whether it is certain that it raises for no row."""
+    terms = Terms()
+    return terms.are_total([_read(terms, expression, schema)])
+
+
+def _read(terms: Terms, expression: Expression, schema: Schema) -> int:
+    columns = enumerate(schema)
+    names = {column.name: terms.column((0, i, column.type in EXACT)) for i, column in columns}
+    return terms.read(expression, schema, names)

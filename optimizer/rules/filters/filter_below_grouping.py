@@ -1,0 +1,66 @@
+"""Push a filter on the keys of a grouping below it.
+
+    filter(p, aggregate(a by K, S))  =  aggregate(a by K, filter(p, S))        if p reads only K
+
+Why      Rows of one group agree on K, so p is true of all of them or of none: the filter takes groups.
+Gain     Groups that nobody wants are not computed.
+Guard    A condition on a result asks what the whole group gives. Keys 1 and 1.0 are one group: a condition
+         that tells them apart, as their texts do, would split it. Without keys, all rows are one group.
+Source   thesis, section 10.3.1, by (8.15)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.faithful import is_faithful
+from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.measures import filtering
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate, Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression, conjuncts
+
+
+def match(node: Node) -> Iterable[Parts]:
+    """The parts of the filter's condition that take whole groups; those on keys; all of them."""
+    assert isinstance(node.operator, Filter)
+    parts = frozenset(part for part in conjuncts(node.operator.condition) if part.columns())
+    on_keys = frozenset(part for part in parts if part.columns() <= _keys(node))
+    alike = frozenset(part for part in on_keys if is_faithful(part, node.schema))
+    yield from dict.fromkeys(some for some in (alike, on_keys, parts) if some)
+
+
+def reads_keys_only(node: Node, matched: Parts) -> bool:
+    """Whether the parts read only keys, so that they do not ask what a group gives."""
+    return all(part.columns() <= _keys(node) for part in matched)
+
+
+def tells_no_equal_keys_apart(node: Node, matched: Parts) -> bool:
+    """Whether the parts are the same of equal keys, which make one group."""
+    return all(is_faithful(part, node.schema) for part in matched)
+
+
+def rewrite(node: Node, matched: Parts) -> Node:
+    """The grouping of the filtered rows; what asks for results stays above."""
+    assert isinstance(node.operator, Filter)
+    grouping = node.inputs[0]
+    rest: set[Expression] = set(conjuncts(node.operator.condition)) - matched
+    return filtered(rest, Node(grouping.operator, (filtered(matched, grouping.inputs[0]),)))
+
+
+def _keys(node: Node) -> set[str]:
+    grouping = node.inputs[0].operator
+    assert isinstance(grouping, Aggregate)
+    return set(grouping.keys)
+
+
+FILTER_BELOW_GROUPING = Rule(
+    name="filter-below-grouping",
+    equation="filter(p, aggregate(a by K, S)) = aggregate(a by K, filter(p, S))",
+    shape=Shape(Filter, Shape(Aggregate)),
+    match=match,
+    guards=(reads_keys_only, tells_no_equal_keys_apart),
+    rewrite=rewrite,
+    measure=filtering,
+)

@@ -1,0 +1,41 @@
+"""Leave out a projection that gives the columns that are there.
+
+    project(all columns, S)  =  S
+
+Why      Each row is mapped to itself.
+Gain     One operator less; what stands above meets what stands below.
+Source   ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col
+
+
+def match(node: Node) -> Iterable[Node]:
+    """What is below, if its columns are those of the projection, in the same order."""
+    assert isinstance(node.operator, Project)
+    below = node.inputs[0]
+    if node.operator.columns == tuple((name, Col(name)) for name in below.schema.names):
+        yield below
+
+
+def rewrite(node: Node, below: Node) -> Node:
+    """What is below."""
+    return below
+
+
+IDENTITY_PROJECTION = Rule(
+    name="identity-projection",
+    equation="project(all columns, S) = S",
+    shape=Shape(Project),
+    match=match,
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -1,0 +1,101 @@
+"""Pull a projection that stands between two joins above the upper one.
+
+    join(c, project(f, L), R)  =  project(f, join(c ∘ f, L, R))        likewise for a projection of R
+
+Why      A pair is made of the row below the projection as well as of the one above it, and f can be computed
+         of the pair.
+Gain     Joins stand next to each other, so that they can change places: derived streams and views are
+         optimised like flat queries.
+Guard    Columns of L that f hides are visible to the upper join: R must not have one of that name.
+Source   ours, by the function f of (8.10)
+
+A projection of one input alone stays, as it makes rows smaller before they are kept; and one that computes
+what the upper join compares stays too, as a join can look up columns only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from midstream.optimizer.rules.measures import projecting
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.optimizer.rules.substitution import all_substituted, definitions, substituted
+from midstream.plans.algebra.operators import Filter, Join, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts
+
+
+def match_on(side: int) -> Callable[[Node], Iterable[Node]]:
+    """Where a projection of that side hides a join."""
+
+    def match(node: Node) -> Iterable[Node]:
+        """The projection, if a join is below and the join above compares no column that it computes."""
+        assert isinstance(node.operator, Join)
+        projection = node.inputs[side]
+        by = definitions(projection)
+        compared = node.operator.condition.columns() & by.keys()
+        if _is_joined(projection.inputs[0]) and all(isinstance(by[name], Col) for name in compared):
+            yield projection
+
+    return match
+
+
+def names_are_distinct(node: Node, projection: Node) -> bool:
+    """Whether no column below the projection has the name of one of the other side: it would mean both."""
+    hidden = set(projection.inputs[0].schema.names)
+    # Names of the projection itself are not those of the other side: the join is there.
+    return not any(hidden & set(child.schema.names) for child in node.inputs if child != projection)
+
+
+def rewrite_on(side: int) -> Callable[[Node, Node], Node]:
+    """Pull the projection of that side up."""
+
+    def rewrite(node: Node, projection: Node) -> Node:
+        join, by = node.operator, definitions(projection)
+        assert isinstance(join, Join)
+        condition = conjunction(all_substituted(conjuncts(join.condition), by))
+        chosen = tuple((name, substituted(Col(name), by)) for name in join.columns)
+        inputs = list(node.inputs)
+        (inputs[side],) = projection.inputs
+        return Node(Project(chosen), (Node(Join(condition, _read(chosen, inputs)), tuple(inputs)),))
+
+    return rewrite
+
+
+def _is_joined(node: Node) -> bool:
+    """Whether there is a join below filters and projections."""
+    while isinstance(node.operator, Filter | Project):
+        (node,) = node.inputs
+    return isinstance(node.operator, Join)
+
+
+def _read(chosen: Iterable[tuple[str, Expression]], inputs: Sequence[Node]) -> tuple[str, ...]:
+    """The columns of inputs that expressions read, in the order of these. There is always one: a row without
+    columns says nothing to a reader."""
+    order = [name for _, expression in chosen for name in _columns_of(expression)]
+    return tuple(dict.fromkeys(order)) or inputs[0].schema.names[:1]
+
+
+def _columns_of(expression: Expression) -> list[str]:
+    return sorted(expression.columns())
+
+
+PROJECTION_ABOVE_LEFT = Rule(
+    name="projection-above-left",
+    equation="join(c, project(f, L), R) = project(f, join(c ∘ f, L, R))",
+    shape=Shape(Join, Shape(Project)),
+    match=match_on(0),
+    guards=(names_are_distinct,),
+    rewrite=rewrite_on(0),
+    measure=projecting,
+)
+
+PROJECTION_ABOVE_RIGHT = Rule(
+    name="projection-above-right",
+    equation="join(c, L, project(f, R)) = project(f, join(c ∘ f, L, R))",
+    shape=Shape(Join, ANY, Shape(Project)),
+    match=match_on(1),
+    guards=(names_are_distinct,),
+    rewrite=rewrite_on(1),
+    measure=projecting,
+)

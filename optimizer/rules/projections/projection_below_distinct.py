@@ -1,0 +1,54 @@
+"""Push a projection that keeps rows apart below duplicate elimination.
+
+    project(f, distinct(S))  =  distinct(project(f, S))        if f renames columns and drops none
+
+Why      Rows are equal after f exactly if they were before.
+Gain     Projections come together, and what stands above meets duplicate elimination.
+Guard    Where f drops a column, rows become equal. Where it computes one, rows may differ that were equal: 1
+         and 1.0 are, and their texts are not.
+Source   thesis, section 10.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import projected
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Distinct, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col
+
+
+def match(node: Node) -> Iterable[Project]:
+    """The projection."""
+    assert isinstance(node.operator, Project)
+    return [node.operator]
+
+
+def drops_nothing(node: Node, matched: Project) -> bool:
+    """Whether every column is among those of the projection, so that different rows stay different."""
+    kept = {expression.name for expression in matched.expressions if isinstance(expression, Col)}
+    return kept == set(node.inputs[0].schema.names)
+
+
+def computes_nothing(node: Node, matched: Project) -> bool:
+    """Whether the projection has only columns that are there, so that equal rows stay equal."""
+    return all(isinstance(expression, Col) for expression in matched.expressions)
+
+
+def rewrite(node: Node, matched: Project) -> Node:
+    """Duplicate elimination of the projected rows."""
+    distinct = node.inputs[0]
+    return Node(distinct.operator, (Node(matched, distinct.inputs),))
+
+
+PROJECTION_BELOW_DISTINCT = Rule(
+    name="projection-below-distinct",
+    equation="project(f, distinct(S)) = distinct(project(f, S))",
+    shape=Shape(Project, Shape(Distinct)),
+    match=match,
+    guards=(drops_nothing, computes_nothing),
+    rewrite=rewrite,
+    measure=projected,
+)

@@ -1,0 +1,42 @@
+"""Push a projection below a union.
+
+    project(f, union(A, .., Z))  =  union(project(f, A), .., project(f, Z))
+
+Why      A row of a union is a row of one of its inputs, unchanged, and f is computed of it alone.
+Gain     The union merges smaller rows; in each input the projection meets others, and joins can be
+         distributed over the union.
+Source   thesis, (10.5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import projected
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Project, Union
+from midstream.plans.algebra.plan import Node
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The union of the projected inputs, if it is known of its columns what was: each input's may tell more
+    of what is never unknown."""
+    union = node.inputs[0]
+    pushed = Node(union.operator, tuple(Node(node.operator, (child,)) for child in union.inputs))
+    if pushed.schema == node.schema:
+        yield pushed
+
+
+def rewrite(node: Node, pushed: Node) -> Node:
+    """That union."""
+    return pushed
+
+
+PROJECTION_BELOW_UNION = Rule(
+    name="projection-below-union",
+    equation="project(f, union(L, R)) = union(project(f, L), project(f, R))",
+    shape=Shape(Project, Shape(Union)),
+    match=match,
+    rewrite=rewrite,
+    measure=projected,
+)

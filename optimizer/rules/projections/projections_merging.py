@@ -1,0 +1,52 @@
+"""Make one projection of two.
+
+    project(f, project(g, S))  =  project(f ∘ g, S)        if nothing is computed twice
+
+Why      f asks for values that g has computed of the same row.
+Gain     One operator less, and no row in between.
+Source   thesis, section 10.3.1
+
+A column that g computes and f reads more than once stays where it is: expressions would double with each
+projection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.plans.algebra.operators import Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Const, walk
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The projection that does what both do, if it computes nothing twice and its columns are known to be
+    what they were: over a constant, more is known than over a column."""
+    assert isinstance(node.operator, Project)
+    lower = node.inputs[0]
+    by = definitions(lower)
+    read = Counter(part.name for e in node.operator.expressions for part in walk(e) if isinstance(part, Col))
+    if all(times == 1 or isinstance(by[name], Col | Const) for name, times in read.items()):
+        both = Project(tuple((name, substituted(e, by)) for name, e in node.operator.columns))
+        merged = Node(both, lower.inputs)
+        if merged.schema == node.schema:
+            yield merged
+
+
+def rewrite(node: Node, merged: Node) -> Node:
+    """That projection."""
+    return merged
+
+
+PROJECTIONS_MERGING = Rule(
+    name="projections-merging",
+    equation="project(f, project(g, S)) = project(f ∘ g, S)",
+    shape=Shape(Project, Shape(Project)),
+    match=match,
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -1,0 +1,44 @@
+"""Expressions over the columns of a projection, as expressions over those below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from midstream.plans.algebra.operators import Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Expression, ordered
+
+Definitions = Mapping[str, Expression]
+"""By the names of columns, what they stand for."""
+
+
+def definitions(projection: Node) -> dict[str, Expression]:
+    """What the columns of a projection stand for."""
+    assert isinstance(projection.operator, Project)
+    return dict(projection.operator.columns)
+
+
+def substituted(expression: Expression, by: Definitions) -> Expression:
+    """An expression with other expressions in the place of columns; columns without one stay.
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> str(substituted((col("x") > col("y")).expression, {"x": (col("z") + 1).expression}))
+    '(z + 1) > y'
+    """
+    if isinstance(expression, Col):
+        return by.get(expression.name, expression)
+    make: Any = type(expression)
+    other: Expression = make(*[_within(getattr(expression, name), by) for name in make.__match_args__])
+    return ordered(other)
+
+
+def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[Expression]:
+    """The same for several."""
+    return [substituted(expression, by) for expression in expressions]
+
+
+def _within(value: Any, by: Definitions) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_within(part, by) for part in value)
+    return substituted(value, by) if isinstance(value, Expression) else value

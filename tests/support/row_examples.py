@@ -1,0 +1,93 @@
+"""Subplans that rules are meant for, where those of their shapes seldom are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import copysign
+from random import Random
+
+from midstream.optimizer.rules import Shape
+from midstream.optimizer.verification import Subplans
+from midstream.optimizer.verification.conditions import condition
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    Difference,
+    Distinct,
+    Filter,
+    Intersection,
+    Join,
+    MaxUnion,
+    Project,
+    StrictDifference,
+)
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.expressions import conjunction
+from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.values.schema import Type
+
+Example = Callable[[Random], Node]
+
+ZEROS = [
+    stream(name, {"z": "integer", "y": "integer?"}, intervals=True).select("y", x=(col("z") - 0.5) * 0.0)
+    for name in "ab"
+]
+"""Streams with rows that are equal and not the same: of 0.0 and -0.0."""
+
+
+def has_a_sign(value: float) -> bool:
+    """A function that tells the zeros apart."""
+    return copysign(1.0, value) < 0
+
+
+def filtered(random: Random, rows: Stream) -> Node:
+    """Rows under a condition, which may tell the zeros apart. If it does, it stands alone: above an operator
+    that keeps one of the zeros, what it gives is not determined."""
+    names = [column.name for column in rows.schema if column.type is Type.INTEGER]
+    sign = opaque(has_a_sign, ["x"], "boolean").expression
+    others = (condition(random, ["x", *names]), condition(random, names))
+    return Node(Filter(random.choice((sign, conjunction(others)))), (rows.node,))
+
+
+def multisets(random: Random) -> Stream:
+    """Two of the streams together."""
+    a, b = ZEROS
+    return random.choice(
+        (a.difference(b), a.strict_difference(b), a.intersection(b), a.max_union(b), a.difference(a))
+    )
+
+
+def grouped(random: Random) -> Stream:
+    """One of them, by its columns."""
+    return ZEROS[0].group_by(*random.choice((["x"], ["x", "y"]))).aggregate(n=count())
+
+
+def projected(random: Random) -> Node:
+    """A projection above duplicate elimination that keeps all columns and may compute others."""
+    columns = {"u": col("x"), "v": col("y"), "w": opaque(has_a_sign, ["x"], "boolean")}
+    kept = random.choice((["u", "v"], ["u", "v", "w"], ["v", "u"]))
+    return ZEROS[0].distinct().select(**{name: columns[name] for name in kept}).node
+
+
+def of(shape: Shape, other: Example | None = None) -> Example:
+    """Subplans of a shape, every other one drawn otherwise."""
+    return lambda random: other(random) if other and random.random() < 0.5 else Subplans(random).of(shape)
+
+
+ROW_EXAMPLES: dict[str, Example] = {
+    "filter-below-distinct": of(
+        Shape(Filter, Shape(Distinct)), lambda random: filtered(random, ZEROS[0].distinct())
+    ),
+    "filter-below-multisets": of(
+        Shape(Filter, Shape((Difference, StrictDifference, Intersection, MaxUnion))),
+        lambda random: filtered(random, multisets(random)),
+    ),
+    "filter-below-grouping": of(
+        Shape(Filter, Shape(Aggregate)), lambda random: filtered(random, grouped(random))
+    ),
+    "projection-below-distinct": of(Shape(Project, Shape(Distinct)), projected),
+    "projection-above-left": of(Shape(Join, Shape(Project, Shape(Join)))),
+    "projection-above-right": of(Shape(Join, Shape((Distinct, Filter)), Shape(Project, Shape(Join)))),
+}
+"""By rule: how one is drawn."""

@@ -1,9 +1,12 @@
 """What joins of sets of inputs cost: the prices of a cost model, by arithmetic alone.
 
 What a set of inputs gives, snapshot by snapshot, does not depend on the order of the joins; it is worked out
-once. Nor does its rate, where each input has one plan: it is the number of valid rows times the sum of the
-inputs' rates by their numbers of valid rows, by (22.4). So most pairs meet estimates that have been met
-before.
+once. Nor does its rate, where each input has one plan and all have one granule: by (22.4), of the rates r and
+the numbers of valid rows v,
+
+    g r / v  =  1 - (1 - g r₁ / v₁) (1 - g r₂ / v₂) …
+
+So most pairs meet estimates that have been met before.
 """
 
 from __future__ import annotations
@@ -108,6 +111,12 @@ class JoinCosts:
             undominated([JoinTree(1 << i, one.estimate, one.cost, None, one.node) for one in alternatives])
             for i, alternatives in enumerate(self.problem.inputs)
         )
+
+    @cached_property
+    def have_one_rate(self) -> bool:
+        """Whether all plans of the same inputs have the same rate."""
+        granules = {alternatives[0].estimate.g for alternatives in self.problem.inputs}
+        return len(granules) == 1 and all(len(leaves) == 1 for leaves in self.leaves)
 
     def joined(self, one: JoinTree, other: JoinTree) -> JoinTree:
         """The join of two plans."""

@@ -60,7 +60,7 @@ def price(joins: JoinProblem, node: Node) -> float:
     return joins.model.price(Plan(node)).total
 
 
-RATES, LENGTHS = [0.5, 2.0, 10.0, 100.0], [10.0, 100.0, 1000.0]
+DISTANCES, LENGTHS = [0.5, 2.0, 10.0, 100.0], [10.0, 100.0, 1000.0]
 
 
 @st.composite
@@ -110,7 +110,8 @@ def _statistics(draw: st.DrawFn, one: Stream, is_known: bool) -> StreamStatistic
     sample = Sample(one.schema, rows) if is_known else None
     if not one.node.inputs:
         return StreamStatistics(math.inf, math.inf, sample=sample, always=float(len(rows)))
-    return StreamStatistics(draw(st.sampled_from(RATES)), draw(st.sampled_from(LENGTHS)), sample=sample)
+    distance, length = draw(st.sampled_from(DISTANCES)), draw(st.sampled_from(LENGTHS))
+    return StreamStatistics(distance, length, draw(st.sampled_from([1, 1, 1, 5])), sample=sample)
 
 
 @FEWER

@@ -41,6 +41,25 @@ from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.matching.anti_joins_merging import ANTI_JOINS_MERGING, ANTI_JOINS_SPLITTING
+from midstream.optimizer.rules.matching.matching_below_grouping import (
+    MATCHING_ABOVE_GROUPING,
+    MATCHING_BELOW_GROUPING,
+)
+from midstream.optimizer.rules.matching.matching_below_join import (
+    MATCHING_ABOVE_LEFT,
+    MATCHING_ABOVE_RIGHT,
+    MATCHING_BELOW_LEFT,
+    MATCHING_BELOW_RIGHT,
+)
+from midstream.optimizer.rules.matching.matching_below_multisets import (
+    MATCHING_ABOVE_EACH,
+    MATCHING_ABOVE_FIRST,
+    MATCHING_BELOW_EACH,
+    MATCHING_BELOW_FIRST,
+)
+from midstream.optimizer.rules.matching.matching_commutativity import MATCHING_COMMUTATIVITY
+from midstream.optimizer.rules.matching.matching_twice import MATCHING_TWICE
 from midstream.optimizer.rules.multisets.absorption import INTERSECTION_WITH_PART, MAX_UNION_WITH_PART
 from midstream.optimizer.rules.multisets.compared_with_itself import DIFFERENCE_FROM_ITSELF, SAME_AS_ITSELF
 from midstream.optimizer.rules.multisets.comparing_orders import (
@@ -197,6 +216,7 @@ nothing in a plan by itself."""
 
 BAGS: tuple[Stage, ...] = (
     Stage("fewer duplicate eliminations", (DISTINCT_REMOVAL,)),
+    Stage("fewer semi-joins and anti-joins", (MATCHING_TWICE,)),
     Stage(
         "fewer differences",
         (
@@ -256,6 +276,24 @@ BAGS: tuple[Stage, ...] = (
             ANTI_JOIN_AS_STRICT,
             INTERSECTION_AS_SEMI_JOIN,
             SEMI_JOIN_AS_INTERSECTION,
+        ),
+    ),
+    Stage(
+        "moving semi-joins and anti-joins",
+        (
+            MATCHING_COMMUTATIVITY,
+            MATCHING_BELOW_LEFT,
+            MATCHING_BELOW_RIGHT,
+            MATCHING_ABOVE_LEFT,
+            MATCHING_ABOVE_RIGHT,
+            MATCHING_BELOW_EACH,
+            MATCHING_ABOVE_EACH,
+            MATCHING_BELOW_FIRST,
+            MATCHING_ABOVE_FIRST,
+            MATCHING_BELOW_GROUPING,
+            MATCHING_ABOVE_GROUPING,
+            ANTI_JOINS_MERGING,
+            ANTI_JOINS_SPLITTING,
         ),
     ),
 )

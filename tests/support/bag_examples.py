@@ -151,6 +151,27 @@ def differences_of_each(draw: Drawing) -> Node:
     return over(together, over(minus, draw.first, taken), over(minus, draw.alike(), taken))
 
 
+def matching_twice(draw: Drawing) -> Node:
+    right = draw.other()
+    condition = draw.condition(draw.first, right)
+    lower, upper = (draw.one((SemiJoin(condition), AntiJoin(condition))) for _ in range(2))
+    return over(upper, over(lower, draw.first, right), right)
+
+
+def matching_of_each(draw: Drawing) -> Node:
+    right = draw.other()
+    condition = draw.condition(draw.first, right)
+    matching = draw.one((SemiJoin(condition), AntiJoin(condition)))
+    together = draw.one((Union(), *COMPARING, *MINUS))
+    return over(together, *(over(matching, rows, right) for rows in (draw.first, draw.alike())))
+
+
+def anti_joins(draw: Drawing) -> Node:
+    left, right = draw.others(2)
+    anti_join = AntiJoin(draw.condition(draw.first, left))
+    return over(anti_join, over(anti_join, draw.first, left), right)
+
+
 BAG_EXAMPLES: dict[str, Drawn] = {
     "difference-of-union": drawn(difference_of_union),
     "difference-of-unions": drawn(difference_of_unions),
@@ -170,5 +191,8 @@ BAG_EXAMPLES: dict[str, Drawn] = {
     "intersection-with-part": with_part(Intersection()),
     "difference-from-matching": drawn(difference_from_matching),
     "difference-above": drawn(differences_of_each),
+    "matching-twice": drawn(matching_twice),
+    "matching-above-each": drawn(matching_of_each),
+    "anti-joins-merging": drawn(anti_joins),
 }
 """By rule."""

@@ -39,6 +39,16 @@ from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BEL
 from midstream.optimizer.rules.filters.filter_below_union import FILTER_BELOW_UNION
 from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
+from midstream.optimizer.rules.groupings.distinct_values import (
+    DIFFERENT_VALUES_AS_DISTINCT,
+    DISTINCT_AS_DIFFERENT_VALUES,
+)
+from midstream.optimizer.rules.groupings.eager_count import EAGER_COUNT
+from midstream.optimizer.rules.groupings.eager_grouping import EAGER_GROUPING
+from midstream.optimizer.rules.groupings.fewer_keys import FEWER_KEYS
+from midstream.optimizer.rules.groupings.grouping_below_union import GROUPING_BELOW_UNION
+from midstream.optimizer.rules.groupings.grouping_over_key import GROUPING_OVER_KEY
+from midstream.optimizer.rules.groupings.groupings_merging import GROUPINGS_MERGING
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.rules.matching.anti_joins_merging import ANTI_JOINS_MERGING, ANTI_JOINS_SPLITTING
@@ -196,27 +206,16 @@ WINDOWS: tuple[Stage, ...] = (
 """Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
 exchanged."""
 
-SHARING: tuple[Stage, ...] = (
-    Stage(
-        "bringing out what is common",
-        (
-            FILTER_SPLITTING,
-            FILTER_OUT_OF_JOIN,
-            FILTER_ABOVE_LEFT,
-            FILTER_ABOVE_RIGHT,
-            JOIN_COLUMNS,
-            PROJECTION_INTO_JOIN,
-            COLUMNS_BELOW_LEFT,
-            COLUMNS_BELOW_RIGHT,
-        ),
-    ),
-)
-"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
-nothing in a plan by itself."""
-
 BAGS: tuple[Stage, ...] = (
     Stage("fewer duplicate eliminations", (DISTINCT_REMOVAL,)),
     Stage("fewer semi-joins and anti-joins", (MATCHING_TWICE,)),
+    Stage(
+        "fewer groupings",
+        (
+            GROUPINGS_MERGING,
+            GROUPING_OVER_KEY,
+        ),
+    ),
     Stage(
         "fewer differences",
         (
@@ -296,9 +295,38 @@ BAGS: tuple[Stage, ...] = (
             ANTI_JOINS_SPLITTING,
         ),
     ),
+    Stage(
+        "moving groupings",
+        (
+            GROUPING_BELOW_UNION,
+            EAGER_GROUPING,
+            EAGER_COUNT,
+            FEWER_KEYS,
+            DIFFERENT_VALUES_AS_DISTINCT,
+            DISTINCT_AS_DIFFERENT_VALUES,
+        ),
+    ),
 )
 """Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
 are for a search that keeps groups of equal subplans: there are too many plans to list."""
+
+SHARING: tuple[Stage, ...] = (
+    Stage(
+        "bringing out what is common",
+        (
+            FILTER_SPLITTING,
+            FILTER_OUT_OF_JOIN,
+            FILTER_ABOVE_LEFT,
+            FILTER_ABOVE_RIGHT,
+            JOIN_COLUMNS,
+            PROJECTION_INTO_JOIN,
+            COLUMNS_BELOW_LEFT,
+            COLUMNS_BELOW_RIGHT,
+        ),
+    ),
+)
+"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
+nothing in a plan by itself."""
 
 ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *SHARING)
 """All rules there are: proofs may use each of them, and each of them is tested."""

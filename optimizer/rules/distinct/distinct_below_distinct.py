@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -27,6 +27,7 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, StrictDifference)
 """Operators that have a row or not by which rows their inputs have."""
@@ -35,7 +36,7 @@ ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, 
 def match_added(node: Node) -> Iterable[int]:
     """The inputs that may have duplicates."""
     (below,) = node.inputs
-    return [place for place, child in enumerate(below.inputs) if not is_set(child)]
+    return [place for place, child in enumerate(below.inputs) if not is_duplicate_free(child)]
 
 
 def rewrite_added(node: Node, place: int) -> Node:

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 from midstream.plans.expressions.aggregates import AggregateCall
 
 
 def match_added(node: Node) -> Iterable[Node]:
     """What is below, if it may have duplicates."""
-    return [below for below in node.inputs if not is_set(below)]
+    return [below for below in node.inputs if not is_duplicate_free(below)]
 
 
 def match_dropped(node: Node) -> Iterable[Node]:

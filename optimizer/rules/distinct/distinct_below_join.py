@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Join
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match_below(node: Node) -> Iterable[Node]:
@@ -27,7 +28,7 @@ def match_below(node: Node) -> Iterable[Node]:
 
 def tells_pairs_apart(node: Node, join: Node) -> bool:
     """Whether halves without duplicates make pairs without: else two pairs may be the same row."""
-    return is_set(rewrite_below(node, join))
+    return is_duplicate_free(rewrite_below(node, join))
 
 
 def rewrite_below(node: Node, join: Node) -> Node:
@@ -42,7 +43,7 @@ def match_above(node: Node) -> Iterable[Node]:
 
 def gives_no_pair_twice(node: Node, join: Node) -> bool:
     """Whether the join of what has no duplicates has none: else they are results."""
-    return is_set(join)
+    return is_duplicate_free(join)
 
 
 def rewrite_above(node: Node, join: Node) -> Node:

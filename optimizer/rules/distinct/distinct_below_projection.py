@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Project
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match_below(node: Node) -> Iterable[Node]:
@@ -25,7 +26,7 @@ def match_below(node: Node) -> Iterable[Node]:
 
 def tells_rows_apart(node: Node, projection: Node) -> bool:
     """Whether different rows stay different: else the projection makes duplicates."""
-    return is_set(rewrite_below(node, projection))
+    return is_duplicate_free(rewrite_below(node, projection))
 
 
 def rewrite_below(node: Node, projection: Node) -> Node:
@@ -40,7 +41,7 @@ def match_above(node: Node) -> Iterable[Node]:
 
 def makes_no_duplicates(node: Node, projection: Node) -> bool:
     """Whether different rows stay different: else the projection gives duplicates."""
-    return is_set(projection)
+    return is_duplicate_free(projection)
 
 
 def rewrite_above(node: Node, projection: Node) -> Node:

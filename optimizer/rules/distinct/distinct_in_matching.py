@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, Distinct, SemiJoin, StrictDifference
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 LOOKS_UP = (SemiJoin, AntiJoin, StrictDifference)
 
@@ -22,7 +23,7 @@ LOOKS_UP = (SemiJoin, AntiJoin, StrictDifference)
 def match_added(node: Node) -> Iterable[Node]:
     """The right side, if it may have duplicates."""
     _, right = node.inputs
-    return [] if is_set(right) else [right]
+    return [] if is_duplicate_free(right) else [right]
 
 
 def rewrite_added(node: Node, right: Node) -> Node:

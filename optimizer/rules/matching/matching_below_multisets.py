@@ -3,7 +3,7 @@
     op(p, set(L, R), S)  =  set(op(p, L, S), op(p, R, S))
     op(p, set(L, R), S)  =  set(op(p, L, S), R)
 
-for set a difference, a strict difference or an intersection, and in the first line also a union or a max-union.
+for set a difference, a strict difference or an intersection; in the first line also a union or a max-union.
 
 Why      Equal rows are all kept or none, on either side: their numbers stay, or are 0 on both. Where set
          gives rows of L only, those of R that are not kept do not matter.

@@ -193,6 +193,25 @@ def test_no_plan_of_the_inputs_is_given_up_too_early(
         )
 
 
+@FEWER
+@given(joins_with_statistics(most=4))
+def test_orders_can_be_judged_by_something_else(case: tuple[Plan, Statistics]) -> None:
+    """By how much is kept: of a plan the sum of what its operators keep."""
+
+    def kept(node: Node) -> float:
+        return joins.model.price(Plan(node)).state
+
+    joins = problem(*case)
+    inputs = tuple((replace(one, cost=kept(one.node)),) for (one,) in joins.inputs)
+    joins = replace(joins, inputs=inputs, value=lambda estimate: estimate.state)
+    found = solve(joins, products="all")
+    everything = [kept(written(joins, shape)[1]) for shape in shapes(range(len(inputs)))]
+    assert found.cost == pytest.approx(kept(found.plans[0].node), rel=1e-9)
+    assert found.cost <= JoinCosts(joins).of(joins.given or 0)[0].cost
+    event(f"the least of all: {found.cost <= min(everything) * (1 + 1e-9)}")
+    assert found.cost >= min(everything) * (1 - 1e-9)
+
+
 @st.composite
 def _dearer(draw: st.DrawFn, cheap: Alternative) -> Alternative:
     """The same content in fewer elements that are valid for longer."""

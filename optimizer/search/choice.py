@@ -118,11 +118,9 @@ class Search:
         self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
         self._start: dict[str, Node] = {}
-        used = flat(rules)
-        orders_joins = all(rule in used for rule in JOIN_ORDERS)
-        if orders_joins:
-            used = tuple(rule for rule in used if rule not in JOIN_ORDERS)
-        self._exploration = Exploration(self._memo, used)
+        every = flat(rules)
+        orders_joins = all(rule in every for rule in JOIN_ORDERS)
+        self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
         self._cheapest = Cheapest(
             self._memo,
             self._model,
@@ -237,3 +235,14 @@ class Search:
             self._tell(leaf)
         steps = reorder(before, node, leaves)
         self._memo.rewrite(node, before, [step.reversed for step in reversed(steps)])
+
+
+def _others(rules: Sequence[Rule | Stage]) -> list[Rule | Stage]:
+    """Rules without those that join orders are told by."""
+    stages = [
+        Stage(each.name, tuple(rule for rule in each.rules if rule not in JOIN_ORDERS))
+        if isinstance(each, Stage)
+        else each
+        for each in rules
+    ]
+    return [each for each in stages if each not in JOIN_ORDERS]

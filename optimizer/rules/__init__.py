@@ -49,8 +49,11 @@ from midstream.optimizer.rules.groupings.fewer_keys import FEWER_KEYS
 from midstream.optimizer.rules.groupings.grouping_below_union import GROUPING_BELOW_UNION
 from midstream.optimizer.rules.groupings.grouping_over_key import GROUPING_OVER_KEY
 from midstream.optimizer.rules.groupings.groupings_merging import GROUPINGS_MERGING
+from midstream.optimizer.rules.joins.join_and_union import JOIN_ABOVE_UNION, JOIN_BELOW_UNION
+from midstream.optimizer.rules.joins.join_as_semi_join import JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.joins.join_elimination import LEFT_JOIN_ELIMINATION, RIGHT_JOIN_ELIMINATION
 from midstream.optimizer.rules.matching.anti_joins_merging import ANTI_JOINS_MERGING, ANTI_JOINS_SPLITTING
 from midstream.optimizer.rules.matching.matching_below_grouping import (
     MATCHING_ABOVE_GROUPING,
@@ -167,6 +170,8 @@ RULES: tuple[Stage, ...] = (
             PROJECTION_ABOVE_RIGHT,
             PROJECTION_BELOW_UNION,
             PROJECTION_BELOW_DISTINCT,
+            LEFT_JOIN_ELIMINATION,
+            RIGHT_JOIN_ELIMINATION,
         ),
     ),
     Stage(
@@ -328,7 +333,16 @@ SHARING: tuple[Stage, ...] = (
 """Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
 nothing in a plan by itself."""
 
-ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *SHARING)
+JOINS: tuple[Stage, ...] = (
+    Stage(
+        "joins as other joins",
+        (JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN, JOIN_BELOW_UNION, JOIN_ABOVE_UNION),
+    ),
+)
+"""Rules about joins that lead to many more plans: what they gain, a search that keeps groups of equal
+subplans can tell."""
+
+ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING)
 """All rules there are: proofs may use each of them, and each of them is tested."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
@@ -338,6 +352,7 @@ __all__ = [
     "ALL_STAGES",
     "ANY",
     "BAGS",
+    "JOINS",
     "JOIN_ORDERS",
     "RULES",
     "SHARING",

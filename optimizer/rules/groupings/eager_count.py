@@ -12,6 +12,7 @@ Gain     One row for each group of R enters the join. Then K may be a key of wha
          grouping above goes (`grouping_over_key`).
 Guard    A function of the side's own columns cannot be computed from their number. A sum of floats is
          rounded, and means depend on numbers in other ways.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregation, VLDB 1995
 """
 
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.groupings.eager_grouping import asked_of
 from midstream.optimizer.rules.groupings.partial import Calls
 from midstream.optimizer.rules.names import unused
@@ -76,6 +78,11 @@ def _can_be_weighed(call: AggregateCall, schema: Schema) -> bool:
     return call.function == "sum" and kind.type is Type.INTEGER
 
 
+def tells_no_equal_rows_apart(node: Node, counted: Counted) -> bool:
+    """Whether the join's condition asks equal rows alike, of which a group has one."""
+    return asks_equal_rows_alike(node.inputs[0])
+
+
 def rewrite(node: Node, counted: Counted) -> Node:
     """The grouping over the join with the groups of that side."""
     grouping, join = _both(node)
@@ -111,6 +118,6 @@ EAGER_COUNT = Rule(
     "aggregate(by K, sum(x * n), join(L, aggregate(by J, count as n, R)))",
     shape=Shape(Aggregate, Shape(Join)),
     match=match,
-    guards=(read_the_other_side, can_be_weighed),
+    guards=(read_the_other_side, can_be_weighed, tells_no_equal_rows_apart),
     rewrite=rewrite,
 )

@@ -9,6 +9,7 @@ Gain     One row for each group of L enters the join. Where K is a key of what i
          goes as well (`grouping_over_key`): that is Example 10.1 of the thesis.
 Guard    A function of the other side's columns cannot be computed before the join. Means and rounded sums of
          parts do not tell that of the whole.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregation, VLDB 1995
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.groupings.partial import TwoSteps, is_decomposable, two_steps
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Join
@@ -62,6 +64,11 @@ def are_decomposable(node: Node, eager: Eager) -> bool:
     return all(is_decomposable(call, node.inputs[0].schema) for _, call in grouping.calls)
 
 
+def tells_no_equal_rows_apart(node: Node, eager: Eager) -> bool:
+    """Whether the join's condition asks equal rows alike, of which a group has one."""
+    return asks_equal_rows_alike(node.inputs[0])
+
+
 def rewrite(node: Node, eager: Eager) -> Node:
     """The grouping over the join of what comes of that side."""
     grouping, join = _both(node)
@@ -84,6 +91,6 @@ EAGER_GROUPING = Rule(
     "aggregate(by K, g(y), join(aggregate(by J, f(x) as y, L), R))",
     shape=Shape(Aggregate, Shape(Join)),
     match=match,
-    guards=(read_one_side, are_decomposable),
+    guards=(read_one_side, are_decomposable, tells_no_equal_rows_apart),
     rewrite=rewrite,
 )

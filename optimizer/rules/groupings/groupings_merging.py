@@ -10,6 +10,7 @@ Why      A coarse group consists of fine ones: the sum of their counts is its co
 Gain     One grouping with state less.
 Guard    The sum of the largest values is not the largest value, and the number of fine groups not that of
          rows. What is not known in a fine group cannot be grouped by below.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   ours, by (8.9) and (8.15)
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.groupings.partial import Calls, is_decomposable, merging
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -62,6 +64,11 @@ def merge_what_is_below(node: Node, calls: Calls) -> bool:
     return True
 
 
+def tell_no_equal_keys_apart(node: Node, calls: Calls) -> bool:
+    """Whether the functions ask equal keys alike, of which a fine group has one."""
+    return asks_equal_rows_alike(node)
+
+
 def groups_by_lower_keys(node: Node, calls: Calls) -> bool:
     """Whether the upper keys are keys of the lower grouping, and not what it computes."""
     upper, lower = _both(node)
@@ -91,7 +98,7 @@ GROUPINGS_MERGING = Rule(
     equation="aggregate(by K, g(y), aggregate(by K and L, f(x) as y, S)) = aggregate(by K, f(x), S)",
     shape=Shape(Aggregate, Shape(Aggregate)),
     match=match,
-    guards=(merge_what_is_below, groups_by_lower_keys),
+    guards=(merge_what_is_below, groups_by_lower_keys, tell_no_equal_keys_apart),
     rewrite=rewrite,
     measure=operators,
 )

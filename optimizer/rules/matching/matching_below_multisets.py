@@ -8,6 +8,7 @@ for set a difference, a strict difference or an intersection; in the first line 
 Why      Equal rows are all kept or none, on either side: their numbers stay, or are 0 on both. Where set
          gives rows of L only, those of R that are not kept do not matter.
 Gain     Below: less to keep above. Above: S is looked into once.
+Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   ours, by (8.3), (8.6), (8.12) to (8.14), (8.16) and erratum 5
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import (
     Difference,
@@ -35,6 +37,11 @@ def match_below(node: Node) -> Iterable[Node]:
     return node.inputs[:1]
 
 
+def tells_no_equal_rows_apart(node: Node, below: Node) -> bool:
+    """Whether the condition asks equal rows alike, which are counted together, but for a union."""
+    return isinstance(below.operator, Union) or asks_equal_rows_alike(node)
+
+
 def rewrite_below_each(node: Node, below: Node) -> Node:
     """Each side looked up."""
     looked_up = node.inputs[1]
@@ -52,6 +59,11 @@ def match_above_each(node: Node) -> Iterable[Node]:
     first, *others = node.inputs
     same = (first.operator, first.inputs[1])
     return [first] if all((each.operator, each.inputs[1]) == same for each in others) else []
+
+
+def told_no_equal_rows_apart(node: Node, first: Node) -> bool:
+    """Whether the condition asks equal rows alike, which are counted together, but for a union."""
+    return isinstance(node.operator, Union) or asks_equal_rows_alike(first)
 
 
 def rewrite_above_each(node: Node, first: Node) -> Node:
@@ -75,6 +87,7 @@ MATCHING_BELOW_EACH = Rule(
     equation="op(set(L, R), S) = set(op(L, S), op(R, S))",
     shape=Shape(Matching, Shape((*OF_BOTH, *OF_THE_FIRST))),
     match=match_below,
+    guards=(tells_no_equal_rows_apart,),
     rewrite=rewrite_below_each,
 )
 
@@ -83,6 +96,7 @@ MATCHING_ABOVE_EACH = Rule(
     equation="set(op(L, S), op(R, S)) = op(set(L, R), S)",
     shape=Shape((*OF_BOTH, *OF_THE_FIRST), each=Shape(Matching)),
     match=match_above_each,
+    guards=(told_no_equal_rows_apart,),
     rewrite=rewrite_above_each,
 )
 

@@ -117,7 +117,7 @@ def test_a_search_may_be_ended() -> None:
 
 
 def test_a_guard_that_is_needed_and_one_that_is_not() -> None:
-    (guard,) = DISTINCT_BELOW_JOIN.guards
+    guard, _ = DISTINCT_BELOW_JOIN.guards
     check = verify_guard(DISTINCT_BELOW_JOIN, guard)
     assert check.answer is Answer.REFUTED
     assert check.rule == "distinct-below-join where not tells_pairs_apart"

@@ -71,7 +71,6 @@ from midstream.plans.expressions.operands import (
 )
 from midstream.plans.values.errors import (
     ArgumentError,
-    DeclarationError,
     EndedError,
     EnumerationLimit,
     ExpressionError,
@@ -109,7 +108,6 @@ __all__ = [
     "Column",
     "CounterExample",
     "DeadLetter",
-    "DeclarationError",
     "EndedError",
     "Engine",
     "EnumerationLimit",

@@ -2,36 +2,21 @@
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
-from midstream.optimizer.cost.objective import (
-    LATENCY,
-    MEMORY,
-    OBJECTIVES,
-    OUTPUT_RATE,
-    PROCESSING,
-    Objective,
-    Terms,
-    om,
-)
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
-from midstream.optimizer.search.choice import Choice, Search, optimize
+from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.enumeration import enumerate_plans
+from midstream.optimizer.search.optimizing import optimize
 from midstream.optimizer.search.proving import equivalent
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
-    "LATENCY",
-    "MEMORY",
-    "OBJECTIVES",
-    "OUTPUT_RATE",
-    "PROCESSING",
     "Budget",
     "Choice",
     "CostModel",
     "Estimate",
     "Milliseconds",
-    "Objective",
     "PlanCost",
     "RuleCheck",
     "Sample",
@@ -39,11 +24,9 @@ __all__ = [
     "Statistics",
     "Steps",
     "StreamStatistics",
-    "Terms",
     "UnitCosts",
     "enumerate_plans",
     "equivalent",
-    "om",
     "optimize",
     "price",
     "verify_rule",

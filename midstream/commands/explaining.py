@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.search.budget import QUICK_STEPS, Budget
-from midstream.optimizer.search.choice import Choice, optimize
+from midstream.optimizer.search.choice import Choice
+from midstream.optimizer.search.optimizing import optimize
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (
@@ -22,7 +22,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import columns_read, logical, logical_plan, regions
+from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.pictures.diagrams import dot, svg
 from midstream.plans.pictures.notes import Notes
 
@@ -49,15 +49,7 @@ class Stage:
         own = ["placed by the planner"] if node in self.placed else []
         if isinstance(node.operator, Physical) and form(node) == "signs":
             own.append("gives signed elements")
-        if (read := self._read[node]) != set(node.schema.names):
-            own.append(
-                f"read above: {', '.join(name for name in node.schema.names if name in read) or 'no column'}"
-            )
         return (*own, *Notes(node).lines())
-
-    @cached_property
-    def _read(self) -> dict[Node, frozenset[str]]:
-        return columns_read(self.plan)
 
     def text(self, with_notes: bool = True) -> str:
         """The stage's name, why the plan is as it is, and the plan as a tree."""
@@ -82,7 +74,6 @@ class Stage:
             "reason": self.reason,
             "cost": self.cost,
             "outputs": {name: numbers[root] for name, root in self.plan.outputs.items()},
-            "regions": [[numbers[node] for node in region.nodes] for region in regions(self.plan)],
             "nodes": [
                 {
                     "id": i,
@@ -92,7 +83,6 @@ class Stage:
                     "inputs": [numbers[child] for child in node.inputs],
                     "form": form(node) if isinstance(node.operator, Physical) else "intervals",
                     "placed": node in self.placed,
-                    "read_above": sorted(self._read[node]),
                     **Notes(node).as_dict(),
                 }
                 for node, i in numbers.items()

@@ -12,6 +12,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
+from midstream.optimizer.search.common_parts import CommonPart, added_cost, common_parts
 from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
@@ -26,7 +27,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
 from midstream.plans.values.verdicts import Answer, Equivalence
 
-SLICE = 0.0005
+SLICE = 0.001
 """Seconds for which a search goes on before it lets elements pass."""
 
 
@@ -45,6 +46,8 @@ class Choice:
     is_complete: bool
     derive: Callable[[], tuple[Step, ...]] = field(default=tuple, repr=False, compare=False)
     """Finds the steps, when somebody asks for them."""
+    running: frozenset[Node] = field(default=frozenset(), repr=False, compare=False)
+    """The subplans that run already, and cost nothing more."""
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -55,6 +58,16 @@ class Choice:
     def is_better(self) -> bool:
         """Whether another plan than the given one was chosen."""
         return self.plan != self.given
+
+    @property
+    def added(self) -> float:
+        """What the chosen plan takes besides what runs already, in microseconds of processing per chronon."""
+        return added_cost(self.cost, self.running)
+
+    @property
+    def common(self) -> tuple[CommonPart, ...]:
+        """What several outputs of the chosen plan share, or share with what runs already."""
+        return common_parts(self.plan, self.cost, self.running)
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -72,26 +85,6 @@ class Choice:
         certificate = Certificate(self.steps)
         reason = str(certificate) if self.steps else "the plan as it was given"
         return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan), certificate=certificate)
-
-
-def optimize(
-    plan: Plan | Stream,
-    statistics: Statistics,
-    *,
-    rules: Sequence[Rule | Stage] = RULES,
-    budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
-    products: Products = "auto",
-    units: UnitCosts | None = None,
-) -> Choice:
-    """Find the cheapest plan that the rules make of one; the given one unless another costs less.
-
-    The budget is a number of steps (see `Steps`), or it is `Milliseconds`: then what is found depends on the
-    machine, and may differ from run to run. When it is over the cheapest plan so far is chosen. `products`
-    tells which cross products are considered (see `enumerate_plans`).
-
-    Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
-    """
-    return Search(plan, statistics, rules=rules, budget=budget, products=products, units=units).finish()
 
 
 class Search:
@@ -117,10 +110,12 @@ class Search:
         self._model = CostModel(statistics, units)
         self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
-        self._start: dict[str, Node] = {}
-        every = flat(rules)
-        orders_joins = all(rule in every for rule in JOIN_ORDERS)
-        self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
+        self._start = self._begin(rules)
+        used = flat(rules)
+        orders_joins = all(rule in used for rule in JOIN_ORDERS)
+        if orders_joins:
+            used = tuple(rule for rule in used if rule not in JOIN_ORDERS)
+        self._exploration = Exploration(self._memo, used)
         self._cheapest = Cheapest(
             self._memo,
             self._model,
@@ -129,7 +124,7 @@ class Search:
             pairs=self._clock.pairs,
         )
         self._is_complete = True
-        self._work = self._steps(rules)
+        self._work = self._steps()
         self._choice: Choice | None = None
         self.is_done = False
 
@@ -153,7 +148,7 @@ class Search:
         return self.choice
 
     def in_slices(self) -> Generator[None, None, None]:
-        """Do what is left in slices of half a millisecond or so, with a pause before each. How long they are
+        """Do what is left in slices of a millisecond or so, with a pause before each. How long they are
         changes nothing in what is found."""
         while not self.is_done:
             yield
@@ -161,18 +156,18 @@ class Search:
             while not self.advance() and perf_counter() < until:
                 pass
 
-    def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
+    def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
         """Let the memo know the plan, simplified, with its joins written in the one way."""
+        start = {}
         for name, root in logical_plan(self._plan).outputs.items():
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
             self._memo.rewrite(root, rewritten, (*simplifying, *linking))
-            self._start[name] = root
-            yield
+            start[name] = root
+        return start
 
-    def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
+    def _steps(self) -> Iterator[None]:
         """Explore, then compare; pauses before each application of a rule and after each price."""
-        yield from self._begin(rules)
         while not self._exploration.is_complete:
             for _ in self._exploration.round():
                 if not self._clock.may_explore:
@@ -208,7 +203,7 @@ class Search:
     def _candidates(self) -> Iterator[Plan]:
         """The plans that no other beats, and the cheapest of each output together."""
         outputs = {name: self._cheapest.of(root) for name, root in self._start.items()}
-        if outputs and all(outputs.values()):
+        if all(outputs.values()):
             for i in range(max(map(len, outputs.values()))):
                 yield Plan({name: found[min(i, len(found) - 1)].node for name, found in outputs.items()})
 
@@ -235,14 +230,3 @@ class Search:
             self._tell(leaf)
         steps = reorder(before, node, leaves)
         self._memo.rewrite(node, before, [step.reversed for step in reversed(steps)])
-
-
-def _others(rules: Sequence[Rule | Stage]) -> list[Rule | Stage]:
-    """Rules without those that join orders are told by."""
-    stages = [
-        Stage(each.name, tuple(rule for rule in each.rules if rule not in JOIN_ORDERS))
-        if isinstance(each, Stage)
-        else each
-        for each in rules
-    ]
-    return [each for each in stages if each not in JOIN_ORDERS]

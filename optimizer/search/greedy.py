@@ -35,8 +35,7 @@ def greatest_saving(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[f
     return joined.rate - one.rate - other.rate, joined.rate
 
 
-OTHER_CRITERIA: tuple[Criterion, ...] = (fewest_results, strongest_selection, greatest_saving)
-"""Those besides the lowest cost, which is tried first."""
+CRITERIA: tuple[Criterion, ...] = (lowest_cost, fewest_results, strongest_selection, greatest_saving)
 
 
 def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> Generator[None, None, list[JoinTree]]:

@@ -1,0 +1,104 @@
+"""Plans of several queries in a memo, among which are those that cost least together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+
+from midstream.optimizer.cost import CostModel
+from midstream.optimizer.search.cheapest import ALIKE, Cheapest
+from midstream.optimizer.search.join_problem import Alternative
+from midstream.optimizer.search.memo import Group, Memo
+from midstream.plans.algebra.plan import Node
+from midstream.plans.values.errors import StatisticsError
+
+MOST = 32
+"""How many plans of a group are kept at most."""
+
+
+@dataclass(frozen=True)
+class Sharing(Alternative):
+    """A plan of which some operators may be shared with other queries.
+
+    `cost` is that of all operators that do not run already. Those below it that others may have as well are
+    `common`.
+    """
+
+    common: frozenset[Node]
+
+
+class CheapestTogether(Cheapest):
+    """Finds plans of groups as `Cheapest` does, but what runs already costs nothing; and a plan that another
+    one beats by itself is kept if it may be the better one where others share its operators.
+
+    All that read a group may as well read the same plan of it. So a plan beats another one if it costs no
+    more even where it has to pay for all that is below it, and of what is below the other one those operators
+    are paid by others that others may have.
+    """
+
+    def __init__(self, memo: Memo, model: CostModel, running: Set[Node]) -> None:
+        super().__init__(memo, model, orders_joins=False, products="all", pairs=0)
+        self._running = running
+        self._shareable: Set[Group] = frozenset()
+        self._left_out = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no plan was left out that may be the best one."""
+        return not self._left_out
+
+    def begin(self, roots: Iterable[Node]) -> None:
+        """Look at what several of the roots may have; what runs is a plan of its group."""
+        seen: set[Group] = set()
+        shareable: set[Group] = set()
+        for root in roots:
+            below = {way.group for way in self._ways([root])}
+            shareable |= seen & below
+            seen |= below
+        self._shareable = shareable
+        for node in self._running:
+            if node in self._memo and self._memo.group(node) in seen:
+                try:
+                    estimate = self._model.estimate(node)
+                except StatisticsError:
+                    continue  # it does not run on what the queries read
+                self._keep(self._memo.group(node), Sharing(node, estimate, 0.0, frozenset()))
+
+    def _price(self, group: Group, expression: Node, inputs: Sequence[Alternative]) -> bool:
+        node = expression.with_inputs(tuple(one.node for one in inputs)) if inputs else expression
+        if node in self._running:
+            return False
+        try:
+            estimate = self._model.estimate(node)
+        except StatisticsError:
+            return False
+        self.priced += 1
+        common = frozenset[Node]().union(*map(self._common, inputs))
+        cost = math.fsum([estimate.cost, *(one.cost for one in inputs)])
+        return self._keep(group, Sharing(node, estimate, cost, common))
+
+    def _common(self, plan: Alternative) -> frozenset[Node]:
+        """What others may have of an input, itself with it."""
+        assert isinstance(plan, Sharing)
+        is_common = self._memo.group(plan.node) in self._shareable and plan.node not in self._running
+        return plan.common | {plan.node} if is_common else plan.common
+
+    def _keep(self, group: Group, new: Alternative) -> bool:
+        kept = self._alternatives.setdefault(group, [])
+        if any(self._beats(one, new) for one in kept):
+            return False
+        kept[:] = [one for one in kept if not self._beats(new, one)]
+        kept.append(new)
+        kept.sort(key=lambda one: one.cost)
+        self._left_out |= len(kept) > MOST
+        del kept[MOST:]
+        return new in kept
+
+    def _beats(self, one: Alternative, other: Alternative) -> bool:
+        assert isinstance(one, Sharing)
+        assert isinstance(other, Sharing)
+        if one.estimate.rate > other.estimate.rate * ALIKE:
+            return False
+        saved = math.fsum(self._model.estimate(node).cost for node in other.common - one.common)
+        return one.cost <= (other.cost - saved) * ALIKE

@@ -1,0 +1,46 @@
+"""Choose the cheapest plan of a query, or of several together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.rules import RULES, Rule, Stage
+from midstream.optimizer.search.budget import STEPS, Budget, Steps
+from midstream.optimizer.search.choice import Choice, Search
+from midstream.optimizer.search.join_graph import Products
+from midstream.optimizer.search.together import SearchTogether
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Plan
+
+
+def optimize(
+    plan: Plan | Stream,
+    statistics: Statistics,
+    *,
+    beside: Sequence[Plan | Stream] = (),
+    rules: Sequence[Rule | Stage] = RULES,
+    budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+    products: Products = "auto",
+    units: UnitCosts | None = None,
+) -> Choice:
+    """Find the cheapest plan that the rules make of one; the given one unless another costs less.
+
+    The budget is a number of steps (see `Steps`), or it is `Milliseconds`: then what is found depends on the
+    machine, and may differ from run to run. When it is over the cheapest plan so far is chosen. `products`
+    tells which cross products are considered (see `enumerate_plans`).
+
+    Of a plan with several outputs, those plans are chosen that cost least together: what several have is paid
+    once. What plans `beside` it have, that run already, is not paid at all. Outputs may then share joins of
+    the same inputs in whichever order, and a filter may be put above one that another query has, if that
+    costs less. `Choice.common` tells what is shared.
+
+    Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
+    """
+    if beside or len(plan_of("optimize", plan).outputs) > 1:
+        together = SearchTogether(
+            plan, statistics, beside=beside, rules=rules, budget=budget, products=products, units=units
+        )
+        return together.finish()
+    return Search(plan, statistics, rules=rules, budget=budget, products=products, units=units).finish()

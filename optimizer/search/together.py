@@ -1,0 +1,219 @@
+"""Choose the cheapest plans of several queries together, beside those that run already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, apply
+from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
+from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
+from midstream.optimizer.rules.sharing.filter_out_of_join import FILTER_OUT_OF_JOIN
+from midstream.optimizer.rules.sharing.filter_splitting import FILTER_SPLITTING
+from midstream.optimizer.rules.sharing.join_columns import (
+    JOIN_COLUMNS,
+    PROJECTION_INTO_JOIN,
+    all_columns,
+    chosen,
+)
+from midstream.optimizer.search.budget import STEPS, Budget, Steps
+from midstream.optimizer.search.cheapest import ALIKE
+from midstream.optimizer.search.cheapest_together import CheapestTogether
+from midstream.optimizer.search.choice import Choice, Search
+from midstream.optimizer.search.combining import Parts, combine
+from midstream.optimizer.search.common_parts import added_cost
+from midstream.optimizer.search.join_graph import Products
+from midstream.optimizer.search.simplifying import link, simplify
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.certificate import Step
+from midstream.plans.values.arguments import require
+
+COLUMNS = tuple(
+    replace(rule, keeps_links=True)
+    for rule in (JOIN_COLUMNS, PROJECTION_INTO_JOIN, COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT)
+)
+"""Rules by which joins of the same inputs become the same join. What they give is left as it is: linking
+would bring the columns of inner joins into the order of the outermost one again."""
+
+TOWARDS_OTHERS = (FILTER_SPLITTING, FILTER_OUT_OF_JOIN, FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT)
+"""Rules that are applied where they lead to a subplan that is there already."""
+
+
+def gives_all_columns(node: Node, matched: object) -> bool:
+    """Whether a join gives all columns in alphabetical order: others are in no other order than these."""
+    assert isinstance(node.operator, Join)
+    return node.operator.columns == all_columns(node)
+
+
+class SearchTogether(Search):
+    """A search for the plans of the outputs of one plan that cost least together: an operator that several
+    have is paid once, one that some plan `beside` has is not paid.
+
+    Each output is optimized by itself first. Then the plans of all go into one memo, in which joins of the
+    same inputs become the same join, up to the order of inputs and columns; and where there is a filter or a
+    join of which another one selects some results, it may be put above. Of each output those plans are
+    combined that no other one beats, wherever operators are shared.
+    """
+
+    def __init__(
+        self,
+        plan: Plan | Stream,
+        statistics: Statistics,
+        *,
+        beside: Sequence[Plan | Stream] = (),
+        rules: Sequence[Rule | Stage] = RULES,
+        budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+        products: Products = "auto",
+        units: UnitCosts | None = None,
+    ) -> None:
+        plan = plan_of("optimize", plan)
+        self._beside = [logical_plan(plan_of("optimize: beside", each)) for each in _plans(beside)]
+        self._running = frozenset(node for each in self._beside for node in each.nodes)
+        self._alone = {
+            name: Search(Plan(root), statistics, rules=rules, budget=budget, products=products, units=units)
+            for name, root in logical_plan(plan).outputs.items()
+        }
+        super().__init__(
+            plan,
+            statistics,
+            rules=(*_over_all_columns(rules), *COLUMNS),
+            budget=budget,
+            products=products,
+            units=units,
+        )
+        self._together = CheapestTogether(self._memo, self._model, self._running)
+
+    def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
+        """Let the memo know the plan as it is and simplified, and all that runs."""
+        plan = logical_plan(self._plan)
+        for root in (root for each in (*self._beside, plan) for root in each.outputs.values()):
+            self._memo.group(root)
+            simple, simplifying = simplify(root, rules)
+            rewritten, linking = link(simple)
+            self._memo.equate(root, rewritten, (*simplifying, *linking))
+        return dict(plan.outputs)
+
+    def _steps(self) -> Iterator[None]:
+        """Optimize each output, explore all together, then compare."""
+        for search in self._alone.values():
+            while not search.advance():
+                yield
+        yield from self._explore()
+        while self._is_complete and self._lead_to_others():
+            yield from self._explore()
+        self._together.begin(self._start.values())
+        for _ in self._together.compare(self._start.values()):
+            yield
+            if not self._clock.may_compare:
+                self._is_complete = False
+                break
+
+    def _explore(self) -> Iterator[None]:
+        while self._is_complete and not self._exploration.is_complete:
+            for _ in self._exploration.round():
+                if not self._clock.may_explore:
+                    self._is_complete = False
+                    break
+                self._clock.apply_rule()
+                yield
+
+    def _lead_to_others(self) -> bool:
+        """Apply rules where they lead to what is there already. Gives whether that was new."""
+        is_new = False
+        expressions = [node for group in self._memo.groups() for node in group.expressions]
+        joined = {node.inputs for node in expressions if isinstance(node.operator, Join)}
+        for rule in TOWARDS_OTHERS:
+            for expression in expressions:
+                if expression not in self._memo.group(expression).expressions:
+                    continue  # an input of it has turned out to be equal to another one
+                for inputs in list(self._memo.bindings(expression, rule.shape)):
+                    binding = expression.with_inputs(inputs)
+                    for result in apply(rule, binding):
+                        if self._leads_there(result, joined):
+                            step = Step(rule.name, (), binding, result, rule.equation)
+                            is_new |= self._memo.equate(binding, result, [step])
+        for join in expressions:
+            if isinstance(join.operator, Join):
+                is_new |= self._let_others_read(join)
+        return is_new
+
+    def _let_others_read(self, join: Node) -> bool:
+        """A join with all columns, in whichever order, may stand for the one in alphabetical order. Gives
+        whether that was new."""
+        assert isinstance(join.operator, Join)
+        columns = all_columns(join)
+        if join.operator.columns == columns or set(join.operator.columns) != set(columns):
+            return False
+        before, after = chosen(columns, join), Node(Join(join.operator.condition, columns), join.inputs)
+        rule = PROJECTION_INTO_JOIN
+        return self._memo.equate(before, after, [Step(rule.name, (), before, after, rule.equation)])
+
+    def _leads_there(self, result: Node, joined: set[tuple[Node, ...]]) -> bool:
+        """Whether what is below a filter is there, or is a join of inputs that are joined there."""
+        (below,) = result.inputs
+        inputs = tuple(self._memo.group(child).node for child in below.inputs)
+        return below.with_inputs(inputs) in self._memo or inputs in joined
+
+    def _choose(self) -> Choice:
+        """The cheapest combination of the plans that are known so far."""
+        roots = {name: self._known(name) for name in self._start}
+        combination = combine([[self._parts(root) for root in found] for found in roots.values()])
+        chosen = zip(roots, roots.values(), combination.numbers, strict=True)
+        best = Plan({name: found[number] for name, found, number in chosen})
+        if combination.cost * ALIKE >= added_cost(self._given_cost, self._running):
+            best = self._plan
+        return Choice(
+            best,
+            self._model.price(best),
+            self._plan,
+            self._given_cost,
+            self._together.priced + sum(search.choice.considered for search in self._alone.values()),
+            self._is_complete and self._together.is_exact and combination.is_exact,
+            tuple if best is self._plan else partial(self._derive, best),
+            self._running,
+        )
+
+    def _known(self, name: str) -> list[Node]:
+        """The plans of an output that are combined: those of the memo; the one that is best alone, and the
+        given one."""
+        root = self._start[name]
+        alone = logical_plan(self._alone[name].choice.plan).root
+        return list(dict.fromkeys([root, alone, *(one.node for one in self._together.of(root))]))
+
+    def _parts(self, root: Node) -> Parts:
+        operators = self._model.price(Plan(root)).operators
+        return {node: each.cost for node, each in operators.items() if node not in self._running}
+
+    def _derive(self, plan: Plan) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        for name, root in plan.outputs.items():
+            alone = self._alone[name].choice
+            if logical_plan(alone.plan).root == root:
+                steps += (replace(step, output=name) for step in alone.steps)
+            else:
+                steps += super()._derive(Plan({name: root}))
+        return tuple(steps)
+
+
+def _plans(beside: object) -> Sequence[Plan | Stream]:
+    require("optimize: beside", beside, (list, tuple), "a list of plans")
+    assert isinstance(beside, list | tuple)
+    return beside
+
+
+def _over_all_columns(rules: Sequence[Rule | Stage]) -> tuple[Rule | Stage, ...]:
+    """The same rules, but joins change places only where they give all columns."""
+
+    def changed(rule: Rule) -> Rule:
+        return replace(rule, guards=(*rule.guards, gives_all_columns)) if rule in JOIN_ORDERS else rule
+
+    return tuple(
+        Stage(each.name, tuple(map(changed, each.rules))) if isinstance(each, Stage) else changed(each)
+        for each in rules
+    )

@@ -284,6 +284,29 @@ def orders(
         raise typer.Exit(1)
 
 
+@app.command(epilog=examples("midstream bench searches --runs 10"))
+def searches(
+    runs: Annotated[int, typer.Option(help="How many runs without a search, and as many with one.")] = 100,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """Search a better plan for a join of six streams while it runs: for how long do elements wait?
+
+    Exit status: 0 if the longest delay of an element grows by at most 5 ms in the median; 1 if not; 2 for bad
+    input.
+    """
+    from midstream.benchmarks.searches import measure_searches, show_searches
+
+    positive("--runs", runs)
+    _check_files(output, None)
+    with progress_bar("runs") as advance, nothing_written():
+        run = measure_searches(runs, advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_searches(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
 def _refuse_options_before(context: typer.Context) -> None:
     """Options that stand before `memory` would have no effect."""
     for name in context.params:

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from midstream.benchmarks.landscapes import Topology, landscape
 from midstream.benchmarks.least_cost import least_cost
-from midstream.optimizer import CostModel
-from midstream.optimizer.search.join_orders import order_joins, solve
+from midstream.optimizer import CostModel, optimize
+from midstream.optimizer.search.join_orders import order_joins
 from midstream.optimizer.search.join_problem import JoinProblem, problem_of
 
 NEAR_MARK = 1.05
@@ -74,11 +74,11 @@ NEAR = (
 
 @dataclass(frozen=True, slots=True)
 class ExactFigures:
-    """Searches of all orders: their times, and how many pairs were priced, at the most."""
+    """Searches of all orders, by all rules: their times, and how many subplans were priced, at the most."""
 
     joins: Joins
     seconds: tuple[float, ...]
-    pairs: int
+    considered: int
     is_exact: bool
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class ExactFigures:
             "joins": self.joins.name,
             "seconds": list(self.seconds),
             "mark_seconds": self.joins.mark,
-            "pairs": self.pairs,
+            "considered": self.considered,
             "exact": self.is_exact,
         }
 
@@ -161,18 +161,15 @@ def measure_orders(
 
 
 def _exactly(joins: Joins, landscapes: int, step: Callable[[], None]) -> ExactFigures:
-    times, pairs, is_exact = [], 0, True
+    times, considered, is_exact = [], 0, True
     for seed in range(landscapes):
         plan, statistics = landscape(joins.topology, joins.size, seed, one_key=joins.one_key)
         begin = process_time()
-        problem = problem_of(plan.root, CostModel(statistics))
-        assert problem is not None
-        found = solve(problem)
-        _ = found.plans
+        choice = optimize(plan, statistics)
         times.append(process_time() - begin)
-        pairs, is_exact = max(pairs, found.pairs), is_exact and found.is_exact
+        considered, is_exact = max(considered, choice.considered), is_exact and choice.is_complete
         step()
-    return ExactFigures(joins, tuple(times), pairs, is_exact)
+    return ExactFigures(joins, tuple(times), considered, is_exact)
 
 
 def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], None]) -> NearFigures:
@@ -202,11 +199,11 @@ def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
 
 def show_orders(run: OrdersRun, console: Console) -> None:
     """What was measured, as tables, and the verdict."""
-    table = Table("joins", "median", "most", "aim", "pairs", "exact")
+    table = Table("joins", "median", "most", "aim", "considered", "exact")
     for one in run.exact:
         times = (f"{seconds:.3f} s" for seconds in (median(one.seconds), max(one.seconds)))
         aim = f"{one.joins.mark} s"
-        table.add_row(one.joins.name, *times, aim, f"{one.pairs:,}", "yes" if one.is_exact else "no")
+        table.add_row(one.joins.name, *times, aim, f"{one.considered:,}", "yes" if one.is_exact else "no")
     console.print(table)
     table = Table("joins", "of the best, median", "at the most", "of the given, at the most", "the best is")
     for each in run.near:

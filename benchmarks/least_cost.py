@@ -85,7 +85,8 @@ def _rates(problem: JoinProblem, topology: Topology, one_key: bool) -> list[floa
         lowest = subset & -subset
         estimate = estimates[lowest.bit_length() - 1]
         valid.append(valid[subset ^ lowest] * estimate.valid)
-        relative.append(relative[subset ^ lowest] + estimate.rate / estimate.valid)
+        own, others = estimate.rate / estimate.valid, relative[subset ^ lowest]
+        relative.append(own + others - own * others)
     return [rows * share * each for rows, share, each in zip(valid, shares, relative, strict=True)]
 
 

@@ -71,6 +71,7 @@ from midstream.plans.expressions.operands import (
 )
 from midstream.plans.values.errors import (
     ArgumentError,
+    DeclarationError,
     EndedError,
     EnumerationLimit,
     ExpressionError,
@@ -108,6 +109,7 @@ __all__ = [
     "Column",
     "CounterExample",
     "DeadLetter",
+    "DeclarationError",
     "EndedError",
     "Engine",
     "EnumerationLimit",

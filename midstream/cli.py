@@ -1,7 +1,7 @@
 """The command line.
 
 Exit status     0 done     1 the answer is no     2 bad input, or something is not installed
-                130 interrupted
+                3 the answer is unknown (verify)     130 interrupted
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from midstream.benchmarks.commands import app as bench
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
+from midstream.commands.verify_command import verify
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.console.process import as_process, reported
@@ -38,6 +39,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "migrate": (
         "midstream migrate query.sql --source bid=bids.csv --at 2024-05-01T12:00:00 --verify",
         "midstream migrate query.sql --source bid=bids.csv --at 60000 --to new.sql --output results.jsonl",
+    ),
+    "verify": (
+        "midstream verify old.sql new.sql",
+        "midstream verify query.sql plan.json --rules my_rules.py --json",
     ),
     "simulate": (
         "midstream simulate --list",
@@ -71,7 +76,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (run, explain, migrate, simulate, demo):
+    for command in (run, explain, migrate, verify, simulate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)

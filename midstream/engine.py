@@ -267,7 +267,7 @@ class Engine:
         """The cheapest plan that means the same as a query's running one, by what was measured so far.
 
         With a `budget`, a number of steps or `Milliseconds`, elements need not wait: a search goes on for
-        about a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
+        about half a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
         `choice` is the best plan so far; `finish()` does at once what is left.
 
         >>> import midstream as ms

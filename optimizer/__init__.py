@@ -2,6 +2,16 @@
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.objective import (
+    LATENCY,
+    MEMORY,
+    OBJECTIVES,
+    OUTPUT_RATE,
+    PROCESSING,
+    Objective,
+    Terms,
+    om,
+)
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
 from midstream.optimizer.search.choice import Choice, Search
@@ -12,11 +22,17 @@ from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
+    "LATENCY",
+    "MEMORY",
+    "OBJECTIVES",
+    "OUTPUT_RATE",
+    "PROCESSING",
     "Budget",
     "Choice",
     "CostModel",
     "Estimate",
     "Milliseconds",
+    "Objective",
     "PlanCost",
     "RuleCheck",
     "Sample",
@@ -24,9 +40,11 @@ __all__ = [
     "Statistics",
     "Steps",
     "StreamStatistics",
+    "Terms",
     "UnitCosts",
     "enumerate_plans",
     "equivalent",
+    "om",
     "optimize",
     "price",
     "verify_rule",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,10 @@ class Sample:
         return {}
 
     @cached_property
+    def _value_bytes(self) -> dict[str, float]:
+        return {}
+
+    @cached_property
     def _parts(self) -> dict[Expression, Sample]:
         return {}
 
@@ -71,6 +76,14 @@ class Sample:
         occurrences = Counter(tuple(row[i] for i in positions) for row in self.rows)
         times = Counter(occurrences.values())
         return max(1.0, len(occurrences) + times[1] * (times[1] - 1) / (2 * (times[2] + 1)))
+
+    def value_bytes(self, column: str) -> float:
+        """What a value of a column takes on average, as an object of its own. Cost: O(rows), once."""
+        known = self._value_bytes
+        if column not in known:
+            position = self.schema.index(column)
+            known[column] = math.fsum(sys.getsizeof(row[position]) for row in self.rows) / len(self.rows)
+        return known[column]
 
     def where(self, condition: Expression) -> Sample:
         """The rows that satisfy a condition. Cost: O(rows)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
@@ -22,7 +23,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.properties import columns_read, logical, logical_plan, regions
 from midstream.plans.pictures.diagrams import dot, svg
 from midstream.plans.pictures.notes import Notes
 
@@ -49,7 +50,15 @@ class Stage:
         own = ["placed by the planner"] if node in self.placed else []
         if isinstance(node.operator, Physical) and form(node) == "signs":
             own.append("gives signed elements")
+        if (read := self._read[node]) != set(node.schema.names):
+            own.append(
+                f"read above: {', '.join(name for name in node.schema.names if name in read) or 'no column'}"
+            )
         return (*own, *Notes(node).lines())
+
+    @cached_property
+    def _read(self) -> dict[Node, frozenset[str]]:
+        return columns_read(self.plan)
 
     def text(self, with_notes: bool = True) -> str:
         """The stage's name, why the plan is as it is, and the plan as a tree."""
@@ -74,6 +83,7 @@ class Stage:
             "reason": self.reason,
             "cost": self.cost,
             "outputs": {name: numbers[root] for name, root in self.plan.outputs.items()},
+            "regions": [[numbers[node] for node in region.nodes] for region in regions(self.plan)],
             "nodes": [
                 {
                     "id": i,
@@ -83,6 +93,7 @@ class Stage:
                     "inputs": [numbers[child] for child in node.inputs],
                     "form": form(node) if isinstance(node.operator, Physical) else "intervals",
                     "placed": node in self.placed,
+                    "read_above": sorted(self._read[node]),
                     **Notes(node).as_dict(),
                 }
                 for node, i in numbers.items()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midstream.commands import options
+from midstream.commands.queries_read import is_plan_file, only, queries_over
 from midstream.console.progress import progress_bar
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
@@ -83,7 +83,7 @@ def migrate(
     from midstream.commands.running import Wishes
 
     catalog, queries = options.read(script, unit, functions)
-    query = _only(queries, script)
+    query = only(queries, script, "migrate")
     wish = MigrationWish(
         _instant(at, catalog),
         _target(to, catalog, query, unit, functions),
@@ -116,13 +116,6 @@ def migrate(
         raise typer.Exit(1)
 
 
-def _only(queries: list[Query], script: str) -> Query:
-    if len(queries) != 1:
-        name = "standard input" if script == "-" else script
-        raise MidstreamError(f"{name}: found {len(queries)} queries, expected one to migrate")
-    return queries[0]
-
-
 def _instant(text: str, catalog: Catalog) -> int:
     """An instant as rows have it: in units of time, or as a date."""
     from midstream.io.sources.converter import INSTANT
@@ -150,21 +143,6 @@ def _target(to: str, catalog: Catalog, query: Query, unit: str | None, functions
 
     if to == AUTO:
         return None
-    if Path(to).suffix.lower() == ".json":
+    if is_plan_file(to):
         return read_plan(Path(to))
-    return _only(_queries(to, catalog, unit, functions), to).plan
-
-
-def _queries(to: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
-    """The queries of a script: over its own declarations where it has some, else over those of the first
-    script."""
-    from midstream.commands.running import read_script
-    from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse
-
-    text = read_script(to)
-    if not any(isinstance(one, CreateStatement | SetStatement) for one in parse(text)):
-        return catalog.execute(text.text, text.name)
-    own, queries = options.read(to, unit, functions)
-    if own.unit != catalog.unit:
-        raise MidstreamError(f"{to}: found time in {own.unit.name}, expected {catalog.unit.name}")
-    return queries
+    return only(queries_over(to, catalog, unit, functions), to, "migrate to").plan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.io.distinct_files import Use
@@ -117,38 +117,14 @@ def slack_of(slack: str | None, catalog: Catalog) -> int | None:
 
 
 def _register(path: Path, catalog: Catalog) -> None:
-    """Run a user's file. An error of its own code is the user's, but no reason for a long traceback."""
-    import runpy
+    """Let a user's file add its functions."""
+    from midstream.commands.python_files import definitions, running
 
-    from midstream.io.new_file import is_special
-    from midstream.io.text_file import read_text
-
-    # Python would wait for the second end of a pipe, and read a file without end.
-    if is_special(path):
-        raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
-    read_text(path)
-    try:
-        found = runpy.run_path(str(path))
-        register = found.get("register")
-        if not callable(register):
-            raise MidstreamError(f"{path}: found no function register(catalog)")
+    register = definitions(path).get("register")
+    if not callable(register):
+        raise MidstreamError(f"{path}: found no function register(catalog)")
+    with running(path):
         register(catalog)
-    except MidstreamError:
-        raise
-    except OSError as error:
-        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
-    except Exception as error:
-        line = _line_in(path, error)
-        raise MidstreamError(f"{path}{line}: {type(error).__name__}: {error}") from error
-
-
-def _line_in(path: Path, error: Exception) -> str:
-    import traceback
-
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-    ]
-    return f", line {lines[-1]}" if lines else ""
 
 
 def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | SourceClause]:

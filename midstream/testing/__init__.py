@@ -14,6 +14,7 @@ For those who write operators, rules or boxes of their own and want to see them 
 from midstream.plans.values.snapshots import equivalent
 from midstream.testing.boxes import check_box
 from midstream.testing.plans import WHOLE, condition, implemented, plans
+from midstream.testing.rules import applications, check_rule, subplans
 from midstream.testing.streams import Event, elements, interleavings, is_ordered, rows
 from midstream.testing.watched import PROMISES, BrokenPromise, Watched
 from midstream.testing.workloads import Workload, drive, streams_for, verdict, workloads
@@ -25,7 +26,9 @@ __all__ = [
     "Event",
     "Watched",
     "Workload",
+    "applications",
     "check_box",
+    "check_rule",
     "condition",
     "drive",
     "elements",
@@ -36,6 +39,7 @@ __all__ = [
     "plans",
     "rows",
     "streams_for",
+    "subplans",
     "verdict",
     "workloads",
 ]

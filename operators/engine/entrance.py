@@ -10,9 +10,16 @@ from typing import Any
 
 from midstream.operators.compile.checks import Checks
 from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.operators.engine.key_checks import KeyChecks
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
-from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError, SchemaError
+from midstream.plans.values.errors import (
+    DeclarationError,
+    IntervalError,
+    MidstreamError,
+    PlanError,
+    SchemaError,
+)
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 ELEMENTS = "a list of elements (start, end, payload)"
@@ -35,6 +42,7 @@ class Entrance:
 
     __slots__ = (
         "_in_floats",
+        "_keys",
         "_letters",
         "_look",
         "_max_end",
@@ -58,9 +66,16 @@ class Entrance:
         self.checks = Checks(source.columns, intervals=source.intervals)
         self._look = self.checks.look()
         self._in_floats = self.checks.in_floats()
+        self._keys = KeyChecks(f"stream {source.stream}", source.columns, source.keys)
         self._max_end: Time = BEGINNING
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether elements are in order as they come, and nothing is declared that elements have to do with
+        each other."""
+        return self.manager.is_plain and not self._keys
 
     @property
     def progress(self) -> Time:
@@ -83,13 +98,43 @@ class Entrance:
             batch, integers = self._sift(batch), True
         if integers:
             batch = self._in_floats(batch)
-        ready = self.manager.push(batch, in_order)
+        if not self._keys:
+            ready = self.manager.push(batch, in_order)
+        else:
+            try:
+                batch = self._unique(batch)
+                ready = self.manager.push(batch)
+            except BaseException:
+                self._keys.give_back()
+                raise
+            self._keys.keep(ready[1])
         # In a chronon stream that is in order, later elements end no earlier than these.
         if batch and not self.source.intervals and ready[0] is batch:
             self.last = batch[-1]
         elif batch:
             self._max_end = max(self._max_end, *map(_END, batch))
         return ready
+
+    def _unique(self, batch: Batch) -> Batch:
+        """The elements that break no key. What is late takes none: it is for the manager to refuse."""
+        letters, keys, manager = self._letters, self._keys, self.manager
+        kept: Batch = []
+        refused: list[DeadLetter] = []
+        progress = manager.progress
+        for element in batch:
+            if element[0] >= progress:
+                try:
+                    keys.take(element)
+                except DeclarationError as error:
+                    if letters is None:
+                        raise
+                    refused.append(dead_letter(self.source.stream, element, error, progress))
+                    continue
+                progress = manager.progress_behind(element, progress)
+            kept.append(element)
+        if letters is not None:
+            letters.take(refused)
+        return kept
 
     def _sift(self, batch: list[Any]) -> Batch:
         """The elements that can be taken, where the quick check was not sure of all."""
@@ -213,4 +258,5 @@ def _hint(element: tuple[Any, ...]) -> str:
 
 
 def _declared(source: Source) -> str:
-    return f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"
+    said = [f"{source.stream} {source.columns}{' with intervals' if source.intervals else ''}"]
+    return ", ".join([*said, *map(str, source.keys), *map(str, source.references)])

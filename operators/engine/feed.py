@@ -98,7 +98,7 @@ class Feed:
         where order is to be restored."""
         if stream not in self._inlets:
             entrance = self._graph.entrances[stream]
-            is_plain = entrance.manager.is_plain and not entrance.source.intervals
+            is_plain = entrance.is_plain and not entrance.source.intervals
             self._inlets[stream] = self._inlet(stream) if self._graph.is_compiled and is_plain else None
         return self._inlets[stream]
 

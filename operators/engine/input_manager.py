@@ -28,6 +28,7 @@ from operator import itemgetter
 from typing import Literal
 
 from midstream.plans.values.errors import (
+    DeclarationError,
     EndedError,
     IntervalError,
     LateElementError,
@@ -37,7 +38,7 @@ from midstream.plans.values.errors import (
 )
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-Reason = Literal["late", "ended", "interval", "schema"]
+Reason = Literal["late", "ended", "interval", "schema", "declaration"]
 
 _REASONS: dict[type[MidstreamError], Reason] = {
     LateElementError: "late",
@@ -45,6 +46,7 @@ _REASONS: dict[type[MidstreamError], Reason] = {
     EndedError: "ended",
     IntervalError: "interval",
     SchemaError: "schema",
+    DeclarationError: "declaration",
 }
 
 _START = itemgetter(0)
@@ -294,6 +296,11 @@ class InputManager:
     def state(self) -> Iterable[Element]:
         """The elements that wait, in no particular order."""
         return iter(self._waiting)
+
+    def progress_behind(self, element: Element, progress: Time) -> Time:
+        """The progress behind an element that came at some progress, and was not late."""
+        # No subtraction: an integer may be too large for arithmetic with FOREVER.
+        return progress if self._slack == FOREVER else max(progress, element[0] - self._slack)
 
     def _reach(self, time: Time) -> tuple[Batch, Time]:
         if time <= self.progress:

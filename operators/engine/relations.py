@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
+from midstream.operators.engine.key_checks import KeyChecks
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError, UnknownStreamError
@@ -64,3 +65,6 @@ def _check(operator: Relation, elements: list[Element]) -> None:
         operator.columns.check([row for _, _, row in elements])
     except SchemaError as error:
         raise SchemaError(f"{name}: {error}") from error
+    if keys := KeyChecks(name, operator.columns, operator.keys):
+        for element in elements:
+            keys.take(element)

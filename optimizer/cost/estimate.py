@@ -78,6 +78,8 @@ class Estimate:
 
     lag      by how many chronons its progress is behind the time, on average
     delay    how many chronons after its start a result comes, on average
+    bytes       what the elements take that are kept
+    arriving    elements that arrive in a chronon, by input
     """
 
     content: Content
@@ -85,6 +87,8 @@ class Estimate:
     work: Work = NOTHING
     lag: float = 0.0
     delay: float = 0.0
+    bytes: float = 0.0
+    arriving: tuple[float, ...] = ()
 
     @property
     def d(self) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from midstream.optimizer.cost.bytes import kept_bytes
 from midstream.optimizer.cost.column_facts import input_facts
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
@@ -37,6 +38,12 @@ class PlanCost:
     operators: Mapping[Node, Estimate]
 
     @cached_property
+    def outputs(self) -> tuple[Node, ...]:
+        """The operators that no other one reads."""
+        read = {child for node in self.operators for child in node.inputs}
+        return tuple(node for node in self.operators if node not in read)
+
+    @cached_property
     def total(self) -> float:
         """Microseconds of processing per chronon."""
         return math.fsum(estimate.cost for estimate in self.operators.values())
@@ -45,6 +52,11 @@ class PlanCost:
     def state(self) -> float:
         """Elements kept."""
         return math.fsum(estimate.state for estimate in self.operators.values())
+
+    @cached_property
+    def memory(self) -> float:
+        """Bytes that these take."""
+        return math.fsum(estimate.bytes for estimate in self.operators.values())
 
 
 class CostModel:
@@ -113,7 +125,9 @@ class CostModel:
         cut = formulas.net_cut if implementation.gives == "signs" and formulas.net_cut else formulas.cut
         output = Estimate(content, cut(costing, content))
         work = WORK[implementation.formula](costing, output)
-        return timed(replace(output, work=work), costing.inputs)
+        timely = timed(replace(output, work=work), costing.inputs)
+        arriving = tuple(s.rate for s in costing.inputs)
+        return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving)
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_node(node))

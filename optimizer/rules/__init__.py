@@ -39,8 +39,40 @@ from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BEL
 from midstream.optimizer.rules.filters.filter_below_union import FILTER_BELOW_UNION
 from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
+from midstream.optimizer.rules.groupings.distinct_values import (
+    DIFFERENT_VALUES_AS_DISTINCT,
+    DISTINCT_AS_DIFFERENT_VALUES,
+)
+from midstream.optimizer.rules.groupings.eager_count import EAGER_COUNT
+from midstream.optimizer.rules.groupings.eager_grouping import EAGER_GROUPING
+from midstream.optimizer.rules.groupings.fewer_keys import FEWER_KEYS
+from midstream.optimizer.rules.groupings.grouping_below_union import GROUPING_BELOW_UNION
+from midstream.optimizer.rules.groupings.grouping_over_key import GROUPING_OVER_KEY
+from midstream.optimizer.rules.groupings.groupings_merging import GROUPINGS_MERGING
+from midstream.optimizer.rules.joins.join_and_union import JOIN_ABOVE_UNION, JOIN_BELOW_UNION
+from midstream.optimizer.rules.joins.join_as_semi_join import JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
+from midstream.optimizer.rules.joins.join_elimination import LEFT_JOIN_ELIMINATION, RIGHT_JOIN_ELIMINATION
+from midstream.optimizer.rules.matching.anti_joins_merging import ANTI_JOINS_MERGING, ANTI_JOINS_SPLITTING
+from midstream.optimizer.rules.matching.matching_below_grouping import (
+    MATCHING_ABOVE_GROUPING,
+    MATCHING_BELOW_GROUPING,
+)
+from midstream.optimizer.rules.matching.matching_below_join import (
+    MATCHING_ABOVE_LEFT,
+    MATCHING_ABOVE_RIGHT,
+    MATCHING_BELOW_LEFT,
+    MATCHING_BELOW_RIGHT,
+)
+from midstream.optimizer.rules.matching.matching_below_multisets import (
+    MATCHING_ABOVE_EACH,
+    MATCHING_ABOVE_FIRST,
+    MATCHING_BELOW_EACH,
+    MATCHING_BELOW_FIRST,
+)
+from midstream.optimizer.rules.matching.matching_commutativity import MATCHING_COMMUTATIVITY
+from midstream.optimizer.rules.matching.matching_twice import MATCHING_TWICE
 from midstream.optimizer.rules.multisets.absorption import INTERSECTION_WITH_PART, MAX_UNION_WITH_PART
 from midstream.optimizer.rules.multisets.compared_with_itself import DIFFERENCE_FROM_ITSELF, SAME_AS_ITSELF
 from midstream.optimizer.rules.multisets.comparing_orders import (
@@ -138,6 +170,8 @@ RULES: tuple[Stage, ...] = (
             PROJECTION_ABOVE_RIGHT,
             PROJECTION_BELOW_UNION,
             PROJECTION_BELOW_DISTINCT,
+            LEFT_JOIN_ELIMINATION,
+            RIGHT_JOIN_ELIMINATION,
         ),
     ),
     Stage(
@@ -177,26 +211,16 @@ WINDOWS: tuple[Stage, ...] = (
 """Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
 exchanged."""
 
-SHARING: tuple[Stage, ...] = (
-    Stage(
-        "bringing out what is common",
-        (
-            FILTER_SPLITTING,
-            FILTER_OUT_OF_JOIN,
-            FILTER_ABOVE_LEFT,
-            FILTER_ABOVE_RIGHT,
-            JOIN_COLUMNS,
-            PROJECTION_INTO_JOIN,
-            COLUMNS_BELOW_LEFT,
-            COLUMNS_BELOW_RIGHT,
-        ),
-    ),
-)
-"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
-nothing in a plan by itself."""
-
 BAGS: tuple[Stage, ...] = (
     Stage("fewer duplicate eliminations", (DISTINCT_REMOVAL,)),
+    Stage("fewer semi-joins and anti-joins", (MATCHING_TWICE,)),
+    Stage(
+        "fewer groupings",
+        (
+            GROUPINGS_MERGING,
+            GROUPING_OVER_KEY,
+        ),
+    ),
     Stage(
         "fewer differences",
         (
@@ -258,11 +282,67 @@ BAGS: tuple[Stage, ...] = (
             SEMI_JOIN_AS_INTERSECTION,
         ),
     ),
+    Stage(
+        "moving semi-joins and anti-joins",
+        (
+            MATCHING_COMMUTATIVITY,
+            MATCHING_BELOW_LEFT,
+            MATCHING_BELOW_RIGHT,
+            MATCHING_ABOVE_LEFT,
+            MATCHING_ABOVE_RIGHT,
+            MATCHING_BELOW_EACH,
+            MATCHING_ABOVE_EACH,
+            MATCHING_BELOW_FIRST,
+            MATCHING_ABOVE_FIRST,
+            MATCHING_BELOW_GROUPING,
+            MATCHING_ABOVE_GROUPING,
+            ANTI_JOINS_MERGING,
+            ANTI_JOINS_SPLITTING,
+        ),
+    ),
+    Stage(
+        "moving groupings",
+        (
+            GROUPING_BELOW_UNION,
+            EAGER_GROUPING,
+            EAGER_COUNT,
+            FEWER_KEYS,
+            DIFFERENT_VALUES_AS_DISTINCT,
+            DISTINCT_AS_DIFFERENT_VALUES,
+        ),
+    ),
 )
 """Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. They
 are for a search that keeps groups of equal subplans: there are too many plans to list."""
 
-ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *SHARING)
+SHARING: tuple[Stage, ...] = (
+    Stage(
+        "bringing out what is common",
+        (
+            FILTER_SPLITTING,
+            FILTER_OUT_OF_JOIN,
+            FILTER_ABOVE_LEFT,
+            FILTER_ABOVE_RIGHT,
+            JOIN_COLUMNS,
+            PROJECTION_INTO_JOIN,
+            COLUMNS_BELOW_LEFT,
+            COLUMNS_BELOW_RIGHT,
+        ),
+    ),
+)
+"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
+nothing in a plan by itself."""
+
+JOINS: tuple[Stage, ...] = (
+    Stage(
+        "joins as other joins",
+        (JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN, JOIN_BELOW_UNION, JOIN_ABOVE_UNION),
+    ),
+)
+"""Rules about joins that lead to many more plans: what they gain, a search that keeps groups of equal
+subplans can tell."""
+
+ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING)
 """All rules there are: proofs may use each of them, and each of them is tested."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
@@ -272,6 +352,7 @@ __all__ = [
     "ALL_STAGES",
     "ANY",
     "BAGS",
+    "JOINS",
     "JOIN_ORDERS",
     "RULES",
     "SHARING",

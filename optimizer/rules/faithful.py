@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import expressions
 from midstream.plans.equivalence.terms import Terms
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema, Type
@@ -24,6 +26,14 @@ def is_faithful(expression: Expression, schema: Schema) -> bool:
     """
     terms = Terms()
     return terms.is_faithful(_read(terms, expression, schema))
+
+
+def asks_equal_rows_alike(node: Node) -> bool:
+    """Whether no expression of a node's operator tells rows apart that are equal: where one of them stands
+    for all, the others are not asked."""
+    asked = expressions(node)
+    schema = reduce(Schema.concat, (child.schema for child in node.inputs)) if asked else Schema(())
+    return all(is_faithful(expression, schema) for expression in asked)
 
 
 @lru_cache(maxsize=4096)

@@ -61,6 +61,11 @@ def projected(node: Node) -> tuple[int, ...]:
     )
 
 
+def combining(node: Node) -> tuple[int, ...]:
+    """How many operators have more than one input."""
+    return (_summed(node, lambda each: False, lambda each, below: len(each.inputs) > 1),)
+
+
 def _summed(node: Node, counts: Callable[[Node], bool], of: Callable[[Node, int], int]) -> int:
     """The sum of what is said of each operator and of how many of those that count are below it."""
     below: dict[Node, int] = {}

@@ -74,7 +74,7 @@ ANY = Shape(())
 """The shape of every subplan."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rule:
     """An equation between subplans, read from left to right.
 
@@ -108,16 +108,22 @@ class Rule:
         require_callable(f"rule {self.name}: match", self.match, "a function of a node")
         require_callable(f"rule {self.name}: rewrite", self.rewrite, "a function of a node and a match")
 
+    def __repr__(self) -> str:
+        return f"<Rule {self.name}>"
+
     def __str__(self) -> str:
         return f"{self.name}: {self.equation}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stage:
     """Rules that are applied together, under a name."""
 
     name: str
     rules: tuple[Rule, ...]
+
+    def __repr__(self) -> str:
+        return f"<Stage {self.name}>"
 
 
 def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:

@@ -14,8 +14,8 @@ from midstream.plans.values.errors import ArgumentError
 class Steps:
     """So many steps, of which one takes some tens of microseconds: the result is the same on every machine.
 
-    To apply a rule takes `RULE` steps; to price a pair of joined inputs takes one, and as many may be taken
-    wherever joins are put in order.
+    To apply a rule takes `RULE` steps; a third of the number is for that. To price a pair of joined inputs
+    takes one, and as many as the number may be taken wherever joins are put in order.
     """
 
     number: int
@@ -59,26 +59,27 @@ def budget_of(budget: Budget | int) -> Budget:
 
 
 class Clock:
-    """What is left of a budget, from now on. One in milliseconds is for exploring up to the half."""
+    """What is left of a budget, from now on. The first third of it is for applying rules."""
 
     def __init__(self, budget: Budget) -> None:
         self._steps = budget.number if isinstance(budget, Steps) else math.inf
         self._milliseconds = budget.number if isinstance(budget, Milliseconds) else math.inf
+        self._applied = 0
         self._began = monotonic()
 
     def apply_rule(self) -> None:
         """A rule is applied."""
-        self._steps -= RULE
+        self._applied += RULE
 
     @property
     def pairs(self) -> int:
-        """How many pairs are compared where joins are put in order."""
+        """How many pairs are priced where joins are put in order."""
         return int(min(self._steps, STEPS))
 
     @property
     def may_explore(self) -> bool:
         """Whether a further rule may be applied."""
-        return self._steps >= RULE and self._passed < self._milliseconds / 2
+        return self._applied + RULE <= self._steps / 3 and self._passed < self._milliseconds / 3
 
     @property
     def may_compare(self) -> bool:

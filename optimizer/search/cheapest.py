@@ -174,10 +174,23 @@ class Cheapest:
         """Put joins in order; gives whether a plan is one to be kept."""
         if not self._is_new(cluster.tree, *(one.node for alternatives in inputs for one in alternatives)):
             return False
-        problem = cluster.problem(inputs, self._model)
-        orders = yield from _result(order_joins(problem, self._pairs, self._products))
-        self.priced += orders.pairs
-        self._has_all_orders &= orders.is_exact
+        search = order_joins(cluster.problem(inputs, self._model), self._pairs, self._products)
+        has_changed, least = False, math.inf
+        for orders, is_last in _results(search):
+            # What is better counts at once: the search may be left when its time is over.
+            if is_last or orders.cost * ALIKE < least:
+                least = orders.cost
+                has_changed |= self._keep_orders(group, cluster, inputs, orders)
+            if is_last:
+                self.priced += orders.pairs
+                self._has_all_orders &= orders.is_exact
+            else:
+                yield
+        return has_changed
+
+    def _keep_orders(
+        self, group: Group, cluster: Cluster, inputs: Sequence[tuple[Alternative, ...]], orders: JoinOrders
+    ) -> bool:
         has_changed = False
         for plan in orders.plans:
             self.ordered[plan.node] = Ordered(cluster, tuple(inputs))
@@ -200,12 +213,12 @@ def _beats(one: Alternative, other: Alternative) -> bool:
     return one.cost <= other.cost * ALIKE and one.estimate.rate <= other.estimate.rate * ALIKE
 
 
-def _result(search: Generator[JoinOrders, None, JoinOrders]) -> Generator[None, None, JoinOrders]:
-    """The last result of a search, with its pauses."""
+def _results(search: Generator[JoinOrders, None, JoinOrders]) -> Iterator[tuple[JoinOrders, bool]]:
+    """What a search gives at its pauses and in the end, and whether it is the last result."""
     while True:
         try:
-            next(search)
+            yield next(search), False
         except StopIteration as end:
             orders: JoinOrders = end.value
-            return orders
-        yield
+            yield orders, True
+            return

@@ -27,7 +27,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
 from midstream.plans.values.verdicts import Answer, Equivalence
 
-SLICE = 0.001
+SLICE = 0.0005
 """Seconds for which a search goes on before it lets elements pass."""
 
 
@@ -110,12 +110,10 @@ class Search:
         self._model = CostModel(statistics, units)
         self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
-        self._start = self._begin(rules)
-        used = flat(rules)
-        orders_joins = all(rule in used for rule in JOIN_ORDERS)
-        if orders_joins:
-            used = tuple(rule for rule in used if rule not in JOIN_ORDERS)
-        self._exploration = Exploration(self._memo, used)
+        self._start: dict[str, Node] = {}
+        every = flat(rules)
+        orders_joins = all(rule in every for rule in JOIN_ORDERS)
+        self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
         self._cheapest = Cheapest(
             self._memo,
             self._model,
@@ -124,7 +122,7 @@ class Search:
             pairs=self._clock.pairs,
         )
         self._is_complete = True
-        self._work = self._steps()
+        self._work = self._steps(rules)
         self._choice: Choice | None = None
         self.is_done = False
 
@@ -148,7 +146,7 @@ class Search:
         return self.choice
 
     def in_slices(self) -> Generator[None, None, None]:
-        """Do what is left in slices of a millisecond or so, with a pause before each. How long they are
+        """Do what is left in slices of half a millisecond or so, with a pause before each. How long they are
         changes nothing in what is found."""
         while not self.is_done:
             yield
@@ -156,18 +154,18 @@ class Search:
             while not self.advance() and perf_counter() < until:
                 pass
 
-    def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
+    def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Let the memo know the plan, simplified, with its joins written in the one way."""
-        start = {}
         for name, root in logical_plan(self._plan).outputs.items():
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
             self._memo.rewrite(root, rewritten, (*simplifying, *linking))
-            start[name] = root
-        return start
+            self._start[name] = root
+            yield
 
-    def _steps(self) -> Iterator[None]:
+    def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Explore, then compare; pauses before each application of a rule and after each price."""
+        yield from self._begin(rules)
         while not self._exploration.is_complete:
             for _ in self._exploration.round():
                 if not self._clock.may_explore:
@@ -203,7 +201,7 @@ class Search:
     def _candidates(self) -> Iterator[Plan]:
         """The plans that no other beats, and the cheapest of each output together."""
         outputs = {name: self._cheapest.of(root) for name, root in self._start.items()}
-        if all(outputs.values()):
+        if outputs and all(outputs.values()):
             for i in range(max(map(len, outputs.values()))):
                 yield Plan({name: found[min(i, len(found) - 1)].node for name, found in outputs.items()})
 
@@ -230,3 +228,14 @@ class Search:
             self._tell(leaf)
         steps = reorder(before, node, leaves)
         self._memo.rewrite(node, before, [step.reversed for step in reversed(steps)])
+
+
+def _others(rules: Sequence[Rule | Stage]) -> list[Rule | Stage]:
+    """Rules without those that join orders are told by."""
+    stages = [
+        Stage(each.name, tuple(rule for rule in each.rules if rule not in JOIN_ORDERS))
+        if isinstance(each, Stage)
+        else each
+        for each in rules
+    ]
+    return [each for each in stages if each not in JOIN_ORDERS]

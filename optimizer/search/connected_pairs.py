@@ -46,14 +46,13 @@ def cheapest_by_pairs(
     if its sides together cost as much as a plan of the whole, or as the cheapest of their join so far.
     """
     table: Table = {1 << i: leaves for i, leaves in enumerate(costs.leaves)}
-    is_bounded = all(len(leaves) == 1 for leaves in costs.leaves)
     for one, other in pairs:
         yield
         both = one | other
         if one not in table or other not in table:
             continue
         known = table.get(both)
-        if is_bounded:
+        if costs.have_one_rate:
             (left,), (right,) = table[one], table[other]
             least = left.cost + right.cost
             if least >= bound or (known is not None and least >= known[0].cost):

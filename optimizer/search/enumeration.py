@@ -102,7 +102,7 @@ def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES, products: Product
     start = with_linked_joins(logical_plan(plan))
     memo = Memo()
     roots = {name: memo.group(root).node for name, root in start.outputs.items()}
-    exploration = Exploration(memo, flat(rules))
+    exploration = Exploration(memo, rules)
     seen: set[Plan] = set()
     while True:
         trees = Trees(memo, wanted_expressions(memo, products, start))

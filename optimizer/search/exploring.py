@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from midstream.optimizer.rules import Rule, Shape, apply
+from midstream.optimizer.rules import Rule, Shape, Stage, apply, flat
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import Simplifier, link
 from midstream.plans.algebra.operators import Join
@@ -15,29 +16,41 @@ from midstream.plans.equivalence.certificate import Step
 class Exploration:
     """Applies rules to all expressions of a memo, in rounds: what is new in one is looked at in the next.
 
+    Rules that simplify are applied from the first round on. Stages of others follow each other: the rules of
+    the next one come in when those before it bring nothing new, so that they have what is left of a budget.
     The result of an exploring rule is simplified, and its joins are linked, before the memo takes it.
     """
 
-    def __init__(self, memo: Memo, rules: Sequence[Rule]) -> None:
+    def __init__(self, memo: Memo, rules: Sequence[Rule | Stage]) -> None:
         self._memo = memo
-        self._rules = rules
-        self._simplifier = Simplifier([rule for rule in rules if rule.is_simplifying])
-        self._height = max((_height(rule.shape) for rule in rules), default=0)
-        self._by_kind: dict[type[Operator], Sequence[Rule]] = {}
+        every = flat(rules)
+        self._simplifier = Simplifier([rule for rule in every if rule.is_simplifying])
+        self._height = max((_height(rule.shape) for rule in every), default=0)
+        self._rules = self._simplifier.rules
+        self._stages = deque(_exploring(rules))
+        self._begin_stage()
         self._is_done: set[tuple[str, Node, tuple[Node, ...]]] = set()
         """The rules that were applied, and to which bindings."""
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing new can come out."""
-        return not self._memo.added
+        return not self._memo.added and not self._stages
 
     def round(self) -> Iterator[None]:
         """Look at all that is new; pauses before each application of a rule."""
+        if not self._memo.added and self._stages:
+            self._begin_stage()
+            self._memo.added = [each for group in self._memo.groups() for each in group.expressions]
         for expression in self._due():
             if expression in self._memo.group(expression).expressions:
                 for rule in self._rules_for(expression):
                     yield from self._apply(rule, expression)
+
+    def _begin_stage(self) -> None:
+        if self._stages:
+            self._rules = (*self._rules, *self._stages.popleft())
+        self._by_kind: dict[type[Operator], Sequence[Rule]] = {}
 
     def _rules_for(self, expression: Node) -> Sequence[Rule]:
         """The rules that look at such operators."""
@@ -84,6 +97,14 @@ class Exploration:
         if node in self._memo:
             return False
         return isinstance(node.operator, Join) or any(map(self._has_new_join, node.inputs))
+
+
+def _exploring(rules: Sequence[Rule | Stage]) -> Iterator[tuple[Rule, ...]]:
+    """The rules of each stage that do not simplify, and those that stand alone together."""
+    stages = [each.rules for each in rules if isinstance(each, Stage)]
+    for stage in [*stages, [each for each in rules if isinstance(each, Rule)]]:
+        if exploring := tuple(rule for rule in stage if not rule.is_simplifying):
+            yield exploring
 
 
 def _height(shape: Shape) -> int:

@@ -35,7 +35,8 @@ def greatest_saving(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[f
     return joined.rate - one.rate - other.rate, joined.rate
 
 
-CRITERIA: tuple[Criterion, ...] = (lowest_cost, fewest_results, strongest_selection, greatest_saving)
+OTHER_CRITERIA: tuple[Criterion, ...] = (fewest_results, strongest_selection, greatest_saving)
+"""Those besides the lowest cost, which is tried first."""
 
 
 def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> Generator[None, None, list[JoinTree]]:

@@ -1,14 +1,17 @@
 """What joins of sets of inputs cost: the prices of a cost model, by arithmetic alone.
 
 What a set of inputs gives, snapshot by snapshot, does not depend on the order of the joins; it is worked out
-once. Nor does its rate, where each input has one plan: it is the number of valid rows times the sum of the
-inputs' rates by their numbers of valid rows, by (22.4). So most pairs meet estimates that have been met
-before.
+once. Nor does its rate, where each input has one plan and all have one granule: by (22.4), of the rates r and
+the numbers of valid rows v,
+
+    g r / v  =  1 - (1 - g r₁ / v₁) (1 - g r₂ / v₂) …
+
+So most pairs meet estimates that have been met before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
@@ -109,9 +112,19 @@ class JoinCosts:
             for i, alternatives in enumerate(self.problem.inputs)
         )
 
+    @cached_property
+    def have_one_rate(self) -> bool:
+        """Whether all plans of the same inputs have the same rate."""
+        if self.problem.value is not None:
+            return False  # state depends on how far progress is behind as well, which rates do not tell
+        granules = {alternatives[0].estimate.g for alternatives in self.problem.inputs}
+        return len(granules) == 1 and all(len(leaves) == 1 for leaves in self.leaves)
+
     def joined(self, one: JoinTree, other: JoinTree) -> JoinTree:
         """The join of two plans."""
         self.priced += 1
+        if self.problem.value is not None:
+            return self._valued(one, other, self.problem.value)
         pair = self._pair(one.inputs, other.inputs)
         s, t = one.estimate, other.estimate
         known = pair.priced.get((id(s), id(t)))
@@ -133,11 +146,18 @@ class JoinCosts:
 
     def node(self, tree: JoinTree) -> Node:
         """A plan as a subplan."""
-        if tree.sides is None:
-            assert tree.node is not None
+        if tree.node is not None:
             return tree.node
+        assert tree.sides is not None
         one, other = tree.sides
         return self.problem.join(one.inputs, other.inputs, self.node(one), self.node(other))
+
+    def _valued(self, one: JoinTree, other: JoinTree, value: Callable[[Estimate], float]) -> JoinTree:
+        """As the cost model estimates the subplan."""
+        node = self.problem.join(one.inputs, other.inputs, self.node(one), self.node(other))
+        estimate = self.problem.model.estimate(node)
+        cost = one.cost + other.cost + value(estimate)
+        return JoinTree(one.inputs | other.inputs, estimate, cost, (one, other), node)
 
     def _price(self, pair: _Pair, s: Estimate, t: Estimate) -> tuple[Estimate, float]:
         output = self._output(pair, s, t)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from midstream.optimizer.search.connected_pairs import cheapest_by_pairs, pairs_within
-from midstream.optimizer.search.greedy import CRITERIA, greedy
+from midstream.optimizer.search.greedy import OTHER_CRITERIA, greedy, lowest_cost
 from midstream.optimizer.search.join_costs import JoinCosts, JoinTree, undominated
 from midstream.optimizer.search.join_graph import JoinGraph, Products
 from midstream.optimizer.search.join_problem import Alternative, JoinProblem
@@ -84,16 +84,17 @@ def _search(
     costs: JoinCosts, graph: JoinGraph, best: Trees, limit: int, rng: random.Random
 ) -> Iterator[tuple[Trees, bool]]:
     """Gives what is best so far, and whether it is best of all."""
+    found = yield from _meanwhile(greedy(costs, graph, lowest_cost), best)
+    best = undominated([*best, *found])
     pairs = yield from _meanwhile(pairs_within(graph, limit), best)
-    criteria = CRITERIA if pairs is None else CRITERIA[:1]
-    for criterion in criteria:
-        found = yield from _meanwhile(greedy(costs, graph, criterion), best)
-        best = undominated([*best, *found])
     if pairs is not None:
         # What costs more than a greedy order leads to nothing better.
         table = yield from _meanwhile(cheapest_by_pairs(costs, pairs, best[0].cost), best)
         yield undominated([*best, *table.get(costs.problem.every, [])]), True
         return
+    for criterion in OTHER_CRITERIA:
+        found = yield from _meanwhile(greedy(costs, graph, criterion), best)
+        best = undominated([*best, *found])
     sequence = leaves(best[0])
     while True:
         table = yield from _meanwhile(cheapest_in_sequence(costs, graph, sequence), best)

@@ -3,7 +3,7 @@ check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,7 +85,8 @@ class JoinProblem:
 
     Of each input there are one or more plans that mean the same, and of which none is beaten by another one:
     the cheaper ones give more elements. Each has the same columns, and no name occurs in two inputs. `given`
-    is a join order that is there already.
+    is a join order that is there already. `value` tells what an operator adds to the cost of a plan, if that
+    is not its processing; then pairs take longer to price.
     """
 
     inputs: tuple[tuple[Alternative, ...], ...]
@@ -93,6 +94,7 @@ class JoinProblem:
     columns: tuple[str, ...]
     model: CostModel
     given: Shape | None = None
+    value: Callable[[Estimate], float] | None = None
 
     @property
     def every(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
-from midstream.optimizer.rules import BAGS, RULES, WINDOWS, Rule, Stage, flat
+from midstream.optimizer.rules import BAGS, JOINS, RULES, WINDOWS, Rule, Stage, flat
 from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
@@ -21,7 +21,7 @@ from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Equivalence
 
-PROVING: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS)
+PROVING: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS)
 """The rules that proofs use: not those that take back what others do."""
 
 STEPS = 1_500

@@ -17,12 +17,12 @@ class Simplifier:
     """Applies simplifying rules, inputs before consumers. What a subplan becomes is found once."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._rules = tuple(rules)
+        self.rules = tuple(rules)
         self._known: dict[Node, Simplified] = {}
 
     def simplify(self, node: Node, stays: Container[Node] = ()) -> Simplified:
         """A subplan to which no rule applies any more, down to those that stay as they are."""
-        if not self._rules or node in stays:
+        if not self.rules or node in stays:
             return node, ()
         if node not in self._known:
             self._known[node] = self._simplify(node, stays)
@@ -36,7 +36,7 @@ class Simplifier:
             inputs.append(simple)
             steps += (step.below(number) for step in below)
         node = node.with_inputs(tuple(inputs))
-        for rule in self._rules:
+        for rule in self.rules:
             for result in apply(rule, node):
                 simple, further = self.simplify(result, stays)
                 return simple, (*steps, Step(rule.name, (), node, result, rule.equation), *further)

@@ -89,7 +89,7 @@ class SearchTogether(Search):
         )
         self._together = CheapestTogether(self._memo, self._model, self._running)
 
-    def _begin(self, rules: Sequence[Rule | Stage]) -> dict[str, Node]:
+    def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Let the memo know the plan as it is and simplified, and all that runs."""
         plan = logical_plan(self._plan)
         for root in (root for each in (*self._beside, plan) for root in each.outputs.values()):
@@ -97,10 +97,12 @@ class SearchTogether(Search):
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
             self._memo.equate(root, rewritten, (*simplifying, *linking))
-        return dict(plan.outputs)
+            yield
+        self._start = dict(plan.outputs)
 
-    def _steps(self) -> Iterator[None]:
+    def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Optimize each output, explore all together, then compare."""
+        yield from self._begin(rules)
         for search in self._alone.values():
             while not search.advance():
                 yield

@@ -7,6 +7,7 @@ from random import Random
 
 from midstream.optimizer.rules.rule import ANY, Shape
 from midstream.optimizer.verification.conditions import aggregate, computed, condition, matching
+from midstream.optimizer.verification.declaring import declared
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import (
     Aggregate,
@@ -45,6 +46,9 @@ Names = tuple[str, ...]
 TRIES = 200
 """How often something is drawn that does not fit together before a shape is given up."""
 
+DECLARED = 0.3
+"""How many of them have streams with declared keys and references."""
+
 FRESH = "xyzuvwabcdefghijklmnopq"
 """Names of columns, in the order in which they are used."""
 
@@ -73,7 +77,8 @@ class Subplans:
         for _ in range(TRIES):
             self._made, self._used, self._streams = {}, [], 0
             try:
-                return self.draw(shape, None, 1)
+                node = self.draw(shape, None, 1)
+                return declared(self.random, node) if self.random.random() < DECLARED else node
             except MidstreamError as error:
                 reason = error
         raise PlanError(f"no subplan of the shape was found; the last try: {reason}")

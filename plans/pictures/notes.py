@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import (
+    dependencies,
     has_arrival_order,
     has_ordered_ends,
+    inclusions,
     is_chronon_stream,
+    is_duplicate_free,
+    is_start_preserving,
     keys,
+    lasting_keys,
     logical,
+    longest_validity,
 )
+from midstream.plans.values.streams import FOREVER
 
 
 class Notes(NamedTuple):
@@ -22,23 +29,38 @@ class Notes(NamedTuple):
     >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer", bidder="integer?").window(60)
     >>> print("; ".join(Notes(bids.node).lines()))
-    not snapshot-reducible, ends ordered; (item integer, bidder integer null)
+    not snapshot-reducible, ends ordered, valid for 60 chronons at most; (item integer, bidder integer null)
     >>> print("; ".join(Notes(bids.group_by("item").aggregate(n=count()).node).lines()))
-    snapshot-reducible; key (item); (item integer, n integer)
+    snapshot-reducible, valid for 60 chronons at most; key (item); (item integer, n integer)
     """
 
     node: Node
 
     def lines(self) -> tuple[str, ...]:
-        """The properties that hold, the keys and the columns, as one would say it."""
+        """The properties that hold, what is known of the columns, and the columns, as one would say it."""
         node = self.node
+        longest = longest_validity(node)
         held = [
             ("" if logical(node).is_snapshot_reducible else "not ") + "snapshot-reducible",
             *(["chronons"] if is_chronon_stream(node) else []),
             *(["ends ordered"] if has_ordered_ends(node) else []),
             *(["in order of arrival"] if has_arrival_order(node) else []),
+            *(
+                [f"valid for {longest} chronons at most"]
+                if 1 < (longest := longest_validity(node)) < FOREVER
+                else []
+            ),
         ]
-        return (", ".join(held), *_key_lines(keys(node)), str(node.schema))
+        once = [f"{line} for all time" for line in _key_lines(lasting_keys(node))]
+        return (", ".join(held), *_key_lines(keys(node)), *once, *self._told(), str(node.schema))
+
+    def _told(self) -> Iterator[str]:
+        """The dependencies that no key tells, and the inclusions that are declared."""
+        known = keys(self.node)
+        for one in dependencies(self.node):
+            if not any(key <= one.columns for key in known):
+                yield str(one)
+        yield from (str(one) for one in inclusions(self.node) if one.is_declared)
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -47,7 +69,26 @@ class Notes(NamedTuple):
             "chronons": is_chronon_stream(self.node),
             "ends_ordered": has_ordered_ends(self.node),
             "arrival_order": has_arrival_order(self.node),
+            "granule": self.node.granule,
+            "start_preserving": is_start_preserving(self.node),
+            "longest_validity": None if (longest := longest_validity(self.node)) == FOREVER else longest,
+            "duplicate_free": is_duplicate_free(self.node),
             "keys": [sorted(key) for key in keys(self.node)],
+            "lasting_keys": [sorted(key) for key in lasting_keys(self.node)],
+            "dependencies": [
+                {"columns": sorted(one.columns), "determines": sorted(one.determines)}
+                for one in dependencies(self.node)
+            ],
+            "inclusions": [
+                {
+                    "columns": list(one.columns),
+                    "of": one.of,
+                    "of_columns": list(one.of_columns),
+                    "over": list(map(str, one.over)),
+                    "declared": one.is_declared,
+                }
+                for one in inclusions(self.node)
+            ],
             "columns": [
                 {"name": column.name, "type": column.type.value, "nullable": column.nullable}
                 for column in self.node.schema

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from midstream.plans.algebra.operators import Relation, Source, Ties
+from midstream.plans.algebra.operators.declarations import Reference
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
     RelationDeclaration,
@@ -30,6 +32,7 @@ from midstream.plans.sql.syntax import (
     CreateStatement,
     DeriveStatement,
     DropStatement,
+    KeyClause,
     QueryStatement,
     SetStatement,
     Statement,
@@ -56,6 +59,9 @@ class Query:
     text: str
     places: Mapping[Node, Span] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+_Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 
 
 @dataclass(frozen=True)
@@ -264,13 +270,22 @@ class Catalog:
     def _named(self) -> dict[str, Named]:
         names = {
             key: Named(
-                Node(Source(one.name, one.schema, one.has_intervals)), name=one.name, time=one.ordered_by
+                Node(Source(one.name, one.schema, one.has_intervals, one.keys, self._references(one))),
+                name=one.name,
+                time=one.ordered_by,
             )
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
-            names[key] = Named(Node(Relation(one.name, one.schema, one.valid_from is None)), True, one.name)
+            relation = Relation(one.name, one.schema, one.valid_from is None, one.keys, self._references(one))
+            names[key] = Named(Node(relation), True, one.name)
         return names | {key: Named(one.node, name=one.name) for key, one in self._derived.items()}
+
+    def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
+        return {**self._streams, **self._relations}
+
+    def _references(self, declared: StreamDeclaration | RelationDeclaration) -> tuple[Reference, ...]:
+        return tuple(reference.counted_in(self.unit) for reference in declared.references)
 
     def _reads(self, tree: exp.Expr) -> frozenset[str]:
         # Not all names in a query are those of streams: columns and aliases may be called like one.
@@ -291,7 +306,12 @@ class Catalog:
 
     def _create(self, script: Script, statement: CreateStatement) -> None:
         self._require_new(script, statement.name, statement.at)
-        columns = tuple(self._column(script, clause) for clause in statement.columns)
+        primary = primary_key(script, statement)
+        columns = tuple(
+            replace(column, nullable=False) if is_in_key(clause, primary) else column
+            for clause in statement.columns
+            for column in (self._column(script, clause),)
+        )
         seen: set[str] = set()
         for clause in statement.columns:
             if clause.name.lower() in seen:
@@ -314,12 +334,27 @@ class Catalog:
                 raise script.fault(f"found the column {start} at both ends, expected two", period[1][1])
             relation = RelationDeclaration(statement.name, columns, start, stop, source, unit)
             self._require_columns(script, relation.schema, statement.at)
-            self._relations[key] = relation
+            self._relations[key] = self._constrained(script, statement, relation, primary)
         else:
             order = None if statement.order is None else self._timestamp(script, columns, *statement.order)
             stream = StreamDeclaration(statement.name, columns, order, source, unit)
             self._require_columns(script, stream.schema, statement.at)
-            self._streams[key] = stream
+            self._streams[key] = self._constrained(script, statement, stream, primary)
+
+    def _constrained(
+        self, script: Script, statement: CreateStatement, declared: _Declaration, primary: KeyClause | None
+    ) -> _Declaration:
+        """A stream or relation with its keys and references."""
+        constraints = Constraints(script, declared.name, declared.schema, declared.unit or self.declared_unit)
+        keys = tuple(constraints.key(clause) for clause in statement.keys)
+        return replace(
+            declared,
+            keys=keys,
+            primary_key=None if primary is None else keys[statement.keys.index(primary)].columns,
+            references=tuple(
+                constraints.reference(one, self._declared(), primary) for one in statement.references
+            ),
+        )
 
     def _time_unit(self, script: Script, word: str, at: Span) -> TimeUnit:
         try:
@@ -363,6 +398,11 @@ class Catalog:
             known = [one.name for table in tables for one in table.values()]
             raise script.unknown(kind, name, known, statement.at)
         users = [one.name for one in self._derived.values() if key in one.reads]
+        users += [
+            one.name
+            for one in self._declared().values()
+            if key in {reference.to.lower() for reference in one.references} - {one.name.lower()}
+        ]
         users += [query for query, reads in self._reading.items() if key in reads]
         if users:
             raise script.fault(f"{kind} {name} is still read by {', '.join(users)}", statement.at)

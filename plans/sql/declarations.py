@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.streams import FOREVER
 from midstream.plans.values.units import TimeUnit
 
 
@@ -32,12 +34,32 @@ class SourceClause:
 
 
 @dataclass(frozen=True)
+class ReferenceDeclaration:
+    """A reference as declared: as the operator has it, but that time is in nanoseconds; None is for all
+    time."""
+
+    columns: tuple[str, ...]
+    to: str
+    to_columns: tuple[str, ...]
+    nanoseconds: int | None = 0
+    is_enforced: bool = True
+
+    def counted_in(self, unit: TimeUnit) -> Reference:
+        """The same with time in chronons of a unit, rounded up."""
+        time = FOREVER if self.nanoseconds is None else -(-self.nanoseconds // unit.nanoseconds)
+        return Reference(self.columns, self.to, self.to_columns, time, self.is_enforced)
+
+
+@dataclass(frozen=True)
 class StreamDeclaration:
     """A stream as declared by CREATE STREAM.
 
     ordered_by   the column that holds an element's timestamp; without it, elements are stamped on arrival
     source       where it comes from, as far as the statement says
     unit         what integers count that its source has for timestamps; None where nothing says it
+    keys         which columns no two rows agree on
+    primary_key  the columns of the key that others refer to where they name none
+    references   to what its rows refer
 
     The timestamp is no part of the payload (thesis, Remark 7.1).
     """
@@ -47,6 +69,9 @@ class StreamDeclaration:
     ordered_by: str | None = None
     source: SourceClause | None = None
     unit: TimeUnit | None = None
+    keys: tuple[Key, ...] = ()
+    primary_key: tuple[str, ...] | None = None
+    references: tuple[ReferenceDeclaration, ...] = ()
 
     @property
     def has_intervals(self) -> bool:
@@ -66,6 +91,7 @@ class RelationDeclaration:
     valid_from, valid_to    the columns of a temporal relation that hold the period in which a row is valid;
                             both None where the relation is constant
     source, unit            as a stream's
+    keys, primary_key, references   the same
     """
 
     name: str
@@ -74,6 +100,9 @@ class RelationDeclaration:
     valid_to: str | None = None
     source: SourceClause | None = None
     unit: TimeUnit | None = None
+    keys: tuple[Key, ...] = ()
+    primary_key: tuple[str, ...] | None = None
+    references: tuple[ReferenceDeclaration, ...] = ()
 
     @cached_property
     def schema(self) -> Schema:

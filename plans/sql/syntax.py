@@ -5,6 +5,12 @@
     <extent>  NOW | UNBOUNDED | <value> | MIN <value>, MAX <value>
     <value>   a positive integer, with a unit of time where it is one
 
+    CREATE STREAM | RELATION <name> ( <part>, … ) …
+    <part>        <name> <type> [NOT NULL] [<key>] [REFERENCES …] | <key> ( <columns> ) <claim>
+                  | FOREIGN KEY ( <columns> ) REFERENCES <name> [( <columns> )] [WITHIN <value>] <claim>
+    <key>         PRIMARY KEY | UNIQUE [NULLS NOT DISTINCT]
+    <claim>       [FOR ALL TIME] [NOT ENFORCED]
+
 CQL's brackets may stand for WINDOW( ). An alias may stand before or after the window.
 
 Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
@@ -85,6 +91,30 @@ class ColumnClause(NamedTuple):
     at: Span
 
 
+class KeyClause(NamedTuple):
+    """PRIMARY KEY or UNIQUE, with its columns."""
+
+    columns: tuple[tuple[str, Span], ...]
+    is_primary: bool
+    nulls_agree: bool
+    is_lasting: bool
+    is_enforced: bool
+    at: Span
+
+
+class ReferenceClause(NamedTuple):
+    """FOREIGN KEY … REFERENCES. `to_columns` is None where they are not named; `within` is None where it is
+    not said, or FOR ALL TIME is."""
+
+    columns: tuple[tuple[str, Span], ...]
+    to: tuple[str, Span]
+    to_columns: tuple[tuple[str, Span], ...] | None
+    within: Value | None
+    is_lasting: bool
+    is_enforced: bool
+    at: Span
+
+
 class CreateStatement(NamedTuple):
     """CREATE STREAM or CREATE RELATION with columns.
 
@@ -98,6 +128,8 @@ class CreateStatement(NamedTuple):
     order: tuple[str, Span] | None
     period: tuple[tuple[str, Span], tuple[str, Span]] | None
     unit: tuple[str, Span] | None
+    keys: tuple[KeyClause, ...]
+    references: tuple[ReferenceClause, ...]
     at: Span
 
 
@@ -508,7 +540,7 @@ class _Statements(StreamSql.Parser):
                 self.raise_error("expected a query")
             return DeriveStatement(name, query, at)
         self._match_l_paren()
-        columns = tuple(self._parse_csv(self._parse_column_clause))
+        parts = [part for found in self._parse_csv(self._parse_part) for part in found]
         self._match_r_paren()
         source = order = period = unit = None
         while True:
@@ -526,7 +558,10 @@ class _Statements(StreamSql.Parser):
                 unit = self._parse_word()
             else:
                 break
-        return CreateStatement(is_relation, name, columns, source, order, period, unit, at)
+        columns = tuple(part for part in parts if isinstance(part, ColumnClause))
+        keys = tuple(part for part in parts if isinstance(part, KeyClause))
+        references = tuple(part for part in parts if isinstance(part, ReferenceClause))
+        return CreateStatement(is_relation, name, columns, source, order, period, unit, keys, references, at)
 
     def _parse_name(self) -> tuple[str, Span]:
         token = self._curr
@@ -541,6 +576,60 @@ class _Statements(StreamSql.Parser):
         if not self._advance_any(ignore_reserved=True):
             self.raise_error("expected a value")
         return token.text, Span(token.start, token.end)
+
+    def _parse_part(self) -> list[ColumnClause | KeyClause | ReferenceClause]:
+        """A column with what is said of it alone, or what is said of several."""
+        follows = self._next.text.upper() if self._next else ""
+        if self._is_word("FOREIGN KEY") and follows == "(":
+            start = self._curr.start
+            self._advance()
+            columns = self._parse_names()
+            if not self._words("REFERENCES"):
+                self.raise_error("expected REFERENCES")
+            return [self._parse_reference(columns, start)]
+        if (self._is_word("PRIMARY KEY") or self._is_word("UNIQUE")) and follows in ("(", "NULLS"):
+            return [self._parse_key(())]
+        column = self._parse_column_clause()
+        found: list[ColumnClause | KeyClause | ReferenceClause] = [column]
+        own = ((column.name, column.at),)
+        while self._is_word("PRIMARY KEY") or self._is_word("UNIQUE"):
+            found.append(self._parse_key(own))
+        start = self._curr.start if self._curr else column.at.start
+        while self._words("REFERENCES"):
+            found.append(self._parse_reference(own, start))
+        return found
+
+    def _parse_key(self, columns: tuple[tuple[str, Span], ...]) -> KeyClause:
+        """From PRIMARY KEY or UNIQUE on; without columns, they follow."""
+        at = Span(self._curr.start, self._curr.end)
+        is_primary = self._is_word("PRIMARY KEY")
+        self._advance()
+        nulls_agree = not is_primary and self._words("NULLS", "NOT", "DISTINCT")
+        columns = columns or self._parse_names()
+        is_lasting, is_enforced = self._parse_claim()
+        return KeyClause(columns, is_primary, nulls_agree, is_lasting, is_enforced, at)
+
+    def _parse_reference(self, columns: tuple[tuple[str, Span], ...], start: int) -> ReferenceClause:
+        """What follows REFERENCES."""
+        to = self._parse_name()
+        to_columns = self._parse_names() if self._curr and self._curr.text == "(" else None
+        within = self._parse_amount() if self._words("WITHIN") else None
+        at = Span(start, self._prev.end)
+        is_lasting, is_enforced = self._parse_claim()
+        if is_lasting and within is not None:
+            self.raise_error("found WITHIN and FOR ALL TIME, expected one of them", self._prev)
+        return ReferenceClause(columns, to, to_columns, within, is_lasting, is_enforced, at)
+
+    def _parse_names(self) -> tuple[tuple[str, Span], ...]:
+        self._match_l_paren()
+        names = tuple(self._parse_csv(self._parse_name))
+        self._match_r_paren()
+        return names
+
+    def _parse_claim(self) -> tuple[bool, bool]:
+        """Whether it is for all time, and whether it is enforced."""
+        is_lasting = self._words("FOR", "ALL", "TIME")
+        return is_lasting, not self._words("NOT", "ENFORCED")
 
     def _parse_column_clause(self) -> ColumnClause:
         name, at = self._parse_name()

@@ -63,6 +63,14 @@ class IntervalError(MidstreamError):
     """An element's validity is empty, is not made of integers, or is not a chronon where one was declared."""
 
 
+class DeclarationError(MidstreamError):
+    """An element breaks what is declared of its stream or relation: a key, or a reference.
+
+    Fix the source, drop the declaration, or give a dead-letter sink for what breaks it. Where the source is
+    known to keep it, declare it as not enforced, and nobody looks.
+    """
+
+
 class TieError(MidstreamError):
     """Rows that a window counts have the same timestamp, so that it is not defined which are the last.
 

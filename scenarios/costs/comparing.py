@@ -98,5 +98,5 @@ def _beside(name: str, setting: Setting, node: Node, expected: Estimate, measure
         setting,
         (signs * expected.rate, measured.rate),
         (expected.state, measured.state),
-        (expected.state, measured.state),
+        (expected.bytes, measured.bytes),
     )

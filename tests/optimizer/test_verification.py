@@ -27,6 +27,7 @@ from midstream.plans.algebra.operators import (
     Join,
     Leaf,
     Matching,
+    Source,
     Union,
 )
 from midstream.plans.algebra.physical import Physical
@@ -116,7 +117,7 @@ def test_a_search_may_be_ended() -> None:
 
 
 def test_a_guard_that_is_needed_and_one_that_is_not() -> None:
-    (guard,) = DISTINCT_BELOW_JOIN.guards
+    guard, _ = DISTINCT_BELOW_JOIN.guards
     check = verify_guard(DISTINCT_BELOW_JOIN, guard)
     assert check.answer is Answer.REFUTED
     assert check.rule == "distinct-below-join where not tells_pairs_apart"
@@ -156,6 +157,16 @@ def test_subplans_vary() -> None:
     assert any(isinstance(child.operator, Filter) for node in nodes for child in node.inputs)
     assert {len(node.inputs) for node in nodes} == {2, 3}
     assert {column.nullable for node in nodes for column in node.schema} == {True, False}
+
+
+def test_some_streams_have_keys_and_refer_to_others() -> None:
+    """Also such that a join has exactly one partner for each row."""
+    nodes = [Subplans(Random(seed)).of(Shape(Join, ANY, ANY)) for seed in range(400)]
+    leaves = [[one.operator for one in node.inputs if isinstance(one.operator, Source)] for node in nodes]
+    pairs = [(left, right) for left, right in (pair for pair in leaves if len(pair) == 2)]
+    assert any(left.references and right.keys for left, right in pairs)
+    assert any(left.keys and not right.keys for left, right in pairs)
+    assert any(not left.keys and not right.keys for left, right in pairs)
 
 
 def test_a_merge_that_forgets_a_condition_is_seen() -> None:

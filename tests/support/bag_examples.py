@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from midstream.optimizer.rules import ANY
+from row_examples import ROW_EXAMPLES, ZEROS, has_a_sign
+
+from midstream.optimizer.rules import ALL_STAGES, ANY, Rule, flat
 from midstream.optimizer.verification import Subplans
 from midstream.optimizer.verification.conditions import matching
+from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
@@ -19,7 +22,9 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.expressions import Expression
+from midstream.plans.expressions.operands import col, opaque
 from midstream.plans.values.errors import MidstreamError
 
 Drawn = Callable[[Random], Node]
@@ -151,6 +156,27 @@ def differences_of_each(draw: Drawing) -> Node:
     return over(together, over(minus, draw.first, taken), over(minus, draw.alike(), taken))
 
 
+def matching_twice(draw: Drawing) -> Node:
+    right = draw.other()
+    condition = draw.condition(draw.first, right)
+    lower, upper = (draw.one((SemiJoin(condition), AntiJoin(condition))) for _ in range(2))
+    return over(upper, over(lower, draw.first, right), right)
+
+
+def matching_of_each(draw: Drawing) -> Node:
+    right = draw.other()
+    condition = draw.condition(draw.first, right)
+    matching = draw.one((SemiJoin(condition), AntiJoin(condition)))
+    together = draw.one((Union(), *COMPARING, *MINUS))
+    return over(together, *(over(matching, rows, right) for rows in (draw.first, draw.alike())))
+
+
+def anti_joins(draw: Drawing) -> Node:
+    left, right = draw.others(2)
+    anti_join = AntiJoin(draw.condition(draw.first, left))
+    return over(anti_join, over(anti_join, draw.first, left), right)
+
+
 BAG_EXAMPLES: dict[str, Drawn] = {
     "difference-of-union": drawn(difference_of_union),
     "difference-of-unions": drawn(difference_of_unions),
@@ -170,5 +196,74 @@ BAG_EXAMPLES: dict[str, Drawn] = {
     "intersection-with-part": with_part(Intersection()),
     "difference-from-matching": drawn(difference_from_matching),
     "difference-above": drawn(differences_of_each),
+    "matching-twice": drawn(matching_twice),
+    "matching-above-each": drawn(matching_of_each),
+    "anti-joins-merging": drawn(anti_joins),
 }
 """By rule."""
+
+
+A, B = ZEROS
+C = stream("c", {"z": "integer", "y": "integer"}, intervals=True).select("z", "y", x=(col("z") - 0.5) * 0.0)
+K = stream("k", k="integer", intervals=True)
+SIGN = opaque(has_a_sign, ["x"], "boolean")
+
+
+def in_turn(one: Drawn, *examples: Stream) -> Drawn:
+    """What is drawn, and some in which an expression tells the zeros apart."""
+    return lambda random: random.choice(examples).node if random.random() < 0.3 else one(random)
+
+
+def told_apart(rule: Rule) -> tuple[Stream, ...]:
+    """Subplans of a rule's shape in which an expression tells the zeros apart."""
+    matched, joined = A.semi_join(K, on=SIGN), A.join(K, on=SIGN)
+    examples = (
+        A.select(w=SIGN).distinct(),
+        joined.distinct(),
+        A.distinct().select(w=SIGN).distinct(),
+        A.distinct().join(K, on=SIGN, columns=["k"]).distinct(),
+        K.join(A.distinct(), on=SIGN, columns=["k"]).distinct(),
+        K.semi_join(A, on=SIGN),
+        K.anti_join(A, on=SIGN),
+        K.semi_join(A.distinct(), on=SIGN),
+        K.anti_join(A.distinct(), on=SIGN),
+        matched.distinct(),
+        A.distinct().semi_join(K, on=SIGN),
+        A.distinct().join(K.distinct(), on=SIGN),
+        A.select("x", "y", w=SIGN).distinct(),
+        A.distinct().select("x", "y", w=SIGN),
+        A.group_by("y").aggregate(m=max_(SIGN)),
+        A.distinct().group_by("y").aggregate(m=max_(SIGN)),
+        *(
+            query
+            for other in (A.difference(B), A.strict_difference(B), A.intersection(B), A.max_union(B))
+            for query in (other.semi_join(K, on=SIGN), other.anti_join(K, on=SIGN))
+        ),
+        *(
+            query
+            for one, other in ((matched, B.semi_join(K, on=SIGN)), (matched, B))
+            for query in (one.difference(other), one.strict_difference(other), one.intersection(other))
+        ),
+        A.group_by("x").aggregate(n=count()).semi_join(K, on=SIGN),
+        matched.group_by("x").aggregate(n=count()),
+        A.strict_difference(matched),
+        joined.group_by("k").aggregate(n=count(), m=max_("y")),
+        joined.group_by("k").aggregate(m=max_("k")),
+        C.group_by("x", "y").aggregate(n=count()).group_by("y").aggregate(m=max_(SIGN)),
+    )
+    return tuple(query for query in examples if rule.shape.fits(query.node))
+
+
+def with_zeros(rule: Rule) -> Drawn:
+    """How subplans for a rule are drawn that must not tell equal rows apart."""
+    other = BAG_EXAMPLES.get(rule.name, lambda random: Subplans(random).of(rule.shape))
+    return in_turn(other, *told_apart(rule))
+
+
+BAG_EXAMPLES |= {
+    rule.name: with_zeros(rule)
+    for rule in flat(ALL_STAGES)
+    if rule.name not in ROW_EXAMPLES
+    and any(guard.__name__.endswith("_apart") for guard in rule.guards)
+    and told_apart(rule)
+}

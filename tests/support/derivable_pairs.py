@@ -138,7 +138,53 @@ DERIVABLE: Mapping[str, tuple[Stream, Stream]] = {
     "strict difference of duplicates": (A.strict_difference(B.distinct()), A.strict_difference(B)),
     "difference with itself": (A.union(B).difference(A.union(B)), A.difference(A)),
     "intersection by difference": (A.difference(A.difference(B)), A.intersection(B)),
+    "difference of a max union": (A.max_union(B).difference(B), A.difference(B)),
+    "the difference and what both have": (
+        A.difference(B).union(A.intersection(B)),
+        A.select("x", "y"),
+    ),
+    "a max union by differences": (A.difference(B).union(B), B.difference(A).union(A)),
+    "max union with a part": (A.max_union(A.difference(B)), A.select("x", "y")),
+    "intersection with a part": (A.intersection(A.difference(B)), A.difference(B)),
+    "those with a partner and those without": (
+        A.semi_join(R, on=[("x", "u")]).union(A.anti_join(R, on=[("x", "u")])),
+        A.select("x", "y"),
+    ),
+    "the same partner twice": (
+        A.semi_join(R, on=[("x", "u")]).semi_join(K, on=[("y", "u")]).semi_join(R, on=[("x", "u")]),
+        A.semi_join(K, on=[("y", "u")]).semi_join(R, on=[("x", "u")]),
+    ),
+    "no partner of either kind": (
+        A.anti_join(R, on=x == u).anti_join(R, on=y == u),
+        A.anti_join(R, on=(x == u) | (y == u)),
+    ),
     # Groups.
+    "different values as groups": (
+        A.group_by("x").aggregate(n=ms.count_distinct("y")),
+        A.select("x", "y").distinct().group_by("x").aggregate(n=ms.count("y")),
+    ),
+    "eager SUM": (
+        A.join(R, on=[("x", "u")]).group_by("x").aggregate(m=ms.sum_("y")),
+        A.group_by("x").aggregate(p=ms.sum_("y")).join(R, on=[("x", "u")])
+        .group_by("x").aggregate(m=ms.sum_("p")),
+    ),
+    "sum of a union": (
+        A.union(B).group_by("x").aggregate(m=ms.sum_("y")),
+        A.group_by("x").aggregate(p=ms.sum_("y"))
+        .union(B.group_by("x").aggregate(p=ms.sum_("y"))).group_by("x").aggregate(m=ms.sum_("p")),
+    ),
+    "semi-join below a grouping by its keys": (
+        A.group_by("x").aggregate(n=ms.count()).semi_join(R, on=[("x", "u")]),
+        A.semi_join(R, on=[("x", "u")]).group_by("x").aggregate(n=ms.count()),
+    ),
+    "anti-join below a difference": (
+        A.difference(B).anti_join(R, on=[("x", "u")]),
+        A.anti_join(R, on=[("x", "u")]).difference(B.anti_join(R, on=[("x", "u")])),
+    ),
+    "anti-join over union": (
+        A.union(B).anti_join(R, on=[("x", "u")]),
+        A.anti_join(R, on=[("x", "u")]).union(B.anti_join(R, on=[("x", "u")])),
+    ),
     "sum of sums": (
         A.group_by("x", "y").aggregate(p=ms.sum_("y")).group_by("x").aggregate(s=ms.sum_("p")),
         A.group_by("x").aggregate(s=ms.sum_("y")),
@@ -168,8 +214,8 @@ DERIVABLE: Mapping[str, tuple[Stream, Stream]] = {
         S.window(6).group_by("x").aggregate(m=ms.max_("y")),
     ),
     "filter and a partitioned window": (
-        S.last(2, by=["x"]).filter(x > 3),
-        S.filter(x > 3).last(2, by=["x"]),
+        S.last(2, by=["x"], ties="arrival").filter(x > 3),
+        S.filter(x > 3).last(2, by=["x"], ties="arrival"),
     ),
     "projection and a partitioned window": (
         S.last(2, by=["x"], ties="arrival").select("x", z=y + 1),

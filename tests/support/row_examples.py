@@ -75,6 +75,43 @@ def of(shape: Shape, other: Example | None = None) -> Example:
     return lambda random: other(random) if other and random.random() < 0.5 else Subplans(random).of(shape)
 
 
+def joined_unions(random: Random) -> Node:
+    """Joins with inputs that may be the same, of the same columns or not, under the same condition or not."""
+    p, q, r = (stream(name, {"x": "integer?", "y": "integer"}, intervals=True) for name in "pqr")
+    s, t = (stream(name, {"z": "integer?"}, intervals=True) for name in "st")
+    usual = {"on": [("x", "z")], "columns": ["x", "z"]}
+    other = {"on": [("y", "z")], "columns": ["x", "z"]}
+    lefts = random.choice(([p, q], [p, q, r], [p, p], [p, q.select("y", "x")], [p, q.select("x")]))
+    rights = random.choice(([s, s, s], [s, s, s], [s, t, s]))
+    unusual = random.random() < 0.2 and all("y" in left.schema for left in lefts)
+    ways = [usual, other if unusual else usual, usual]
+    first, *rest = (left.join(right, **way) for left, right, way in zip(lefts, rights, ways, strict=False))
+    return first.union(*rest).node
+
+
+def eliminated(random: Random) -> Node:
+    """Joins with what is made of the same rows, so that a row has a match, or with what has a key."""
+    rows = stream("s", {"x": "integer?", "y": "integer"}, intervals=True)
+    some = random.choice((rows, rows, rows.filter(col("y") == 1)))
+    values = random.choice((some, some, rows.filter(col("x") == 1))).select(u=col("x"), v=col("y"))
+    other, on = random.choice(
+        (
+            (values.select("u").distinct(), [("x", "u")]),
+            (values.group_by("u").aggregate(n=count()), [("x", "u")]),
+            (values.distinct(), [("x", "u"), ("y", "v")]),
+            (values.select("u"), [("x", "u")]),
+            (stream("t", {"u": "integer?"}, intervals=True).distinct(), [("x", "u")]),
+        )
+    )
+    columns = random.choice((["x", "y"], ["y"], ["u", "y"], ["y", "x"]))
+    sides = (some, other) if random.random() < 0.5 else (other, some)
+    return (
+        sides[0]
+        .join(sides[1], on=[pair if sides[0] is some else pair[::-1] for pair in on], columns=columns)
+        .node
+    )
+
+
 ROW_EXAMPLES: dict[str, Example] = {
     "filter-below-distinct": of(
         Shape(Filter, Shape(Distinct)), lambda random: filtered(random, ZEROS[0].distinct())
@@ -88,6 +125,10 @@ ROW_EXAMPLES: dict[str, Example] = {
     ),
     "projection-below-distinct": of(Shape(Project, Shape(Distinct)), projected),
     "projection-above-left": of(Shape(Join, Shape(Project, Shape(Join)))),
+    "left-join-elimination": eliminated,
+    "right-join-elimination": eliminated,
+    "join-as-semi-join": of(Shape(Join), eliminated),
+    "join-above-union": joined_unions,
     "projection-above-right": of(Shape(Join, Shape((Distinct, Filter)), Shape(Project, Shape(Join)))),
 }
 """By rule: how one is drawn."""

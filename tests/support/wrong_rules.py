@@ -284,7 +284,64 @@ def intersection_as_semi_join(node: Node) -> Node:
     return over(SemiJoin(equal), left, renamed)
 
 
+@wrong(
+    "intersection(A, union(B, C)) = union(intersection(A, B), intersection(A, C))",
+    Shape(Intersection, ANY, Shape(Union)),
+)
+def intersection_below_union(node: Node) -> Node:
+    """A row that all have once comes from both."""
+    left, union = node.inputs
+    return union.with_inputs(tuple(over(Intersection(), left, side) for side in union.inputs))
+
+
+@wrong("intersection(A - B, C) = intersection(A, C) - B", Shape(Intersection, Shape(Difference)))
+def difference_above_intersection(node: Node) -> Node:
+    """What is taken away of two is not taken away of one."""
+    difference, c = node.inputs
+    a, b = difference.inputs
+    return over(Difference(), over(Intersection(), a, c), b)
+
+
+@wrong("A - union(B, C) = union(A - B, A - C)", Shape(Difference, ANY, Shape(Union)))
+def difference_from_each(node: Node) -> Node:
+    """What B leaves C may take."""
+    left, union = node.inputs
+    return union.with_inputs(tuple(over(Difference(), left, side) for side in union.inputs))
+
+
+@wrong("strict(union(A, B), B) = A", Shape(StrictDifference, Shape(Union)))
+def strictly_added_and_taken(node: Node) -> Node | None:
+    """A's rows that B has go too."""
+    union, right = node.inputs
+    return union.inputs[0] if union.inputs[1:] == (right,) else None
+
+
+@wrong("strict(A, strict(A, B)) = intersection(A, B)", Shape(StrictDifference, ANY, Shape(StrictDifference)))
+def intersection_of_strict_differences(node: Node) -> Node | None:
+    """As often as A has it, not as the one that has it less often."""
+    left, lower = node.inputs
+    return over(Intersection(), *lower.inputs) if lower.inputs[0] == left else None
+
+
+@wrong("strict-difference(L, R) = anti-join(all columns are equal, L, R)", Shape(StrictDifference))
+def strict_difference_as_anti_join(node: Node) -> Node:
+    """Two unknown values are the same, and not equal."""
+    left, right = node.inputs
+    names = {name: f"{name}_" for name in right.schema.names}
+    renamed = over(Project(tuple((new, Col(old)) for old, new in names.items())), right)
+    return over(AntiJoin(conjunction(equality(old, new) for old, new in names.items())), left, renamed)
+
+
 # Semi-joins, anti-joins and joins.
+
+
+@wrong("semi-join(semi-join(S, L), R) = semi-join(S, union(L, R))", Shape(SemiJoin, Shape(SemiJoin)))
+def semi_joins_merged(node: Node) -> Node | None:
+    """A match in both is wanted, not in either."""
+    lower, right = node.inputs
+    left = lower.inputs[1]
+    same = lower.operator == node.operator and left.schema == right.schema
+    return over(node.operator, lower.inputs[0], over(Union(), left, right)) if same else None
 
 
 @wrong("semi-join(L, R) = project(join(L, R))", Shape(SemiJoin))
@@ -426,3 +483,30 @@ def max_pushed_with_duplicates_on_the_other_side(node: Node) -> Node | None:
 def aggregate_below_union(node: Node) -> Node:
     """A group with rows of both sides comes twice."""
     return on_each(node)
+
+
+@wrong("avg(union(L, R)) = avg(union(avg(L), avg(R)))", Shape(Aggregate, Shape(Union)))
+def mean_of_means(node: Node) -> Node | None:
+    """The sides have different numbers of rows."""
+    grouping, union = node.operator, node.inputs[0]
+    assert isinstance(grouping, Aggregate)
+    if any(call.function not in ("avg", "count") or call.distinct for _, call in grouping.calls):
+        return None
+    above = tuple((n, AggregateCall(call.function, Col(n))) for n, call in grouping.calls)
+    sides = (over(grouping, side) for side in union.inputs)
+    return over(Aggregate(grouping.keys, above), over(Union(), *sides))
+
+
+@wrong("sum(x, join(L, R)) = sum(x, join(L, aggregate(by J, R)))", Shape(Aggregate, Shape(Join)))
+def eager_without_count(node: Node) -> Node | None:
+    """A row of L counts as often as it has partners."""
+    grouping, join = node.operator, node.inputs[0].operator
+    assert isinstance(grouping, Aggregate)
+    assert isinstance(join, Join)
+    left, right = node.inputs[0].inputs
+    read = {*grouping.keys, *join.condition.columns()}
+    names = tuple(name for name in right.schema.names if name in read)
+    if not names or any(call.columns() & {*right.schema.names} for _, call in grouping.calls):
+        return None
+    columns = tuple(name for name in join.columns if name in (*left.schema.names, *names))
+    return over(grouping, over(Join(join.condition, columns), left, over(Aggregate(names, ()), right)))

@@ -6,6 +6,7 @@ Why      Whether op has a row depends on which rows L and R have, not on how oft
          of projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it
          does not hold of the difference, and of aggregates only sometimes.
 Gain     With: less to do and to keep for op. Without: an operator with state less.
+Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   ours
 """
 
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -27,6 +29,7 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, StrictDifference)
 """Operators that have a row or not by which rows their inputs have."""
@@ -35,13 +38,18 @@ ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, 
 def match_added(node: Node) -> Iterable[int]:
     """The inputs that may have duplicates."""
     (below,) = node.inputs
-    return [place for place, child in enumerate(below.inputs) if not is_set(child)]
+    return [place for place, child in enumerate(below.inputs) if not is_duplicate_free(child)]
 
 
 def rewrite_added(node: Node, place: int) -> Node:
     """With a duplicate elimination at that place."""
     (below,) = node.inputs
     return _with_input(node, place, distinct(below.inputs[place]))
+
+
+def tells_no_equal_rows_apart(node: Node, place: int) -> bool:
+    """Whether the operator asks equal rows alike, of which one is kept."""
+    return asks_equal_rows_alike(node.inputs[0])
 
 
 def match_first(node: Node) -> Iterable[int]:
@@ -71,6 +79,7 @@ INNER_DISTINCT_ADDED = Rule(
     equation="distinct(op(L, R)) = distinct(op(distinct(L), R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH)),
     match=match_added,
+    guards=(tells_no_equal_rows_apart,),
     rewrite=rewrite_added,
 )
 
@@ -79,6 +88,7 @@ LEFT_DISTINCT_DROPPED = Rule(
     equation="distinct(op(distinct(L), R)) = distinct(op(L, R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH, Shape(Distinct))),
     match=match_first,
+    guards=(tells_no_equal_rows_apart,),
     rewrite=rewrite_dropped,
 )
 
@@ -87,5 +97,6 @@ RIGHT_DISTINCT_DROPPED = Rule(
     equation="distinct(op(L, distinct(R))) = distinct(op(L, R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH, ANY, Shape(Distinct))),
     match=match_second,
+    guards=(tells_no_equal_rows_apart,),
     rewrite=rewrite_dropped,
 )

@@ -6,6 +6,7 @@ Why      The smallest and the largest value, and whatever is asked of different 
          and without duplicates.
 Gain     With: the groups get fewer rows. Without: an operator with state less.
 Guard    Sums, counts and means notice how often a row is there.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   ours, by (8.5) and (8.15)
 """
 
@@ -13,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 from midstream.plans.expressions.aggregates import AggregateCall
 
 
 def match_added(node: Node) -> Iterable[Node]:
     """What is below, if it may have duplicates."""
-    return [below for below in node.inputs if not is_set(below)]
+    return [below for below in node.inputs if not is_duplicate_free(below)]
 
 
 def match_dropped(node: Node) -> Iterable[Node]:
@@ -41,6 +44,11 @@ def takes_equal_values_once(call: AggregateCall) -> bool:
     return call.distinct or call.function in ("min", "max")
 
 
+def tell_no_equal_rows_apart(node: Node, below: Node) -> bool:
+    """Whether the operator asks equal rows alike, of which one is kept."""
+    return asks_equal_rows_alike(node)
+
+
 def rewrite_added(node: Node, below: Node) -> Node:
     """With a duplicate elimination."""
     return node.with_inputs((distinct(below),))
@@ -56,7 +64,7 @@ GROUPED_DISTINCT_ADDED = Rule(
     equation="aggregate(f(x), S) = aggregate(f(x), distinct(S))",
     shape=Shape(Aggregate),
     match=match_added,
-    guards=(take_equal_values_once,),
+    guards=(take_equal_values_once, tell_no_equal_rows_apart),
     rewrite=rewrite_added,
 )
 
@@ -65,6 +73,6 @@ GROUPED_DISTINCT_DROPPED = Rule(
     equation="aggregate(f(x), distinct(S)) = aggregate(f(x), S)",
     shape=Shape(Aggregate, Shape(Distinct)),
     match=match_dropped,
-    guards=(take_equal_values_once,),
+    guards=(take_equal_values_once, tell_no_equal_rows_apart),
     rewrite=rewrite_dropped,
 )

@@ -5,6 +5,7 @@
 Why      Rows that agree on a key are the same row, so that each row of the output comes from one only.
 Gain     Below: fewer rows to compute. Above: smaller rows to keep.
 Guard    A projection that drops a column makes one row of different ones: once above, often below.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
 Source   ours, by (8.2) and (8.5)
 """
 
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import distinct, is_set
+from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Project
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match_below(node: Node) -> Iterable[Node]:
@@ -25,7 +28,12 @@ def match_below(node: Node) -> Iterable[Node]:
 
 def tells_rows_apart(node: Node, projection: Node) -> bool:
     """Whether different rows stay different: else the projection makes duplicates."""
-    return is_set(rewrite_below(node, projection))
+    return is_duplicate_free(rewrite_below(node, projection))
+
+
+def tells_no_equal_rows_apart(node: Node, projection: Node) -> bool:
+    """Whether the operator asks equal rows alike, of which one is kept."""
+    return asks_equal_rows_alike(projection)
 
 
 def rewrite_below(node: Node, projection: Node) -> Node:
@@ -40,7 +48,7 @@ def match_above(node: Node) -> Iterable[Node]:
 
 def makes_no_duplicates(node: Node, projection: Node) -> bool:
     """Whether different rows stay different: else the projection gives duplicates."""
-    return is_set(projection)
+    return is_duplicate_free(projection)
 
 
 def rewrite_above(node: Node, projection: Node) -> Node:
@@ -53,7 +61,7 @@ DISTINCT_BELOW_PROJECTION = Rule(
     equation="distinct(project(S)) = project(distinct(S))",
     shape=Shape(Distinct, Shape(Project)),
     match=match_below,
-    guards=(tells_rows_apart,),
+    guards=(tells_rows_apart, tells_no_equal_rows_apart),
     rewrite=rewrite_below,
 )
 
@@ -62,6 +70,6 @@ DISTINCT_ABOVE_PROJECTION = Rule(
     equation="project(distinct(S)) = distinct(project(S))",
     shape=Shape(Project, Shape(Distinct)),
     match=match_above,
-    guards=(makes_no_duplicates,),
+    guards=(makes_no_duplicates, tells_no_equal_rows_apart),
     rewrite=rewrite_above,
 )

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import is_set
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -26,7 +26,7 @@ def match(node: Node) -> Iterable[Node]:
 
 def has_no_duplicates(node: Node, below: Node) -> bool:
     """Whether what is below has a key: without, it may have a row twice."""
-    return is_set(below)
+    return is_duplicate_free(below)
 
 
 def rewrite(node: Node, below: Node) -> Node:

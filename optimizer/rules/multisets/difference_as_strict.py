@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import is_set
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, StrictDifference
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -25,7 +25,7 @@ def match(node: Node) -> Iterable[Node]:
 
 def is_of_a_set(node: Node, left: Node) -> bool:
     """Whether the left side has no row twice: of two, the difference may leave one."""
-    return is_set(left)
+    return is_duplicate_free(left)
 
 
 def rewrite_as_strict(node: Node, left: Node) -> Node:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.duplicates import is_set
-from midstream.optimizer.rules.multisets.columns import (
+from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
     compared_columns,
@@ -25,6 +24,7 @@ from midstream.optimizer.rules.multisets.columns import (
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Intersection, SemiJoin
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def match_intersection(node: Node) -> Iterable[Node]:
@@ -34,7 +34,7 @@ def match_intersection(node: Node) -> Iterable[Node]:
 
 def is_of_a_set(node: Node, left: Node) -> bool:
     """Whether the left side has no row twice: R may have it once."""
-    return is_set(left)
+    return is_duplicate_free(left)
 
 
 def rewrite_as_semi_join(node: Node, left: Node) -> Node:
@@ -53,7 +53,7 @@ def match_semi_join(node: Node) -> Iterable[Pairs]:
 
 def keeps_a_set(node: Node, pairs: Pairs) -> bool:
     """Whether the left side has no row twice: R may have it once."""
-    return is_set(node.inputs[0])
+    return is_duplicate_free(node.inputs[0])
 
 
 def tells_unknown(node: Node, pairs: Pairs) -> bool:

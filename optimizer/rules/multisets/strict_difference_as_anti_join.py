@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.multisets.columns import (
+from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
     compared_columns,

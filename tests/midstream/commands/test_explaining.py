@@ -214,3 +214,21 @@ def test_assumed_lengths_are_those_of_the_windows() -> None:
         [64.0, 600.0, 0.6]
     )
     assert found.stream(table.node).always == 1000.0
+
+
+def test_a_stage_says_what_is_read_above_and_which_regions_there_are() -> None:
+    rows = stream("s", x="integer", y="integer", z="integer").window(5)
+    plan = rows.filter(col("y") > 1).select("x").plan()
+    explanation = explain(plan)
+    stage = explanation.logical
+    source, window, filter_, project = plan.nodes
+    assert [stage.notes(node)[0] for node in (source, window, filter_)] == [
+        "read above: x, y",
+        "read above: x, y",
+        "read above: x",
+    ]
+    assert not stage.notes(project)[0].startswith("read above")
+    told = stage.as_dict()
+    assert told["regions"] == [[2, 3]]
+    assert [node["read_above"] for node in told["nodes"]] == [["x", "y"], ["x", "y"], ["x"], ["x"]]
+    assert "read above: x" in explanation.text()

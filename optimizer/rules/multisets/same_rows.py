@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain, count
+from collections.abc import Mapping
 
+from midstream.optimizer.rules.names import unused
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
@@ -21,13 +21,6 @@ from midstream.plans.values.schema import Schema
 
 Pairs = Mapping[str, tuple[str, bool]]
 """By a left column: the right one that it is compared with, and whether unknown counts as a value there."""
-
-
-def unused(name: str, taken: Iterable[str]) -> str:
-    """A name that is not taken: this one, or with a number behind."""
-    names = {*taken}
-    candidates = chain([name], (f"{name}_{number}" for number in count(1)))
-    return next(each for each in candidates if each not in names)
 
 
 def under_other_names(left: Schema, right: Node) -> tuple[Node, Expression]:

@@ -1,0 +1,47 @@
+"""Python files of users. An error of their own code is theirs, but no reason for a long traceback."""
+
+from __future__ import annotations
+
+import runpy
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from midstream.io.new_file import is_special
+from midstream.io.text_file import read_text
+from midstream.plans.values.errors import InputFileError, MidstreamError
+
+
+def definitions(path: Path) -> dict[str, Any]:
+    """Run a file; gives what it defines.
+
+    Raises   InputFileError where it cannot be read; MidstreamError, with the line, where it fails.
+    """
+    # Python would wait for the second end of a pipe, and read a file without end.
+    if is_special(path):
+        raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
+    read_text(path)
+    with running(path):
+        return runpy.run_path(str(path))
+
+
+@contextmanager
+def running(path: Path) -> Iterator[None]:
+    """Where code of a file runs: its errors tell the file and the line."""
+    try:
+        yield
+    except MidstreamError:
+        raise
+    except OSError as error:
+        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
+    except Exception as error:
+        line = _line_in(path, error)
+        raise MidstreamError(f"{path}{line}: {type(error).__name__}: {error}") from error
+
+
+def _line_in(path: Path, error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f", line {lines[-1]}" if lines else ""

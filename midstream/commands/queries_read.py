@@ -1,0 +1,39 @@
+"""The queries that a second file has: over declarations of its own, or over those of the first one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from midstream.commands import options
+from midstream.plans.values.errors import MidstreamError
+
+if TYPE_CHECKING:
+    from midstream.plans.sql import Catalog, Query
+
+
+def is_plan_file(path: str) -> bool:
+    """Whether a file holds a plan in JSON, by its name."""
+    return Path(path).suffix.lower() == ".json"
+
+
+def only(queries: list[Query], script: str, what_for: str) -> Query:
+    """The one query of a script."""
+    if len(queries) != 1:
+        name = "standard input" if script == "-" else script
+        raise MidstreamError(f"{name}: found {len(queries)} queries, expected one to {what_for}")
+    return queries[0]
+
+
+def queries_over(path: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
+    """The queries of a script: over its own declarations where it has some, else over those of a catalog."""
+    from midstream.commands.running import read_script
+    from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse
+
+    text = read_script(path)
+    if not any(isinstance(one, CreateStatement | SetStatement) for one in parse(text)):
+        return catalog.execute(text.text, text.name)
+    own, queries = options.read(path, unit, functions)
+    if own.unit != catalog.unit:
+        raise MidstreamError(f"{path}: found time in {own.unit.name}, expected {catalog.unit.name}")
+    return queries

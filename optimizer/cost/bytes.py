@@ -1,0 +1,76 @@
+"""How many bytes what an operator keeps takes: as the Box contract measures it, by objects of CPython.
+
+An element is a tuple of two timestamps and a payload. The sizes of values follow from a sample where there is
+one, else from the types of the columns.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+
+from midstream.optimizer.cost.column_facts import Facts
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Estimate, times
+from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.values.schema import Schema, Type
+
+INTEGER = float(sys.getsizeof(1))
+SIZES = {
+    Type.INTEGER: INTEGER,
+    Type.FLOAT: float(sys.getsizeof(1.5)),
+    Type.STRING: float(sys.getsizeof("a" * 10)),
+    Type.BOOLEAN: float(sys.getsizeof(True)),
+    Type.ANY: INTEGER,
+}
+"""Of values of which nothing is known but their type."""
+
+
+def kept_bytes(costing: Costing, output: Estimate) -> float:
+    """What the elements take that an operator keeps: those of its inputs, and results that wait."""
+    work, node = output.work, costing.node
+    if not work.state:
+        return 0.0
+    others = costing.inputs[-1]
+    mine = row_bytes(costing.schemas[0], costing.inputs[0].facts)
+    operator = costing.operator
+    if isinstance(operator, Aggregate):
+        # Of a row, its group and the values of the arguments.
+        arguments = (call.argument for _, call in operator.calls)
+        read = [name for argument in arguments if argument is not None for name in sorted(argument.columns())]
+        schema, facts = costing.schemas[0], costing.inputs[0].facts
+        mine = _tuple(_value(schema, facts, name) for name in (*operator.keys, *read))
+    return math.fsum(
+        (
+            times(work.state - work.waiting - work.other, element_bytes(mine)),
+            times(work.other, element_bytes(row_bytes(costing.schemas[-1], others.facts))),
+            times(work.waiting, element_bytes(row_bytes(node.schema, output.facts))),
+        )
+    )
+
+
+def element_bytes(payload: float) -> float:
+    """An element with a payload of so many bytes."""
+    return sys.getsizeof((0, 0, ())) + 2 * INTEGER + payload
+
+
+def row_bytes(schema: Schema, facts: Facts) -> float:
+    """A row of a schema: the tuple and its values.
+
+    >>> row_bytes(Schema.of(x="integer", y="float"), {}) == sys.getsizeof((1, 1.5)) + 28 + 24
+    True
+    """
+    return _tuple(_value(schema, facts, name) for name in schema.names)
+
+
+def _tuple(values: Iterable[float]) -> float:
+    sizes = list(values)
+    return sys.getsizeof(()) + 8 * len(sizes) + math.fsum(sizes)
+
+
+def _value(schema: Schema, facts: Facts, name: str) -> float:
+    known = facts.get(name)
+    if known is not None and known.sample is not None and known.sample.rows:
+        return known.sample.value_bytes(known.name)
+    return SIZES[schema[name].type]

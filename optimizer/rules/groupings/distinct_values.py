@@ -1,0 +1,108 @@
+"""Aggregate different values by eliminating duplicates first, or the reverse.
+
+    aggregate(by K, f(distinct x), S)  =  aggregate(by K, f(x), distinct(project(K, x, S)))
+
+Why      Of each group, every different value is left once.
+Gain     The duplicate elimination can be shared, and pushed down; without it there is one operator with
+         state.
+Guard    Of other functions, duplicates are counted. Where several columns are read, a value of one is left as
+         often as there are values of the other beside it.
+Source   ours, by (8.5) and (8.15)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
+from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.names import unused
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate, Distinct, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Col, Expression
+
+Values = dict[Expression, str]
+"""By what is aggregated: the name of the column that it becomes."""
+
+
+def match_values(node: Node) -> Iterable[Values]:
+    """What is aggregated, if different values are wanted of something."""
+    grouping = _grouping(node)
+    values: Values = {}
+    for name, call in grouping.calls:
+        if call.argument is not None and call.argument not in values:
+            values[call.argument] = unused(name, [*grouping.keys, *values.values()])
+    return [values] if any(call.distinct for _, call in grouping.calls) else []
+
+
+def are_of_different_values(node: Node, values: Values) -> bool:
+    """Whether no function notices duplicates."""
+    return all(takes_equal_values_once(call) for _, call in _grouping(node).calls)
+
+
+def read_one_value(node: Node, values: Values) -> bool:
+    """Whether all functions are of the same; or else of keys, of which there is one value in a group."""
+    keys = {*_grouping(node).keys}
+    return sum(not value.columns() <= keys for value in values) <= 1
+
+
+def rewrite_as_distinct(node: Node, values: Values) -> Node:
+    """The same functions of rows that are different."""
+    grouping = _grouping(node)
+    read = (*((key, Col(key)) for key in grouping.keys), *((name, value) for value, name in values.items()))
+    calls = tuple((name, _of_column(call, values)) for name, call in grouping.calls)
+    return Node(Aggregate(grouping.keys, calls), (distinct(Node(Project(read), node.inputs)),))
+
+
+def _of_column(call: AggregateCall, values: Values) -> AggregateCall:
+    argument = None if call.argument is None else Col(values[call.argument])
+    return replace(call, argument=argument, distinct=False)
+
+
+def match_rows(node: Node) -> Iterable[Node]:
+    """The duplicate elimination, if functions notice duplicates, each of a value."""
+    calls = [call for _, call in _grouping(node).calls]
+    have_values = all(call.argument is not None for call in calls)
+    return node.inputs if have_values and not all(map(takes_equal_values_once, calls)) else []
+
+
+def are_all_columns(node: Node, below: Node) -> bool:
+    """Whether rows of one group that have the same value are the same row: each function reads the only
+    column that is no key."""
+    grouping = _grouping(node)
+    others = [name for name in below.schema.names if name not in grouping.keys]
+    return all([call.argument] == [Col(name) for name in others] for _, call in grouping.calls)
+
+
+def rewrite_without(node: Node, below: Node) -> Node:
+    """The functions of different values."""
+    grouping = _grouping(node)
+    calls = tuple((name, replace(call, distinct=True)) for name, call in grouping.calls)
+    return Node(Aggregate(grouping.keys, calls), below.inputs)
+
+
+def _grouping(node: Node) -> Aggregate:
+    assert isinstance(node.operator, Aggregate)
+    return node.operator
+
+
+DIFFERENT_VALUES_AS_DISTINCT = Rule(
+    name="different-values-as-distinct",
+    equation="aggregate(by K, f(distinct x), S) = aggregate(by K, f(x), distinct(project(K, x, S)))",
+    shape=Shape(Aggregate),
+    match=match_values,
+    guards=(are_of_different_values, read_one_value),
+    rewrite=rewrite_as_distinct,
+)
+
+DISTINCT_AS_DIFFERENT_VALUES = Rule(
+    name="distinct-as-different-values",
+    equation="aggregate(by K, f(x), distinct(S)) = aggregate(by K, f(distinct x), S)",
+    shape=Shape(Aggregate, Shape(Distinct)),
+    match=match_rows,
+    guards=(are_all_columns,),
+    rewrite=rewrite_without,
+)

@@ -1,0 +1,96 @@
+"""Group the side of a join that is aggregated before it is joined.
+
+    aggregate(by K, f(x), join(L, R))  =  aggregate(by K, g(y), join(aggregate(by J, f(x) as y, L), R))
+
+where J are the columns of L in K and in the join's condition; and the same for R.
+
+Why      Rows of L that agree on J find the same rows of R and come into the same groups. They do so together.
+Gain     One row for each group of L enters the join. Where K is a key of what is joined, the upper grouping
+         goes as well (`grouping_over_key`): that is Example 10.1 of the thesis.
+Guard    A function of the other side's columns cannot be computed before the join. Means and rounded sums of
+         parts do not tell that of the whole.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregation, VLDB 1995
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.groupings.partial import TwoSteps, is_decomposable, two_steps
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate, Join
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_key
+
+
+@dataclass(frozen=True, slots=True)
+class Eager:
+    """A side of the join, by what it is grouped, and the two steps."""
+
+    place: int
+    keys: tuple[str, ...]
+    steps: TwoSteps
+
+
+def match(node: Node) -> Iterable[Eager]:
+    """Each side that may have groups of several rows."""
+    grouping, join = _both(node)
+    names = [name for side in node.inputs[0].inputs for name in side.schema.names]
+    for place, side in enumerate(node.inputs[0].inputs):
+        keys = asked_of(side, grouping, join)
+        if grouping.calls and not is_key(side, keys):
+            yield Eager(place, keys, two_steps(grouping.calls, names))
+
+
+def asked_of(side: Node, grouping: Aggregate, join: Join) -> tuple[str, ...]:
+    """The columns of a side of a join that the condition or the keys of a grouping read."""
+    read = {*grouping.keys, *join.condition.columns()}
+    return tuple(name for name in side.schema.names if name in read)
+
+
+def read_one_side(node: Node, eager: Eager) -> bool:
+    """Whether the functions read columns of that side only."""
+    grouping, _ = _both(node)
+    side = node.inputs[0].inputs[eager.place]
+    return all(call.columns() <= {*side.schema.names} for _, call in grouping.calls)
+
+
+def are_decomposable(node: Node, eager: Eager) -> bool:
+    """Whether the aggregates of parts tell exactly those of the whole."""
+    grouping, _ = _both(node)
+    return all(is_decomposable(call, node.inputs[0].schema) for _, call in grouping.calls)
+
+
+def tells_no_equal_rows_apart(node: Node, eager: Eager) -> bool:
+    """Whether the join's condition asks equal rows alike, of which a group has one."""
+    return asks_equal_rows_alike(node.inputs[0])
+
+
+def rewrite(node: Node, eager: Eager) -> Node:
+    """The grouping over the join of what comes of that side."""
+    grouping, join = _both(node)
+    sides = list(node.inputs[0].inputs)
+    sides[eager.place] = Node(Aggregate(eager.keys, eager.steps.first), (sides[eager.place],))
+    columns = (*grouping.keys, *(name for name, _ in eager.steps.first))
+    return eager.steps.grouped(grouping.keys, Node(Join(join.condition, columns), tuple(sides)))
+
+
+def _both(node: Node) -> tuple[Aggregate, Join]:
+    grouping, join = node.operator, node.inputs[0].operator
+    assert isinstance(grouping, Aggregate)
+    assert isinstance(join, Join)
+    return grouping, join
+
+
+EAGER_GROUPING = Rule(
+    name="eager-grouping",
+    equation="aggregate(by K, f(x), join(L, R)) = "
+    "aggregate(by K, g(y), join(aggregate(by J, f(x) as y, L), R))",
+    shape=Shape(Aggregate, Shape(Join)),
+    match=match,
+    guards=(read_one_side, are_decomposable, tells_no_equal_rows_apart),
+    rewrite=rewrite,
+)

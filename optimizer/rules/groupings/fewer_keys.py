@@ -1,0 +1,58 @@
+"""Group by fewer columns, where others depend on them.
+
+    aggregate(by K and x, f(y), S)  =  aggregate(by K, min(x), f(y), S)        if K determines x
+
+Why      Rows that agree on K agree on x: the groups are the same, and x is any of its values there.
+Gain     Smaller keys; and a grouping by K may be there already, or pass a join that knows K only.
+Guard    Where x differs in a group of K, that is several groups.
+Source   ours, by (8.15)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import determined
+from midstream.plans.expressions.aggregates import min_
+from midstream.plans.expressions.expressions import Col
+
+
+def match(node: Node) -> Iterable[str]:
+    """Each key."""
+    return _grouping(node).keys
+
+
+def depends_on_others(node: Node, key: str) -> bool:
+    """Whether the other keys determine it, so that the groups are the same without."""
+    return key in determined(node.inputs[0], _others(node, key))
+
+
+def rewrite(node: Node, key: str) -> Node:
+    """The grouping by the others, with the columns in their order."""
+    grouping = _grouping(node)
+    fewer = Node(Aggregate(_others(node, key), ((key, min_(key)), *grouping.calls)), node.inputs)
+    if fewer.schema == node.schema:
+        return fewer
+    return Node(Project(tuple((name, Col(name)) for name in node.schema.names)), (fewer,))
+
+
+def _others(node: Node, key: str) -> tuple[str, ...]:
+    return tuple(other for other in _grouping(node).keys if other != key)
+
+
+def _grouping(node: Node) -> Aggregate:
+    assert isinstance(node.operator, Aggregate)
+    return node.operator
+
+
+FEWER_KEYS = Rule(
+    name="fewer-keys",
+    equation="aggregate(by K and x, f(y), S) = aggregate(by K, min(x), f(y), S)",
+    shape=Shape(Aggregate),
+    match=match,
+    guards=(depends_on_others,),
+    rewrite=rewrite,
+)

@@ -1,0 +1,104 @@
+"""Group once what is grouped finely and then coarsely.
+
+    aggregate(by K, g(y), aggregate(by K and L, f(x) as y, S))  =  aggregate(by K, f(x), S)
+
+if g makes f of the whole from f of parts.
+
+
+Why      A coarse group consists of fine ones: the sum of their counts is its count, the sum of their sums its
+         sum, the smallest of their smallest values its smallest.
+Gain     One grouping with state less.
+Guard    The sum of the largest values is not the largest value, and the number of fine groups not that of
+         rows. What is not known in a fine group cannot be grouped by below.
+         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Source   ours, by (8.9) and (8.15)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.groupings.partial import Calls, is_decomposable, merging
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Col
+
+
+def match(node: Node) -> Iterable[Calls]:
+    """The functions over what is below both: those of the lower grouping that are merged, or of its keys."""
+    upper, lower = _both(node)
+    below = dict(lower.calls)
+    calls = [(name, _below(call, lower, below)) for name, call in upper.calls]
+    merged = tuple((name, call) for name, call in calls if call is not None)
+    return [merged] if len(merged) == len(calls) else []
+
+
+def _below(call: AggregateCall, lower: Aggregate, below: dict[str, AggregateCall]) -> AggregateCall | None:
+    if isinstance(call.argument, Col) and call.argument.name in below:
+        return below[call.argument.name]
+    return call if call.columns() <= {*lower.keys} else None
+
+
+def merge_what_is_below(node: Node, calls: Calls) -> bool:
+    """Whether each function makes that of the whole from those of parts; or takes equal values once, so that
+    it does not notice how many fine groups have a key."""
+    upper, lower = _both(node)
+    schema = node.inputs[0].inputs[0].schema
+    below = dict(lower.calls)
+    for (_, above), (_, call) in zip(upper.calls, calls, strict=True):
+        if call is above:
+            if not takes_equal_values_once(call):
+                return False
+        elif (
+            not is_decomposable(call, schema)
+            or call.function == "avg"
+            or above != merging(call, _name(above))
+            or _name(above) not in below
+        ):
+            return False
+    return True
+
+
+def tell_no_equal_keys_apart(node: Node, calls: Calls) -> bool:
+    """Whether the functions ask equal keys alike, of which a fine group has one."""
+    return asks_equal_rows_alike(node)
+
+
+def groups_by_lower_keys(node: Node, calls: Calls) -> bool:
+    """Whether the upper keys are keys of the lower grouping, and not what it computes."""
+    upper, lower = _both(node)
+    return {*upper.keys} <= {*lower.keys}
+
+
+def rewrite(node: Node, calls: Calls) -> Node:
+    """One grouping."""
+    upper, _ = _both(node)
+    return Node(Aggregate(upper.keys, calls), node.inputs[0].inputs)
+
+
+def _both(node: Node) -> tuple[Aggregate, Aggregate]:
+    upper, lower = node.operator, node.inputs[0].operator
+    assert isinstance(upper, Aggregate)
+    assert isinstance(lower, Aggregate)
+    return upper, lower
+
+
+def _name(call: AggregateCall) -> str:
+    assert isinstance(call.argument, Col)
+    return call.argument.name
+
+
+GROUPINGS_MERGING = Rule(
+    name="groupings-merging",
+    equation="aggregate(by K, g(y), aggregate(by K and L, f(x) as y, S)) = aggregate(by K, f(x), S)",
+    shape=Shape(Aggregate, Shape(Aggregate)),
+    match=match,
+    guards=(merge_what_is_below, groups_by_lower_keys, tell_no_equal_keys_apart),
+    rewrite=rewrite,
+    measure=operators,
+)

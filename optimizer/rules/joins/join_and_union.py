@@ -1,0 +1,74 @@
+"""Distribute a join over a union, or put joins with the same input together.
+
+    join(c, union(A, .., Z), R)  =  union(join(c, A, R), .., join(c, Z, R))
+
+Why      A row of the union is one of an input, with the same partners.
+Gain     Distributed: each input can be joined in an order of its own. Together: R is kept once.
+Guard    Read from right to left: with different conditions, columns or inputs R there is no one join that
+         gives all pairs; and inputs of different columns have no union.
+Source   thesis, section 10.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Join, Union
+from midstream.plans.algebra.plan import Node
+
+
+def match_join(node: Node) -> Iterable[Node]:
+    """The union."""
+    return [node.inputs[0]]
+
+
+def rewrite_join(node: Node, union: Node) -> Node:
+    """The union of the joins."""
+    right = node.inputs[1]
+    return Node(union.operator, tuple(Node(node.operator, (each, right)) for each in union.inputs))
+
+
+def match_union(node: Node) -> Iterable[Node]:
+    """The first join."""
+    return [node.inputs[0]]
+
+
+def are_the_same_join(node: Node, first: Node) -> bool:
+    """Whether the joins have the same condition and give the same columns."""
+    return all(join.operator == first.operator for join in node.inputs)
+
+
+def have_the_same_partners(node: Node, first: Node) -> bool:
+    """Whether the joins have the same right side: else rows would meet others than before."""
+    return all(join.inputs[1] == first.inputs[1] for join in node.inputs)
+
+
+def have_the_same_columns(node: Node, first: Node) -> bool:
+    """Whether the left sides have the same columns in the same order, so that there is a union of them."""
+    columns = [[(c.name, c.type) for c in join.inputs[0].schema] for join in node.inputs]
+    return all(each == columns[0] for each in columns)
+
+
+def rewrite_union(node: Node, first: Node) -> Node:
+    """The join of the union."""
+    lefts = tuple(join.inputs[0] for join in node.inputs)
+    return Node(first.operator, (Node(node.operator, lefts), first.inputs[1]))
+
+
+JOIN_BELOW_UNION = Rule(
+    name="join-below-union",
+    equation="join(c, union(A, B), R) = union(join(c, A, R), join(c, B, R))",
+    shape=Shape(Join, Shape(Union)),
+    match=match_join,
+    rewrite=rewrite_join,
+)
+
+JOIN_ABOVE_UNION = Rule(
+    name="join-above-union",
+    equation="union(join(c, A, R), join(c, B, R)) = join(c, union(A, B), R)",
+    shape=Shape(Union, each=Shape(Join)),
+    match=match_union,
+    guards=(are_the_same_join, have_the_same_partners, have_the_same_columns),
+    rewrite=rewrite_union,
+)

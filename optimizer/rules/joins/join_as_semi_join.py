@@ -1,0 +1,85 @@
+"""Read a join of which only the left columns are wanted as a semi-join, or a semi-join as a join.
+
+    join(c, L, R)  =  semi-join(c, L, R)        if the output has columns of L alone, and those of R that c
+        equates with some of L are a key of R
+
+    semi-join(c, L, R)  =  join(c, L, distinct(project(K, R)))        if c equates all columns K that it reads
+        of R with some of L
+
+Why      A row of L is there once for each match, and there is one match at most.
+Gain     As a semi-join: no pairs are made. As a join: it can change places with other joins.
+Guard    Where several rows of R match, the join gives the row of L several times (erratum 5). Where c asks
+         more of R than equality, the distinct rows would need more columns, and several could match again.
+Source   thesis, (8.11) with erratum 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.joins.partners import chosen, partners
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Join, SemiJoin
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_key
+
+
+def match_join(node: Node) -> Iterable[Join]:
+    """The join, if no column of the right side is in the output."""
+    assert isinstance(node.operator, Join)
+    if set(node.operator.columns) <= set(node.inputs[0].schema.names):
+        yield node.operator
+
+
+def has_one_match(node: Node, matched: Join) -> bool:
+    """Whether a row of the left side cannot have two matches, of which it would come twice."""
+    return is_key(node.inputs[1], partners(node).theirs)
+
+
+def rewrite_join(node: Node, matched: Join) -> Node:
+    """The columns of the semi-join."""
+    return chosen(matched.columns, Node(SemiJoin(matched.condition), node.inputs))
+
+
+def match_semi_join(node: Node) -> Iterable[SemiJoin]:
+    """The semi-join, if it equates columns."""
+    assert isinstance(node.operator, SemiJoin)
+    if partners(node).theirs:
+        yield node.operator
+
+
+def asks_for_equality(node: Node, matched: SemiJoin) -> bool:
+    """Whether the columns that the condition reads of the right side all are equated with some of the
+    left."""
+    right = set(node.inputs[1].schema.names)
+    return matched.condition.columns() & right <= set(partners(node).theirs)
+
+
+def rewrite_semi_join(node: Node, matched: SemiJoin) -> Node:
+    """The join with the different values that there are."""
+    left, right = node.inputs
+    read = set(partners(node).theirs)
+    values = chosen((name for name in right.schema.names if name in read), right)
+    if not is_key(values, read):
+        values = distinct(values)
+    return Node(Join(matched.condition, left.schema.names), (left, values))
+
+
+JOIN_AS_SEMI_JOIN = Rule(
+    name="join-as-semi-join",
+    equation="join(c, L, R) = semi-join(c, L, R)",
+    shape=Shape(Join),
+    match=match_join,
+    guards=(has_one_match,),
+    rewrite=rewrite_join,
+)
+
+SEMI_JOIN_AS_JOIN = Rule(
+    name="semi-join-as-join",
+    equation="semi-join(c, L, R) = join(c, L, distinct(project(K, R)))",
+    shape=Shape(SemiJoin),
+    match=match_semi_join,
+    guards=(asks_for_equality,),
+    rewrite=rewrite_semi_join,
+)

@@ -1,0 +1,94 @@
+"""Leave out a join with what every row meets exactly once.
+
+    join(c, L, R)  =  filter(c's columns of L are known, L)        if c equates columns of L with a key of R,
+        in which all their values are, and the output has no other columns of R; likewise for L
+
+Why      Each row of L with known values has a match, and only one; and what the output has of it, L has too.
+Gain     One join less, and all that stands below its other side.
+Guard    A key: a row of L with two matches comes twice. An inclusion: a row of L without a match does not
+         come. The key alone gives a semi-join.
+Source   ours; keys and inclusions are declared or follow (thesis, 10.3.1 has neither)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from midstream.optimizer.rules.faithful import EXACT
+from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.joins.partners import partners
+from midstream.optimizer.rules.measures import combining
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Join, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_included, is_key
+from midstream.plans.expressions.expressions import Col, IsNull, Not
+
+Matched = tuple[int, Node]
+"""Which side stays, and what the join becomes."""
+
+
+def match_on(side: int) -> Callable[[Node], Iterable[Matched]]:
+    """Where that side has all that is wanted."""
+
+    def match(node: Node) -> Iterable[Matched]:
+        """The side, and what becomes of it, if it can give the columns with the types that they have."""
+        join, stays = node.operator, node.inputs[side]
+        assert isinstance(join, Join)
+        ours, theirs, rest = partners(node, side)
+        same = {
+            b: Col(a)
+            for a, b in zip(ours, theirs, strict=True)
+            if stays.schema[a].type is node.inputs[1 - side].schema[b].type in EXACT
+        }
+        own = {name: Col(name) for name in stays.schema.names}
+        values = {**same, **own}
+        if not set(join.columns) <= values.keys() or any(part.columns() - own.keys() for part in rest):
+            return
+        known = [Not(IsNull(Col(name))) for name in dict.fromkeys(ours) if stays.schema[name].nullable]
+        columns = tuple((name, values[name]) for name in join.columns)
+        result = Node(Project(columns), (filtered([*rest, *known], stays),))
+        if result.schema == node.schema:
+            yield side, result
+
+    return match
+
+
+def has_one_match(node: Node, matched: Matched) -> bool:
+    """Whether a row of the side that stays cannot have two matches, of which it would come twice."""
+    side, _ = matched
+    return is_key(node.inputs[1 - side], partners(node, side).theirs)
+
+
+def has_a_match(node: Node, matched: Matched) -> bool:
+    """Whether every row of the side that stays has a match, without which it would not come."""
+    side, _ = matched
+    ours, theirs, _ = partners(node, side)
+    return is_included(node.inputs[side], ours, node.inputs[1 - side], theirs)
+
+
+def rewrite(node: Node, matched: Matched) -> Node:
+    """The side that stays, behind filter and projection."""
+    _, result = matched
+    return result
+
+
+LEFT_JOIN_ELIMINATION = Rule(
+    name="left-join-elimination",
+    equation="join(c, L, R) = filter(c's columns of L are known, L)",
+    shape=Shape(Join),
+    match=match_on(0),
+    guards=(has_one_match, has_a_match),
+    rewrite=rewrite,
+    measure=combining,
+)
+
+RIGHT_JOIN_ELIMINATION = Rule(
+    name="right-join-elimination",
+    equation="join(c, L, R) = filter(c's columns of R are known, R)",
+    shape=Shape(Join),
+    match=match_on(1),
+    guards=(has_one_match, has_a_match),
+    rewrite=rewrite,
+    measure=combining,
+)

@@ -1,0 +1,60 @@
+"""Look up in two streams at once what must be in neither.
+
+    anti-join(p, anti-join(p, S, L), R)  =  anti-join(p, S, union(L, R))
+
+Why      No row of L and none of R satisfies p exactly if none of both does.
+Gain     Merged: the rows of S are kept once. Split: a small L may keep most rows from R.
+Source   ours, by (8.3) and (8.16)
+
+Of semi-joins it does not hold: one wants a match in both, the other in either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.plans.algebra.operators import AntiJoin, Union
+from midstream.plans.algebra.plan import Node
+
+
+def match_two(node: Node) -> Iterable[Node]:
+    """The lower anti-join, if it has the same condition on the same columns."""
+    lower, right = node.inputs
+    columns = [[(c.name, c.type) for c in side.schema] for side in (lower.inputs[1], right)]
+    return [lower] if lower.operator == node.operator and columns[0] == columns[1] else []
+
+
+def rewrite_merged(node: Node, lower: Node) -> Node:
+    """One anti-join with both."""
+    (rows, left), right = lower.inputs, node.inputs[1]
+    return node.with_inputs((rows, Node(Union(), (left, right))))
+
+
+def match_union(node: Node) -> Iterable[Node]:
+    """The union."""
+    return node.inputs[1:]
+
+
+def rewrite_split(node: Node, union: Node) -> Node:
+    """The anti-join with the first, then with the others."""
+    first, *others = union.inputs
+    rest = Node(Union(), tuple(others)) if len(others) > 1 else others[0]
+    return node.with_inputs((node.with_inputs((node.inputs[0], first)), rest))
+
+
+ANTI_JOINS_MERGING = Rule(
+    name="anti-joins-merging",
+    equation="anti-join(anti-join(S, L), R) = anti-join(S, union(L, R))",
+    shape=Shape(AntiJoin, Shape(AntiJoin)),
+    match=match_two,
+    rewrite=rewrite_merged,
+)
+
+ANTI_JOINS_SPLITTING = Rule(
+    name="anti-joins-splitting",
+    equation="anti-join(S, union(L, R)) = anti-join(anti-join(S, L), R)",
+    shape=Shape(AntiJoin, ANY, Shape(Union)),
+    match=match_union,
+    rewrite=rewrite_split,
+)

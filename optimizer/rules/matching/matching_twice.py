@@ -1,0 +1,47 @@
+"""Look the same up once.
+
+    op(p, op(p, L, R), R)     =  op(p, L, R)         for op a semi-join or an anti-join
+    op(p, other(p, L, R), R)  =  filter(false, L)    for op one of them, and other the other one
+
+Why      What is kept once is kept again, and what is not kept by one is by the other.
+Gain     One operator with state less, or two.
+Source   ours, by (8.16) and erratum 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Filter, Matching
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Const
+
+
+def match(node: Node) -> Iterable[Node]:
+    """The lower one, if it looks the same up."""
+    lower, right = node.inputs
+    return [lower] if _condition(lower) == _condition(node) and lower.inputs[1] == right else []
+
+
+def rewrite(node: Node, lower: Node) -> Node:
+    """The lower one, or nothing of what is below."""
+    if lower.operator == node.operator:
+        return lower
+    return Node(Filter(Const(False)), lower.inputs[:1])
+
+
+def _condition(node: Node) -> object:
+    assert isinstance(node.operator, Matching)
+    return node.operator.condition
+
+
+MATCHING_TWICE = Rule(
+    name="matching-twice",
+    equation="op(op(L, R), R) = op(L, R)",
+    shape=Shape(Matching, Shape(Matching)),
+    match=match,
+    rewrite=rewrite,
+    measure=operators,
+)

@@ -18,7 +18,15 @@ from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
-from midstream.optimizer import Budget, Choice, Search, Statistics, optimize
+from midstream.optimizer import (
+    PROCESSING,
+    Budget,
+    Choice,
+    Objective,
+    Search,
+    Statistics,
+    optimize,
+)
 from midstream.optimizer.search.proving import prove
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of
@@ -260,11 +268,20 @@ class Engine:
         )
 
     @overload
-    def optimize(self, query: str | None = None) -> Choice: ...
+    def optimize(self, query: str | None = None, *, objective: Objective = PROCESSING) -> Choice: ...
     @overload
-    def optimize(self, query: str | None = None, *, budget: Budget | int) -> Search: ...
-    def optimize(self, query: str | None = None, *, budget: Budget | int | None = None) -> Choice | Search:
-        """The cheapest plan that means the same as a query's running one, by what was measured so far.
+    def optimize(
+        self, query: str | None = None, *, budget: Budget | int, objective: Objective = PROCESSING
+    ) -> Search: ...
+    def optimize(
+        self,
+        query: str | None = None,
+        *,
+        budget: Budget | int | None = None,
+        objective: Objective = PROCESSING,
+    ) -> Choice | Search:
+        """The cheapest plan that means the same as a query's running one, by what was measured so far; what
+        costs less the `objective` tells.
 
         With a `budget`, a number of steps or `Milliseconds`, elements need not wait: a search goes on for
         about half a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
@@ -282,8 +299,8 @@ class Engine:
         ('filter-below-left',)
         """
         if budget is None:
-            return optimize(self.query(query).plan, self.statistics(query))
-        search = Search(self.query(query).plan, self.statistics(query), budget=budget)
+            return optimize(self.query(query).plan, self.statistics(query), objective=objective)
+        search = Search(self.query(query).plan, self.statistics(query), budget=budget, objective=objective)
         work = search.in_slices()
         next(work)
         self._host.work_in_steps(work)

@@ -43,6 +43,8 @@ Budget = Steps | Milliseconds
 
 RULE = 10
 """How many steps it takes to apply a rule."""
+PLAN = 20
+"""How many steps it takes to make and price a whole plan."""
 STEPS = 30_000
 """How many steps a search takes at most unless the caller says otherwise."""
 QUICK_STEPS = 10_000
@@ -75,6 +77,11 @@ class Clock:
     def pairs(self) -> int:
         """How many pairs are priced where joins are put in order."""
         return int(min(self._steps, STEPS))
+
+    @property
+    def plans(self) -> int:
+        """How many whole plans are priced."""
+        return int(min(self._steps, STEPS)) // PLAN
 
     @property
     def may_explore(self) -> bool:

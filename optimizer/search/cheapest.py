@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from midstream.optimizer.cost import CostModel
+from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.search.clusters import Cluster, Clusters
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
@@ -64,14 +65,22 @@ class Cheapest:
     """Finds for each group below some roots the plans that no other one beats: in cost, and in how many
     results they give, as what is above has more to do where there are more.
 
-    A plan's operators cost what the model says of them over the inputs that they have in it. An operator that
+    A plan's operators cost what the model says of them over the inputs that they have in it, or what `value`
+    makes of that. An operator that
     stands in a plan in two places counts twice here; whoever wants to know prices the plan. Where
     `orders_joins`, joins that stand right above each other are put in order all at once, with at most so many
     `pairs` of what they join priced for each; else the memo has the orders.
     """
 
     def __init__(
-        self, memo: Memo, model: CostModel, *, orders_joins: bool, products: Products, pairs: int
+        self,
+        memo: Memo,
+        model: CostModel,
+        *,
+        orders_joins: bool,
+        products: Products,
+        pairs: int,
+        value: Callable[[Estimate], float] | None = None,
     ) -> None:
         self._memo = memo
         self._model = model
@@ -79,6 +88,7 @@ class Cheapest:
         self._clusters = Clusters(memo)
         self._products = products
         self._pairs = pairs
+        self._value = value
         self._alternatives: dict[Group, list[Alternative]] = {}
         self._is_priced: set[tuple[object, ...]] = set()
         self.ordered: dict[Node, Ordered] = {}
@@ -165,7 +175,8 @@ class Cheapest:
         except StatisticsError:
             return False  # an input that the given plan does not have
         self.priced += 1
-        cost = math.fsum([estimate.cost, *(one.cost for one in inputs)])
+        own = estimate.cost if self._value is None else self._value(estimate)
+        cost = math.fsum([own, *(one.cost for one in inputs)])
         return self._keep(group, Alternative(node, estimate, cost))
 
     def _order(
@@ -174,7 +185,7 @@ class Cheapest:
         """Put joins in order; gives whether a plan is one to be kept."""
         if not self._is_new(cluster.tree, *(one.node for alternatives in inputs for one in alternatives)):
             return False
-        search = order_joins(cluster.problem(inputs, self._model), self._pairs, self._products)
+        search = order_joins(cluster.problem(inputs, self._model, self._value), self._pairs, self._products)
         has_changed, least = False, math.inf
         for orders, is_last in _results(search):
             # What is better counts at once: the search may be left when its time is over.

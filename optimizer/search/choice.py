@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from time import perf_counter
 
 from midstream.optimizer.cost import CostModel, PlanCost
+from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
@@ -17,16 +18,21 @@ from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
-from midstream.optimizer.search.products import require_products
+from midstream.optimizer.search.products import inputs_that_meet, require_products
 from midstream.optimizer.search.reordering import reorder
 from midstream.optimizer.search.simplifying import link, simplify
+from midstream.optimizer.search.trees import Trees
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.verdicts import Answer, Equivalence
 
+FEW_ORDERED = 5
+"""Where more inputs meet, whole plans are not compared in all join orders."""
 SLICE = 0.0005
 """Seconds for which a search goes on before it lets elements pass."""
 
@@ -48,6 +54,8 @@ class Choice:
     """Finds the steps, when somebody asks for them."""
     running: frozenset[Node] = field(default=frozenset(), repr=False, compare=False)
     """The subplans that run already, and cost nothing more."""
+    objective: Objective = PROCESSING
+    """What costs were compared by."""
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -102,17 +110,25 @@ class Search:
         rules: Sequence[Rule | Stage] = RULES,
         budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
         products: Products = "auto",
+        objective: Objective = PROCESSING,
         units: UnitCosts | None = None,
     ) -> None:
         require_products("optimize", products)
+        require("optimize: objective", objective, Objective, "an objective, such as MEMORY")
+        self._objective = objective
         self._clock = Clock(budget_of(budget))
         self._plan = plan_of("optimize", plan)
         self._model = CostModel(statistics, units)
         self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
         self._start: dict[str, Node] = {}
+        self._best, self._best_cost = self._plan, self._given_cost
+        self._compared = 0
         every = flat(rules)
         orders_joins = all(rule in every for rule in JOIN_ORDERS)
+        is_small = inputs_that_meet(logical_plan(self._plan)) <= FEW_ORDERED
+        if not objective.is_additive and is_small:
+            orders_joins = False  # whole plans are compared, which take their orders from the memo
         self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
         self._cheapest = Cheapest(
             self._memo,
@@ -120,8 +136,9 @@ class Search:
             orders_joins=orders_joins,
             products=products,
             pairs=self._clock.pairs,
+            value=objective.of_operator if objective.is_additive and objective != PROCESSING else None,
         )
-        self._is_complete = True
+        self._is_complete = objective.is_additive or is_small
         self._work = self._steps(rules)
         self._choice: Choice | None = None
         self.is_done = False
@@ -180,22 +197,42 @@ class Search:
             if not self._clock.may_compare:
                 self._is_complete = False
                 return
+        if not self._objective.is_additive:
+            yield from self._compare_plans()
+
+    def _compare_plans(self) -> Iterator[None]:
+        """Price whole plans; pauses after each."""
+        trees = Trees(self._memo, lambda group: group.expressions)
+        for plan in trees.plans(self._start):
+            if self._compared == self._clock.plans or not self._clock.may_compare:
+                self._is_complete = False
+                return
+            self._consider(plan)
+            self._compared += 1
+            yield
+
+    def _consider(self, plan: Plan) -> None:
+        """Take a plan for the best one, if it is better than that."""
+        try:
+            cost = self._model.price(plan)
+        except StatisticsError:
+            return  # an input that the given plan does not have
+        if self._objective.of(cost) * ALIKE < self._objective.of(self._best_cost):
+            self._best, self._best_cost = plan, cost
 
     def _choose(self) -> Choice:
-        """The cheapest of the plans compared so far, priced as plans."""
-        best, best_cost = self._plan, self._given_cost
+        """The best of the plans compared so far, priced as plans."""
         for candidate in self._candidates():
-            cost = self._model.price(candidate)
-            if cost.total * ALIKE < best_cost.total:
-                best, best_cost = candidate, cost
+            self._consider(candidate)
         return Choice(
-            best,
-            best_cost,
+            self._best,
+            self._best_cost,
             self._plan,
             self._given_cost,
-            self._cheapest.priced,
+            self._cheapest.priced + self._compared,
             self._is_complete and self._cheapest.is_exact,
-            tuple if best is self._plan else partial(self._derive, best),
+            tuple if self._best is self._plan else partial(self._derive, self._best),
+            objective=self._objective,
         )
 
     def _candidates(self) -> Iterator[Plan]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from midstream.optimizer.cost import CostModel
+from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.rules.linking import stated_conditions
 from midstream.optimizer.search.join_problem import Alternative, JoinProblem, Shape
 from midstream.optimizer.search.memo import Group, Memo
@@ -36,12 +37,18 @@ class Cluster:
 
         return rebuilt(self.tree)
 
-    def problem(self, inputs: Sequence[tuple[Alternative, ...]], model: CostModel) -> JoinProblem:
+    def problem(
+        self,
+        inputs: Sequence[tuple[Alternative, ...]],
+        model: CostModel,
+        value: Callable[[Estimate], float] | None = None,
+    ) -> JoinProblem:
         """In which order to join such plans of the inputs."""
         assert isinstance(self.tree.operator, Join)
         conditions = tuple(stated_conditions(self.tree, self.leaves))
         left, right = map(self._shape, self.tree.inputs)
-        return JoinProblem(tuple(inputs), conditions, self.tree.operator.columns, model, (left, right))
+        columns = self.tree.operator.columns
+        return JoinProblem(tuple(inputs), conditions, columns, model, (left, right), value)
 
     def _shape(self, node: Node) -> Shape:
         if node in self.leaves:

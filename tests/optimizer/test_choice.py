@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import (
+    LATENCY,
+    MEMORY,
+    OUTPUT_RATE,
     CostModel,
+    Objective,
     Sample,
     Statistics,
     StreamStatistics,
     UnitCosts,
     enumerate_plans,
+    om,
     optimize,
     price,
 )
@@ -265,6 +270,48 @@ def test_an_engine_is_optimized_by_what_it_saw() -> None:
     assert choice.is_better
     joins = [str(node.operator) for node in choice.plan.nodes if isinstance(node.operator, Join)]
     assert joins == ["join u = y", "join x = z"]
+
+
+WISHES = [
+    MEMORY,
+    LATENCY,
+    OUTPUT_RATE,
+    om(0.4, 0.6),
+    Objective(processing=1.0, memory=0.01),
+    Objective(state=1.0, latency=0.001),
+]
+
+
+@pytest.mark.parametrize("objective", WISHES, ids=str)
+def test_the_choice_is_the_best_by_its_objective(objective: Objective) -> None:
+    """Among all orders of three joins, with a filter above or below them."""
+    query = Stream(POOR.root).filter(col("x") > 1).plan()
+    rng = random.Random(3)
+    for _ in range(5):
+        streams = {
+            s.node: StreamStatistics(d=rng.uniform(0.1, 20.0), l=100.0, g=rng.choice([1, 5]))
+            for s in (A, B, C)
+        }
+        shares = {equality("x", "z"): rng.random(), equality("u", "y"): rng.random() / 10}
+        statistics = Statistics(streams, shares | {(col("x") > 1).expression: rng.random()})
+        choice = optimize(query, statistics, objective=objective)
+        model = CostModel(statistics)
+        least = min(objective.of(model.price(plan)) for plan in (query, *enumerate_plans(query)))
+        assert objective.of(choice.cost) <= least * (1 + 1e-9)
+        assert choice.objective == objective
+        assert choice.is_complete
+        assert list(choice.plans)[-1:] in ([choice.plan], [])
+
+
+def test_whole_plans_are_compared_within_the_budget() -> None:
+    choice = optimize(POOR, RARELY_U, objective=LATENCY, budget=Steps(200))
+    assert not choice.is_complete
+    assert optimize(POOR, RARELY_U, objective=LATENCY).is_complete
+
+
+def test_an_objective_is_asked_for() -> None:
+    with pytest.raises(ArgumentError, match=r"objective: found 'memory'.*expected an objective"):
+        optimize(POOR, RARELY_U, objective="memory")  # type: ignore[arg-type]
 
 
 PRINT_CHOICE = """

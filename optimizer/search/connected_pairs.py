@@ -37,16 +37,19 @@ def pairs_within(graph: JoinGraph, limit: int) -> Generator[None, None, Pairs | 
 
 
 def cheapest_by_pairs(
-    costs: JoinCosts, pairs: Iterable[tuple[int, int]], bound: float = math.inf
-) -> Generator[None, None, Table]:
+    costs: JoinCosts, pairs: Iterable[tuple[int, int]], bound: float = math.inf, most: float = math.inf
+) -> Generator[None, None, Table | None]:
     """Price pairs in their order; pauses after each. Plans of all inputs are missing where none costs less
-    than a bound.
+    than a bound; there is no table where more pairs were to be priced than some number.
 
-    Where each input has one plan, all plans of a set of inputs have the same rate. Then a pair is not priced
-    if its sides together cost as much as a plan of the whole, or as the cheapest of their join so far.
+    Where all plans of the same inputs have one rate, a pair is not priced if its sides together cost as much
+    as a plan of the whole, or as the cheapest of their join so far.
     """
+    most += costs.priced
     table: Table = {1 << i: leaves for i, leaves in enumerate(costs.leaves)}
     for one, other in pairs:
+        if costs.priced > most:
+            return None
         yield
         both = one | other
         if one not in table or other not in table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ SLICE = 64
 BUDGET = 30_000
 """How many pairs are priced at most unless the caller says otherwise: those of a clique of 10 inputs."""
 
+
+LISTED = 4
+"""So many times as many pairs may be there, where most of them are likely to be left out."""
 
 Trees = list[JoinTree]
 T = TypeVar("T")
@@ -55,9 +59,9 @@ def order_joins(
 ) -> Generator[JoinOrders, None, JoinOrders]:
     """Search the cheapest join order; pauses now and then, with the best plans so far.
 
-    Where there are no more pairs of connected sets than the budget has steps, all that may lead to the
-    cheapest order are priced, and the result is exact (see `connected_pairs`). Else several greedy orders are
-    made, and from the best of them on others that are near it (see `linearised`), until as many pairs are
+    Where the pairs of connected sets that may lead to the cheapest order are no more than the budget has
+    steps, they are all priced, and the result is exact (see `connected_pairs`). Else several greedy orders
+    are made, and from the best of them on others that are near it (see `linearised`), until as many pairs are
     priced as the budget has steps; without a budget, of None, for as long as the caller goes on. What comes
     out costs no more than the order that the problem is given with, which comes out first.
 
@@ -86,12 +90,14 @@ def _search(
     """Gives what is best so far, and whether it is best of all."""
     found = yield from _meanwhile(greedy(costs, graph, lowest_cost), best)
     best = undominated([*best, *found])
-    pairs = yield from _meanwhile(pairs_within(graph, limit), best)
+    pairs = yield from _meanwhile(pairs_within(graph, LISTED * limit if costs.have_one_rate else limit), best)
     if pairs is not None:
         # What costs more than a greedy order leads to nothing better.
-        table = yield from _meanwhile(cheapest_by_pairs(costs, pairs, best[0].cost), best)
-        yield undominated([*best, *table.get(costs.problem.every, [])]), True
-        return
+        most = math.inf if len(pairs) <= limit else limit / 2
+        table = yield from _meanwhile(cheapest_by_pairs(costs, pairs, best[0].cost, most), best)
+        if table is not None:
+            yield undominated([*best, *table.get(costs.problem.every, [])]), True
+            return
     for criterion in OTHER_CRITERIA:
         found = yield from _meanwhile(greedy(costs, graph, criterion), best)
         best = undominated([*best, *found])

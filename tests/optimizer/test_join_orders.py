@@ -25,7 +25,7 @@ from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.expressions import equality
 from midstream.plans.expressions.operands import Operand, col
 from midstream.plans.values.snapshots import compare
-from midstream.testing import streams_for
+from midstream.testing import plans, streams_for
 
 FEWER = settings(max_examples=max(10, settings().max_examples // 2))
 
@@ -212,6 +212,30 @@ def test_orders_can_be_judged_by_something_else(case: tuple[Plan, Statistics]) -
     assert found.cost >= min(everything) * (1 - 1e-9)
 
 
+NUMBERS = [1e-300, 1e-9, 0.5, 1.0, 1000.0, 1e9, 1e300, math.inf]
+
+
+@FEWER
+@given(plans(depth=2, joins_only=True), st.data())
+def test_no_number_is_too_large_or_too_small(plan: Plan, data: st.DataObject) -> None:
+    """Empty streams, infinite windows, everything at once, nothing known: a search ends, and is no dearer."""
+    streams = {}
+    for node in plan.nodes:
+        if not node.operator.is_snapshot_reducible:  # type: ignore[union-attr]
+            row = st.tuples(*[st.integers(0, 2)] * len(node.schema))
+            rows = data.draw(st.one_of(st.none(), st.lists(row, max_size=3)))
+            sample = None if rows is None else Sample(node.schema, rows)
+            distance, length = (data.draw(st.sampled_from(some)) for some in (NUMBERS, [0.0, *NUMBERS]))
+            streams[node] = StreamStatistics(distance, length, sample=sample)
+    joins = problem_of(plan.root, CostModel(Statistics(streams)))
+    assume(joins is not None)
+    assert joins is not None
+    found = solve(joins, data.draw(st.sampled_from([0, 3, 1000])))
+    event(f"finite: {found.cost < math.inf}")
+    (given_plan,) = JoinCosts(joins).of(joins.given or 0)
+    assert 0 <= found.cost <= given_plan.cost * (1 + 1e-9)
+
+
 @st.composite
 def _dearer(draw: st.DrawFn, cheap: Alternative) -> Alternative:
     """The same content in fewer elements that are valid for longer."""
@@ -232,7 +256,7 @@ def steps(search: Generator[JoinOrders, None, JoinOrders]) -> tuple[list[JoinOrd
             return on_the_way, end.value
 
 
-@pytest.mark.parametrize(("budget", "is_exact"), [(100_000, True), (3000, False), (1, False)])
+@pytest.mark.parametrize(("budget", "is_exact"), [(100_000, True), (1000, False), (1, False)])
 def test_a_search_goes_on_in_slices_and_never_gets_worse(budget: int, is_exact: bool) -> None:
     joins = problem(*landscape("star", 11, seed=3, rows=100))
     on_the_way, found = steps(order_joins(joins, budget))
@@ -243,8 +267,18 @@ def test_a_search_goes_on_in_slices_and_never_gets_worse(budget: int, is_exact: 
     priced = [one.pairs for one in on_the_way]
     assert all(after - before < 400 for before, after in pairwise(priced))
     if budget > 1:
-        assert found.pairs <= max(budget, 5130) + 400
+        assert found.pairs <= budget + 400
         assert len(on_the_way) > 10
+
+
+def test_few_of_many_pairs_are_enough_where_the_others_cost_too_much() -> None:
+    """Of a chain of eight there are 3,025 pairs, most of which are dearer than an order that is known."""
+    joins = problem(*landscape("chain", 8, seed=0))
+    found = solve(joins, 1000)
+    assert found.is_exact
+    assert found.pairs < 1000
+    assert found.cost == solve(joins).cost
+    assert not solve(joins, 100).is_exact
 
 
 @pytest.mark.parametrize("budget", [2000, 20_000])
@@ -259,7 +293,7 @@ def test_beyond_the_budget_what_is_found_is_near_the_best(topology: Topology) ->
     ratios = []
     for seed in range(5):
         joins = problem(*landscape(topology, 7, seed, rows=100))
-        exact, near = solve(joins), solve(joins, 500)
+        exact, near = solve(joins), solve(joins, 240)
         assert exact.is_exact
         assert not near.is_exact
         ratios.append(near.cost / exact.cost)

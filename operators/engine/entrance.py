@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
 from operator import itemgetter
@@ -11,7 +11,9 @@ from typing import Any
 from midstream.operators.compile.checks import Checks
 from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.operators.engine.key_checks import KeyChecks
-from midstream.plans.algebra.operators import Source
+from midstream.operators.engine.reference_checks import ReferenceCheck, ReferenceChecks, report
+from midstream.plans.algebra.operators import Relation, Source
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import (
     DeclarationError,
@@ -208,6 +210,8 @@ class Entrances(Mapping[str, Entrance]):
         self._slack = dict(slack or {})
         self._delay = dict(delay or {})
         self._entrances: dict[str, Entrance] = {}
+        self.references = ReferenceChecks(self.letters)
+        """What is declared that streams refer to."""
 
     def enter(self, sources: Iterable[Source], query: str) -> None:
         """Have an entrance for each stream. Raises PlanError where one is known with another declaration."""
@@ -222,6 +226,28 @@ class Entrances(Mapping[str, Entrance]):
                     f"{_declared(known.source)}",
                     stream=source.stream,
                 )
+
+    def refer(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
+        """Check the references among what a plan reads, from now on.
+
+        Raises DeclarationError where rows of relations refer to none.
+        """
+        leaves: dict[str, Source | Relation] = {source.stream: source for source in plan.sources}
+        leaves |= {relation.relation: relation for relation in plan.relations}
+        for leaf in leaves.values():
+            for reference in leaf.references:
+                other = leaves.get(reference.to)
+                if other is None or not reference.is_enforced:
+                    continue
+                since = self[other.label].progress if isinstance(other, Source) else BEGINNING
+                check = ReferenceCheck(reference, leaf, other, since)
+                if isinstance(other, Relation):
+                    check.serve(relations[other.label], FOREVER)
+                if isinstance(leaf, Source):
+                    self.references.enter(check)
+                elif isinstance(other, Relation):
+                    check.refer(relations[leaf.label], FOREVER)
+                    report(check, list(check.unmatched()), None)
 
     def size(self, streams: Iterable[str]) -> int:
         """How many elements wait where some streams enter."""

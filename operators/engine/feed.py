@@ -31,6 +31,7 @@ class Feed:
         self._graph = graph
         self._ways = graph.base.ways
         self._inlets = graph.inlets
+        self._references = graph.entrances.references
         self._steps: deque[Generator[None, None, None]] = deque()
         """Work that is done a step at a time, one at each push, heartbeat and end."""
 
@@ -99,6 +100,7 @@ class Feed:
         if stream not in self._inlets:
             entrance = self._graph.entrances[stream]
             is_plain = entrance.is_plain and not entrance.source.intervals
+            is_plain = is_plain and stream not in self._references.streams
             self._inlets[stream] = self._inlet(stream) if self._graph.is_compiled and is_plain else None
         return self._inlets[stream]
 
@@ -137,6 +139,9 @@ class Feed:
         way.process(batch, progress)
         if self._graph.guests.ready:
             self._graph.adopt_plans()
+        if self._references:
+            self._references.keep(self._ways)
+            self._references.see(way.stream, batch, progress)
 
     def _process_pieces(self, stream: str, batch: Batch, progress: Time) -> None:
         for at in range(0, len(batch), PIECE):

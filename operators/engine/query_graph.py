@@ -91,8 +91,11 @@ class QueryGraph:
             raise PlanError(f"query {name} reads no stream, expected at least one")
         self.entrances.enter(plan.sources, name)
         self.check_relations(plan)
+        self.entrances.refer(plan, self.relations)
         query = self._new(name, plan)
         self.base.run(query, query.physical)
+        for stream in self.entrances.references.streams:
+            self.inlets.pop(stream, None)
         self.queries[name] = query
         try:
             self.meters.use(query, lowest(query.physical), self.max_end)

@@ -29,6 +29,9 @@ from midstream.plans.algebra.plan import Node
 ALIKE = 1 + 1e-9
 """Rounding differs between orders of the same joins."""
 
+MOST_PAIRS = 50_000
+"""So many pairs are remembered at most, some 50 MB: a long search would take ever more memory."""
+
 
 @dataclass(slots=True, eq=False)
 class JoinTree:
@@ -176,6 +179,8 @@ class JoinCosts:
     def _pair(self, one: int, other: int) -> _Pair:
         key = one, other
         if key not in self._pairs:
+            if len(self._pairs) >= MOST_PAIRS:
+                self._pairs.clear()
             share = self._shares.of(one, other)
             self._pairs[key] = _Pair(
                 one | other,

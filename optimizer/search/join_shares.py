@@ -22,6 +22,10 @@ from midstream.plans.expressions.expressions import Expression, conjunction
 from midstream.plans.expressions.ranges import find_range
 from midstream.plans.values.schema import Schema
 
+MOST_SETS = 10_000
+"""Of so many sets of inputs a class remembers values that agree at most: a long search would take ever more
+memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selected:
@@ -61,6 +65,8 @@ class LinkFactor:
         if subset not in self._agreeing:
             last = 1 << (subset.bit_length() - 1)
             (share, left), (_, right) = self._agree(subset ^ last), self._agree(last)
+            if len(self._agreeing) >= MOST_SETS:
+                self._agreeing = {one: self._agreeing[one] for one in self._agreeing if not one & (one - 1)}
             agreeing = agreement(left, right)
             self._agreeing[subset] = share * agreeing, in_both(left, right)
         return self._agreeing[subset]

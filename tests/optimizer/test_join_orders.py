@@ -16,6 +16,7 @@ from midstream.benchmarks.landscapes import Topology, landscape
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics
 from midstream.optimizer.cost.estimate import Cut
 from midstream.optimizer.rules.linking import linked
+from midstream.optimizer.search import join_costs, join_shares
 from midstream.optimizer.search.join_costs import JoinCosts, JoinTree
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins, solve
 from midstream.optimizer.search.join_problem import Alternative, JoinProblem, Shape, problem_of
@@ -333,3 +334,12 @@ def test_a_subplan_below_a_projection_is_an_input() -> None:
     joins = problem(query.plan(), statistics)
     assert joins.nodes == (below.node, c.node)
     assert solve(joins).cost == pytest.approx(price(joins, query.node))
+
+
+def test_what_is_forgotten_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long search remembers only so much."""
+    remembered = solve(problem(*landscape("star", 9, seed=2, one_key=True, rows=100)), 1500)
+    monkeypatch.setattr(join_costs, "MOST_PAIRS", 7)
+    monkeypatch.setattr(join_shares, "MOST_SETS", 12)
+    forgotten = solve(problem(*landscape("star", 9, seed=2, one_key=True, rows=100)), 1500)
+    assert (forgotten.plans, forgotten.pairs) == (remembered.plans, remembered.pairs)

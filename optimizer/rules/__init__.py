@@ -30,6 +30,8 @@ from midstream.optimizer.rules.distinct.distinct_in_matching import (
 )
 from midstream.optimizer.rules.distinct.distinct_of_union import DISTINCT_AS_MAX_UNION, MAX_UNION_AS_DISTINCT
 from midstream.optimizer.rules.distinct.distinct_removal import DISTINCT_REMOVAL
+from midstream.optimizer.rules.filters.contradiction import CONTRADICTION
+from midstream.optimizer.rules.filters.filter_across import FILTER_ACROSS
 from midstream.optimizer.rules.filters.filter_below_distinct import FILTER_BELOW_DISTINCT
 from midstream.optimizer.rules.filters.filter_below_grouping import FILTER_BELOW_GROUPING
 from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT
@@ -39,6 +41,8 @@ from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BEL
 from midstream.optimizer.rules.filters.filter_below_union import FILTER_BELOW_UNION
 from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
+from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
+from midstream.optimizer.rules.filters.negation_inwards import NEGATION_INWARDS
 from midstream.optimizer.rules.groupings.distinct_values import (
     DIFFERENT_VALUES_AS_DISTINCT,
     DISTINCT_AS_DIFFERENT_VALUES,
@@ -164,6 +168,9 @@ RULES: tuple[Stage, ...] = (
             FILTER_BELOW_DISTINCT,
             FILTER_BELOW_MULTISETS,
             FILTER_BELOW_GROUPING,
+            NEGATION_INWARDS,
+            CONTRADICTION,
+            IMPLIED_CONDITION,
             IDENTITY_PROJECTION,
             PROJECTIONS_MERGING,
             PROJECTION_ABOVE_LEFT,
@@ -335,13 +342,14 @@ SHARING: tuple[Stage, ...] = (
 nothing in a plan by itself."""
 
 JOINS: tuple[Stage, ...] = (
+    Stage("conditions on both sides", (FILTER_ACROSS,)),
     Stage(
         "joins as other joins",
         (JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN, JOIN_BELOW_UNION, JOIN_ABOVE_UNION),
     ),
 )
-"""Rules about joins that lead to many more plans: what they gain, a search that keeps groups of equal
-subplans can tell."""
+"""Rules about joins that lead to many more plans, or to conditions of which it must be known how many rows
+they let pass: where that is only assumed, results seem to become fewer."""
 
 ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING)
 """All rules there are: proofs may use each of them, and each of them is tested."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from midstream.plans.algebra.operators import Filter, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.expressions import conjuncts
+from midstream.plans.expressions.expressions import Const, Not, conjuncts, walk
 
 
 def operators(node: Node) -> tuple[int, ...]:
@@ -63,7 +63,33 @@ def projected(node: Node) -> tuple[int, ...]:
 
 def combining(node: Node) -> tuple[int, ...]:
     """How many operators have more than one input."""
-    return (_summed(node, lambda each: False, lambda each, below: len(each.inputs) > 1),)
+    return (per_way(node, lambda each: len(each.inputs) > 1),)
+
+
+def conditions(node: Node) -> tuple[int, ...]:
+    """How long the conditions of filters are, FALSE being the shortest."""
+
+    def of(each: Node) -> int:
+        if not isinstance(each.operator, Filter) or each.operator.condition == Const(False):
+            return 0
+        return sum(1 for _ in walk(each.operator.condition))
+
+    return (per_way(node, of),)
+
+
+def negated(node: Node) -> tuple[int, ...]:
+    """How long the parts of filters' conditions are that stand behind a negation."""
+
+    def of(each: Node) -> int:
+        parts = walk(each.operator.condition) if isinstance(each.operator, Filter) else ()
+        return sum(sum(1 for _ in walk(part.condition)) for part in parts if isinstance(part, Not))
+
+    return (per_way(node, of),)
+
+
+def per_way(node: Node, of: Callable[[Node], int]) -> int:
+    """The sum of what is said of each operator."""
+    return _summed(node, lambda each: False, lambda each, below: of(each))
 
 
 def _summed(node: Node, counts: Callable[[Node], bool], of: Callable[[Node, int], int]) -> int:

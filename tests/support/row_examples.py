@@ -7,6 +7,7 @@ from math import copysign
 from random import Random
 
 from midstream.optimizer.rules import Shape
+from midstream.optimizer.rules.filters.filter_across import KINDS
 from midstream.optimizer.verification import Subplans
 from midstream.optimizer.verification.conditions import condition
 from midstream.plans.algebra.builder import Stream, stream
@@ -112,6 +113,40 @@ def eliminated(random: Random) -> Node:
     )
 
 
+def divides(value: int) -> bool:
+    """A function that raises an error for 0."""
+    return 1 % value == 0
+
+
+def contradicting(random: Random) -> Node:
+    """Conditions that exclude each other, and perhaps one that raises an error before they are asked."""
+    x = col("x")
+    other = random.choice((opaque(divides, ["x"], "boolean"), x == x, ~x.is_null()))
+    rows = stream("s", {"x": "integer"}, intervals=True)
+    return rows.filter(other & random.choice(((x > 1) & (x < 1), (x > 0) & (x < 2), x.is_null()))).node
+
+
+def filtered_on_one_side(random: Random) -> Node:
+    """An operator on two inputs, of which one is filtered, perhaps by what raises an error."""
+    a, b = (stream(name, {"x": "integer"}, intervals=True) for name in "ab")
+    x = col("x")
+    some = a.filter(random.choice((opaque(divides, ["x"], "boolean"), x == 1, x != 0, (x < 1) | (x > 1))))
+    y = b.select(y=x)
+    return random.choice(
+        (
+            some.join(y, on=[("x", "y")]),
+            y.join(some, on=[("y", "x")]),
+            some.semi_join(y, on=[("x", "y")]),
+            y.semi_join(some, on=[("y", "x")]),
+            some.anti_join(y, on=[("x", "y")]),
+            some.difference(b),
+            some.strict_difference(b),
+            some.intersection(b),
+            b.intersection(some),
+        )
+    ).node
+
+
 ROW_EXAMPLES: dict[str, Example] = {
     "filter-below-distinct": of(
         Shape(Filter, Shape(Distinct)), lambda random: filtered(random, ZEROS[0].distinct())
@@ -125,6 +160,8 @@ ROW_EXAMPLES: dict[str, Example] = {
     ),
     "projection-below-distinct": of(Shape(Project, Shape(Distinct)), projected),
     "projection-above-left": of(Shape(Join, Shape(Project, Shape(Join)))),
+    "contradiction": of(Shape(Filter), contradicting),
+    "filter-across": of(Shape(KINDS, Shape(Filter)), filtered_on_one_side),
     "left-join-elimination": eliminated,
     "right-join-elimination": eliminated,
     "join-as-semi-join": of(Shape(Join), eliminated),

@@ -1,0 +1,109 @@
+"""What comparisons with constants say of each other.
+
+Of an unknown value no comparison is true, so that each says that its value is known.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from midstream.plans.expressions.expressions import Binary, Const, Expression, IsNull, Not
+from midstream.plans.values.schema import Schema, Type
+
+MIRRORED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+KNOWN, UNKNOWN = "known", "unknown"
+
+
+class Bound(NamedTuple):
+    """A value compared with a constant; or whether it is known, or unknown."""
+
+    value: Expression
+    operator: str
+    constant: Any = None
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether it tells what the value is not above."""
+        return self.operator in ("<", "<=")
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether it tells what the value is not below."""
+        return self.operator in (">", ">=")
+
+    def implies(self, other: Bound) -> bool:
+        """Whether the other one is true wherever this one is."""
+        if self == other:
+            return True
+        if self.value != other.value or UNKNOWN in (self.operator, other.operator) or self.operator == KNOWN:
+            return False
+        if other.operator == KNOWN:
+            return True
+        if self.operator == "==":
+            return COMPARE[other.operator](self.constant, other.constant)
+        if other.operator == "!=":
+            return not COMPARE[self.operator](other.constant, self.constant)
+        if (self.is_upper and other.is_upper) or (self.is_lower and other.is_lower):
+            is_strict = self.operator in "<>" or other.operator not in "<>"
+            inside = COMPARE["<" if self.is_upper else ">"](self.constant, other.constant)
+            return inside or (self.constant == other.constant and is_strict)
+        return False
+
+    def excludes(self, other: Bound) -> bool:
+        """Whether both are never true of one row. What one of two tells of the other, both tell."""
+        return self._excludes(other) or other._excludes(self)
+
+    def _excludes(self, other: Bound) -> bool:
+        if self.value != other.value:
+            return False
+        if self.operator == UNKNOWN:
+            return other.operator != UNKNOWN
+        if KNOWN in (self.operator, other.operator) or other.operator == UNKNOWN:
+            return False
+        if self.operator == "==":
+            return not COMPARE[other.operator](self.constant, other.constant)
+        if self.is_lower and other.is_upper:
+            both = self.operator == ">=" and other.operator == "<="
+            return not COMPARE["<=" if both else "<"](self.constant, other.constant)
+        return False
+
+
+def bound(part: Expression, schema: Schema) -> Bound | None:
+    """A condition as a bound, if it is one, of values that have an order; < and > of integers as <= and >=.
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> small = bound((7 > col("x")).expression, Schema.of(x="integer"))
+    >>> small.operator, small.constant
+    ('<=', 6)
+    """
+    match part:
+        case IsNull(value):
+            return Bound(value, UNKNOWN)
+        case Not(IsNull(value)):
+            return Bound(value, KNOWN)
+        case Binary(word, Const(constant), value) if word in MIRRORED and not isinstance(value, Const):
+            return _ordered(value, MIRRORED[word], constant, schema)
+        case Binary(word, value, Const(constant)) if word in MIRRORED and not isinstance(value, Const):
+            return _ordered(value, word, constant, schema)
+    return None
+
+
+def _ordered(value: Expression, word: str, constant: Any, schema: Schema) -> Bound | None:
+    type_ = value.kind(schema).type
+    if type_ is Type.INTEGER and type(constant) is int:
+        if word == "<":
+            return Bound(value, "<=", constant - 1)
+        return Bound(value, ">=", constant + 1) if word == ">" else Bound(value, word, constant)
+    is_number = type_ in (Type.INTEGER, Type.FLOAT) and type(constant) in (int, float)
+    is_text = type_ is Type.STRING and type(constant) is str
+    return Bound(value, word, constant) if is_number or is_text else None

@@ -1,0 +1,64 @@
+"""Write a condition that is never true as FALSE.
+
+    filter(p and q, S)  =  filter(FALSE, S)        if p and q are not true of one row
+
+Why      Neither FALSE nor a condition that is false or unknown of every row lets one pass.
+Gain     It is seen that nothing comes, and the conditions need not be asked.
+Guard    Where a row passes, it would be lost. A condition that raises an error would raise none.
+Source   ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from midstream.optimizer.rules.bounds import bound
+from midstream.optimizer.rules.faithful import is_total
+from midstream.optimizer.rules.known import NEVER, known
+from midstream.optimizer.rules.measures import conditions
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Const, Expression, conjuncts
+
+FALSE = Const(False)
+
+
+def match(node: Node) -> Iterable[Expression]:
+    """The condition, if it is another one."""
+    assert isinstance(node.operator, Filter)
+    if node.operator.condition != FALSE:
+        yield node.operator.condition
+
+
+def is_never_true(node: Node, condition: Expression) -> bool:
+    """Whether two of the parts, or one of them and something that is known of the input, exclude each
+    other."""
+    (below,) = node.inputs
+    parts = {*conjuncts(condition), *known(below)}
+    if parts & NEVER:
+        return True
+    bounds = [each for part in parts if (each := bound(part, below.schema)) is not None]
+    return any(one.excludes(other) for one, other in combinations(bounds, 2))
+
+
+def raises_nothing(node: Node, condition: Expression) -> bool:
+    """Whether it is certain that the condition raises no error, which would come no more."""
+    return is_total(condition, node.schema)
+
+
+def rewrite(node: Node, condition: Expression) -> Node:
+    """A filter that lets nothing pass."""
+    return Node(Filter(FALSE), node.inputs)
+
+
+CONTRADICTION = Rule(
+    name="contradiction",
+    equation="filter(p and q, S) = filter(FALSE, S)",
+    shape=Shape(Filter),
+    match=match,
+    guards=(is_never_true, raises_nothing),
+    rewrite=rewrite,
+    measure=conditions,
+)

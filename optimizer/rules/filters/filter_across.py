@@ -1,0 +1,119 @@
+"""Ask of one side of an operator what is known of those rows of the other side that they can meet.
+
+    join(x = y, filter(p(x), L), R)  =  join(x = y, filter(p(x), L), filter(p(y), R))
+
+likewise from R to L; for semi-joins; for anti-joins, differences and intersections: what is known of the left
+side, asked of the right one; for intersections also the reverse.
+
+Why      A row of R for which p is not true can meet no row of L: that would have the same value.
+Gain     Fewer rows are kept on the other side.
+Guard    A condition that raises an error for some values would now be asked of rows that met none before.
+Source   ours; transitive equalities as in the rules of joins
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from midstream.optimizer.rules.faithful import is_total
+from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.known import is_known, known
+from midstream.optimizer.rules.measures import per_way
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import (
+    AntiJoin,
+    Difference,
+    Intersection,
+    Join,
+    SemiJoin,
+    StrictDifference,
+)
+from midstream.plans.algebra.operators.columns import classes, equalities
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import equal_columns
+from midstream.plans.expressions.expressions import Expression, IsNull, Not
+
+KINDS = (Join, SemiJoin, AntiJoin, Difference, StrictDifference, Intersection)
+
+
+class Missing(NamedTuple):
+    """A condition that can be asked of a side."""
+
+    side: int
+    condition: Expression
+
+
+def match(node: Node) -> Iterable[Missing]:
+    """The first condition that is missing and raises nothing; if there is none, the first that is missing."""
+    every = list(missing(node))
+    yield from [*(one for one in every if raises_nothing(node, one)), *every][:1]
+
+
+def raises_nothing(node: Node, matched: Missing) -> bool:
+    """Whether it is certain that the condition raises no error, of whichever row it is asked."""
+    return is_total(matched.condition, node.inputs[matched.side].schema)
+
+
+def rewrite(node: Node, matched: Missing) -> Node:
+    """The operator with that side filtered."""
+    inputs = list(node.inputs)
+    inputs[matched.side] = filtered([matched.condition], inputs[matched.side])
+    return Node(node.operator, tuple(inputs))
+
+
+def missing(node: Node) -> Iterator[Missing]:
+    """What is known of a side, and can be asked of the other, and is not known there."""
+    for side in _asking(node):
+        names = _counterparts(node, side)
+        for part in sorted(known(node.inputs[side]), key=str):
+            if len(part.columns()) == 1 and part.columns() <= names.keys() and not _asks_for_null(part):
+                asked = part.renamed(names)
+                if not is_known(node.inputs[1 - side], asked):
+                    yield Missing(1 - side, asked)
+
+
+def _asking(node: Node) -> tuple[int, ...]:
+    """The sides of which conditions can be asked of the other one: rows that do not meet them do not come."""
+    return (0, 1) if isinstance(node.operator, Join | SemiJoin | Intersection) else (0,)
+
+
+def _counterparts(node: Node, side: int) -> Mapping[str, str]:
+    """By columns of a side, the column of the other one that is equal where rows meet, if it has the same
+    type."""
+    one, other = node.inputs[side], node.inputs[1 - side]
+    if not isinstance(node.operator, Join | SemiJoin | AntiJoin):
+        return {name: name for name in one.schema.names}
+    told = [*equalities(node.operator.condition), *equal_columns(one), *equal_columns(other)]
+    found: dict[str, str] = {}
+    for alike in classes(told, (*one.schema.names, *other.schema.names)):
+        for name in alike.intersection(one.schema.names):
+            type_ = one.schema[name].type
+            there = [b for b in sorted(alike) if b in other.schema and other.schema[b].type is type_]
+            found |= {name: there[0]} if there else {}
+    return found
+
+
+def _asks_for_null(part: Expression) -> bool:
+    """Whether it is about being known, which is clear of what meets something equal."""
+    return isinstance(part, IsNull) or (isinstance(part, Not) and isinstance(part.condition, IsNull))
+
+
+def still_missing(node: Node) -> tuple[int, ...]:
+    """How many conditions are missing in a subplan."""
+
+    def of(each: Node) -> int:
+        return len({*missing(each)}) if isinstance(each.operator, KINDS) else 0
+
+    return (per_way(node, of),)
+
+
+FILTER_ACROSS = Rule(
+    name="filter-across",
+    equation="join(x = y, filter(p(x), L), R) = join(x = y, filter(p(x), L), filter(p(y), R))",
+    shape=Shape(KINDS),
+    match=match,
+    guards=(raises_nothing,),
+    rewrite=rewrite,
+    measure=still_missing,
+)

@@ -1,0 +1,54 @@
+"""Leave out a condition that follows from others, or from what is known of the rows below.
+
+    filter(p and q, S)  =  filter(q, S)        if p is true wherever q is, and what S tells
+
+Why      A row passes where all conditions are true, and where q is, p is.
+Gain     Fewer conditions to ask; a filter that says nothing goes.
+Guard    A condition that does not follow keeps rows off.
+Source   ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.known import is_implied, is_known
+from midstream.optimizer.rules.measures import conditions
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression, conjuncts
+
+
+def match(node: Node) -> Iterable[Expression]:
+    """The first part that follows; if none does, the first."""
+    assert isinstance(node.operator, Filter)
+    parts = conjuncts(node.operator.condition)
+    yield next((part for part in parts if follows(node, part)), parts[0])
+
+
+def follows(node: Node, part: Expression) -> bool:
+    """Whether the other parts, or what is known of the input, say as much."""
+    assert isinstance(node.operator, Filter)
+    (below,) = node.inputs
+    others = [other for other in conjuncts(node.operator.condition) if other != part]
+    return is_implied(part, others, node.schema) or is_known(below, part)
+
+
+def rewrite(node: Node, matched: Expression) -> Node:
+    """The filter without it."""
+    assert isinstance(node.operator, Filter)
+    rest = [part for part in conjuncts(node.operator.condition) if part != matched]
+    return filtered(rest, node.inputs[0])
+
+
+IMPLIED_CONDITION = Rule(
+    name="implied-condition",
+    equation="filter(p and q, S) = filter(q, S)",
+    shape=Shape(Filter),
+    match=match,
+    guards=(follows,),
+    rewrite=rewrite,
+    measure=conditions,
+)

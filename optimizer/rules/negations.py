@@ -1,0 +1,43 @@
+"""Conditions with their negations as far in as three-valued logic lets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from midstream.plans.expressions.expressions import (
+    Binary,
+    Expression,
+    Logic,
+    Not,
+    conjunction,
+    disjunction,
+    ordered,
+)
+from midstream.plans.values.schema import Schema, Type
+
+OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def inwards(condition: Expression, schema: Schema) -> Expression:
+    """A condition that means the same, with negations further in."""
+    match condition:
+        case Not(Not(inner)) if _is_boolean(inner, schema):
+            return inwards(inner, schema)
+        case Not(Logic(word, parts)) if all(_is_boolean(part, schema) for part in parts):
+            put = disjunction if word == "and" else conjunction
+            return put([inwards(Not(part), schema) for part in parts])
+        case Not(Binary(word, left, right)) if word in OPPOSITE and _are_typed(left, right, schema):
+            return ordered(Binary(OPPOSITE[word], left, right))
+        case Logic(word, parts) if all(_is_boolean(part, schema) for part in parts):
+            put = disjunction if word == "or" else conjunction
+            return put([inwards(part, schema) for part in parts])
+    return condition
+
+
+def _is_boolean(condition: Expression, schema: Schema) -> bool:
+    return condition.kind(schema).type is Type.BOOLEAN
+
+
+def _are_typed(left: Expression, right: Expression, schema: Schema) -> bool:
+    """Whether it is known before a row comes that the values can be compared."""
+    return Type.ANY not in (left.kind(schema).type, right.kind(schema).type)

@@ -111,6 +111,7 @@ from midstream.optimizer.rules.multisets.union_of_parts import (
     UNION_OF_TAKEN_AND_LEFT,
     UNION_WITH_DIFFERENCE,
 )
+from midstream.optimizer.rules.physical.implementation import IMPLEMENTATION
 from midstream.optimizer.rules.projections.identity_projection import IDENTITY_PROJECTION
 from midstream.optimizer.rules.projections.projection_above_join import (
     PROJECTION_ABOVE_LEFT,
@@ -351,7 +352,10 @@ JOINS: tuple[Stage, ...] = (
 """Rules about joins that lead to many more plans, or to conditions of which it must be known how many rows
 they let pass: where that is only assumed, results seem to become fewer."""
 
-ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING)
+PHYSICAL: tuple[Stage, ...] = (Stage("implementations", (IMPLEMENTATION,)),)
+"""Rules that choose how a plan runs, for a search that is to write that into the plan."""
+
+ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING, *PHYSICAL)
 """All rules there are: proofs may use each of them, and each of them is tested."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
@@ -363,6 +367,7 @@ __all__ = [
     "BAGS",
     "JOINS",
     "JOIN_ORDERS",
+    "PHYSICAL",
     "RULES",
     "SHARING",
     "WINDOWS",

@@ -1,0 +1,1 @@
+"""Rules that choose how a plan runs. They change no snapshot."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import Stream, stream
@@ -16,6 +16,7 @@ from midstream.plans.algebra.properties import (
     dependencies,
     determined,
     keys,
+    lasting_dependencies,
 )
 from midstream.plans.algebra.specification import snapshots
 from midstream.plans.expressions.aggregates import count, max_
@@ -165,3 +166,22 @@ def test_what_is_visible_is_what_follows(told: list[Dependency], shown: frozense
 def _subsets(columns: list[str]) -> Iterator[frozenset[str]]:
     for bits in range(2 ** len(columns)):
         yield frozenset(name for i, name in enumerate(columns) if bits >> i & 1)
+
+
+def test_much_is_told_of_random_plans() -> None:
+    """The properties above would hold as well if nothing were told."""
+    told = {"dependencies": 0, "lasting dependencies": 0, "keys": 0}
+    nodes = 0
+
+    @settings(max_examples=60, derandomize=True, database=None)
+    @given(dependent())
+    def count_told(plan: Plan) -> None:
+        nonlocal nodes
+        for node in plan.nodes:
+            nodes += 1
+            told["dependencies"] += bool(dependencies(node))
+            told["lasting dependencies"] += bool(lasting_dependencies(node))
+            told["keys"] += bool(keys(node))
+
+    count_told()
+    assert {name: number > nodes / 20 for name, number in told.items()} == dict.fromkeys(told, True)

@@ -18,16 +18,11 @@ from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
-from midstream.optimizer import (
-    PROCESSING,
-    Budget,
-    Choice,
-    Objective,
-    Search,
-    Statistics,
-    optimize,
-)
+from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
+from midstream.optimizer.search.budget import STEPS
+from midstream.optimizer.search.common_parts import labelled
 from midstream.optimizer.search.proving import prove
+from midstream.optimizer.search.together import SearchTogether, apart, require_processing
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of
 from midstream.plans.algebra.plan import Node, Plan
@@ -268,14 +263,20 @@ class Engine:
         )
 
     @overload
-    def optimize(self, query: str | None = None, *, objective: Objective = PROCESSING) -> Choice: ...
+    def optimize(
+        self, query: str | Plan | Stream | None = None, *, objective: Objective = PROCESSING
+    ) -> Choice: ...
     @overload
     def optimize(
-        self, query: str | None = None, *, budget: Budget | int, objective: Objective = PROCESSING
+        self,
+        query: str | Plan | Stream | None = None,
+        *,
+        budget: Budget | int,
+        objective: Objective = PROCESSING,
     ) -> Search: ...
     def optimize(
         self,
-        query: str | None = None,
+        query: str | Plan | Stream | None = None,
         *,
         budget: Budget | int | None = None,
         objective: Objective = PROCESSING,
@@ -283,9 +284,15 @@ class Engine:
         """The cheapest plan that means the same as a query's running one, by what was measured so far; what
         costs less the `objective` tells.
 
+        Of a plan that does not run yet, the one that adds least to the queries that run: what it shares with
+        them costs nothing. `choice.common` tells what that is; `add(choice.plan)` runs it.
+
         With a `budget`, a number of steps or `Milliseconds`, elements need not wait: a search goes on for
         about half a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
         `choice` is the best plan so far; `finish()` does at once what is left.
+
+        Raises   UnknownStreamError where there is no such query; StatisticsError where nothing was measured
+                 of what the plan reads.
 
         >>> import midstream as ms
         >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
@@ -298,13 +305,36 @@ class Engine:
         >>> search.choice.rules
         ('filter-below-left',)
         """
+        search = self._search(query, STEPS if budget is None else budget, objective)
         if budget is None:
-            return optimize(self.query(query).plan, self.statistics(query), objective=objective)
-        search = Search(self.query(query).plan, self.statistics(query), budget=budget, objective=objective)
+            return search.finish()
         work = search.in_slices()
         next(work)
         self._host.work_in_steps(work)
         return search
+
+    def _search(
+        self, query: str | Plan | Stream | None, budget: Budget | int, objective: Objective
+    ) -> Search:
+        if not isinstance(query, Plan | Stream):
+            running = self.query(query).plan
+            return Search(running, self.statistics(query), budget=budget, objective=objective)
+        known = Statistics.from_observations(self._graph.observe_all())
+        require_processing(objective)
+        return SearchTogether(query, known, beside=self._graph.shareable(), budget=budget)
+
+    def optimize_all(self, *, budget: Budget | int = STEPS) -> dict[str, Choice]:
+        """The plans of all queries, by name, that cost least together: what several share is paid once.
+
+        The `common` parts of a choice are those that it shares with others, `added` is what it takes besides.
+        `replace(choice.plan, name)` lets a query share with the others; a query that is migrated runs what it
+        newly shares in operators of its own.
+
+        Raises   StatisticsError where of a query nothing can be measured.
+        """
+        labels, outputs = labelled({name: running.plan for name, running in self.queries.items()})
+        known = Statistics.from_observations(self._graph.observe_all())
+        return apart(SearchTogether(Plan(outputs), known, budget=budget).finish(), labels)
 
     # Measuring
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.search.budget import QUICK_STEPS, Budget
 from midstream.optimizer.search.choice import Choice
+from midstream.optimizer.search.common_parts import CommonPart, common_parts, labelled
 from midstream.optimizer.search.optimizing import optimize
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
@@ -181,6 +183,14 @@ def explain(
     placed = _placed(physical, chosen)
     stages.append(Stage("physical plan", _placing(placed), physical, placed=placed))
     return Explanation(tuple(stages), choice, statistics is None)
+
+
+def shared_parts(explanations: Mapping[str, Explanation]) -> tuple[CommonPart, ...]:
+    """What queries that run together share, by their physical plans, and what it costs by the statistics that
+    are assumed where none are given."""
+    _, roots = labelled({name: each.physical.plan for name, each in explanations.items()})
+    plan = Plan(roots)
+    return common_parts(plan, CostModel(assumed_statistics(plan)).price(plan))
 
 
 def plan_to_run(plan: Plan) -> Plan:

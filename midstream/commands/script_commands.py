@@ -67,7 +67,7 @@ def explain(
 ) -> None:
     """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
     runs, and what is known of every operator."""
-    from midstream.commands.explaining import Stage
+    from midstream.commands.explaining import Stage, shared_parts
     from midstream.commands.explaining import explain as explained
     from midstream.commands.running import source_files
     from midstream.io.distinct_files import require_distinct_files
@@ -88,9 +88,15 @@ def explain(
             write_file(path, draw(drawn, notes))
     if any(str(path) == STDOUT for _, path, _ in drawings):
         return
+    parts = shared_parts(explanations) if len(queries) > 1 else ()
     if as_json:
         shown = {
-            name: {**one.as_dict(), "time_unit": catalog.unit.name} for name, one in explanations.items()
+            name: {
+                **one.as_dict(),
+                "shared": [part.as_dict() for part in parts if name in part.users],
+                "time_unit": catalog.unit.name,
+            }
+            for name, one in explanations.items()
         }
         typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
@@ -98,6 +104,10 @@ def explain(
             title = f"{query.name}\n\n" if len(queries) > 1 else ""
             typer.echo(
                 f"{title}{explanations[query.name].text(notes)}\ntime is counted in {catalog.unit.name}\n"
+            )
+        for part in parts:
+            typer.echo(
+                f"{' and '.join(part.users)} share {part.node.operator}: {part.cost:.4g} µs per chronon"
             )
 
 

@@ -26,7 +26,7 @@ from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.operators.engine.queries import RunningQuery, carried_out, lowest, missed_until
 from midstream.operators.engine.relations import Relations, check_relations
-from midstream.operators.engine.sharing import read_late, with_own_operators
+from midstream.operators.engine.sharing import below_windows, read_late, shareable, with_own_operators
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
@@ -375,6 +375,24 @@ class QueryGraph:
                 tuple(self.meters[physical].recent),
             )
             for node, physical in windows.items()
+        }
+
+    def observe_all(self) -> dict[Node, Observation]:
+        """What was seen of the windows of all queries that have statistics, and of the streams below those
+        that show each element as it came."""
+        seen: dict[Node, Observation] = {}
+        for name, query in self.queries.items():
+            if all(form(node) == "intervals" for node in lowest(query.physical)):
+                seen |= self.observe(name)
+        return below_windows(seen) | seen
+
+    def shareable(self) -> dict[str, Plan]:
+        """By the names of queries, what a further query can share of each."""
+        nodes = {name: list(shareable(query.physical)) for name, query in self.queries.items()}
+        return {
+            name: Plan({str(i): node for i, node in enumerate(found)})
+            for name, found in nodes.items()
+            if found
         }
 
     @contextmanager

@@ -1,15 +1,24 @@
-"""Which running operators a new query cannot share: those of whose results it would miss too much."""
+"""Which running operators a new query can share, and which it cannot: those of whose results it would miss
+too much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from midstream.operators.engine.base import Base
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.planner import form, physical_node
+from midstream.plans.algebra.operators import Source, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_bounded, reads_stream
+from midstream.plans.algebra.properties import (
+    is_bounded,
+    is_chronon_stream,
+    logical_node,
+    reads_stream,
+)
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.streams import BEGINNING
 
 
 def read_late(physical: Plan, base: Base) -> list[Node]:
@@ -50,3 +59,27 @@ def with_own_operators(
         return Node(replace(node.operator, copy=copy), node.inputs)
 
     return physical.map(owned)
+
+
+def shareable(physical: Plan) -> Iterator[Node]:
+    """The logical nodes of a running plan that run as the planner would let them run for any query, on
+    streams: a new query that has them shares their operators."""
+    sources = {node for node in physical.nodes if isinstance(node.operator, Source)}
+    for node in physical.nodes:
+        meant = logical_node(node)
+        if form(node) == "intervals" and is_bounded(node, sources) and physical_node(meant) == node:
+            yield meant
+
+
+def below_windows(seen: Mapping[Node, Observation]) -> dict[Node, Observation]:
+    """What follows of streams from what was seen of the windows right above them, so that other windows over
+    them can be priced."""
+    found: dict[Node, Observation] = {}
+    for node, window in seen.items():
+        if isinstance(node.operator, TimeWindow) and node.operator.slide == 1:
+            (stream,) = node.inputs
+            if isinstance(stream.operator, Source) and is_chronon_stream(stream):
+                recent = tuple((start, start + 1, row) for start, _, row in window.recent)
+                latest = recent[-1][1] if recent else BEGINNING
+                found[stream] = replace(window, max_end=latest, recent=recent)
+    return found

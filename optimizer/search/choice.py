@@ -13,7 +13,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
-from midstream.optimizer.search.common_parts import CommonPart, added_cost, common_parts
+from midstream.optimizer.search.common_parts import CommonPart, Running, added_cost, common_parts
 from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
@@ -52,8 +52,8 @@ class Choice:
     is_complete: bool
     derive: Callable[[], tuple[Step, ...]] = field(default=tuple, repr=False, compare=False)
     """Finds the steps, when somebody asks for them."""
-    running: frozenset[Node] = field(default=frozenset(), repr=False, compare=False)
-    """The subplans that run already, and cost nothing more."""
+    running: Running = field(default_factory=dict, repr=False, compare=False)
+    """The subplans that run already for other queries, and cost nothing more."""
     objective: Objective = PROCESSING
     """What costs were compared by."""
 
@@ -74,7 +74,7 @@ class Choice:
 
     @property
     def common(self) -> tuple[CommonPart, ...]:
-        """What several outputs of the chosen plan share, or share with what runs already."""
+        """What several outputs of the chosen plan share, or share with queries that run already."""
         return common_parts(self.plan, self.cost, self.running)
 
     @property

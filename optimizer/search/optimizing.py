@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.cost.units import UnitCosts
@@ -10,18 +11,17 @@ from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS, Budget, Steps
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.join_graph import Products
-from midstream.optimizer.search.together import SearchTogether
+from midstream.optimizer.search.together import SearchTogether, require_processing
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import ArgumentError
 
 
 def optimize(
     plan: Plan | Stream,
     statistics: Statistics,
     *,
-    beside: Sequence[Plan | Stream] = (),
+    beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
     rules: Sequence[Rule | Stage] = RULES,
     budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
     products: Products = "auto",
@@ -37,16 +37,15 @@ def optimize(
     tells which cross products are considered (see `enumerate_plans`).
 
     Of a plan with several outputs, those plans are chosen that take least processing together: what several
-    have is paid once. What plans `beside` it have, that run already, is not paid at all. Outputs may then
-    share joins of the same inputs in whichever order, and a filter may be put above one that another query
-    has, if that costs less. `Choice.common` tells what is shared.
+    have is paid once. What queries `beside` it have, that run already, is not paid at all. Joins of the same
+    inputs may then be shared, in whichever order they are, and a filter may stand above one that another
+    query has, if that costs less. `Choice.common` tells what is shared.
 
     Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
     is_processing = objective == PROCESSING
     if beside or (is_processing and len(plan_of("optimize", plan).outputs) > 1):
-        if not is_processing:
-            raise ArgumentError("optimize: found another objective, expected processing beside other plans")
+        require_processing(objective)
         together = SearchTogether(
             plan, statistics, beside=beside, rules=rules, budget=budget, products=products, units=units
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
+from midstream.optimizer.cost import PlanCost
+from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, apply
 from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
@@ -33,6 +36,7 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Step
 from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import ArgumentError
 
 COLUMNS = tuple(
     replace(rule, keeps_links=True)
@@ -66,15 +70,15 @@ class SearchTogether(Search):
         plan: Plan | Stream,
         statistics: Statistics,
         *,
-        beside: Sequence[Plan | Stream] = (),
+        beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
         rules: Sequence[Rule | Stage] = RULES,
         budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
         products: Products = "auto",
         units: UnitCosts | None = None,
     ) -> None:
         plan = plan_of("optimize", plan)
-        self._beside = [logical_plan(plan_of("optimize: beside", each)) for each in _plans(beside)]
-        self._running = frozenset(node for each in self._beside for node in each.nodes)
+        self._beside = {name: logical_plan(each) for name, each in _plans(beside).items()}
+        self._running = _who_has(self._beside)
         self._alone = {
             name: Search(Plan(root), statistics, rules=rules, budget=budget, products=products, units=units)
             for name, root in logical_plan(plan).outputs.items()
@@ -87,12 +91,12 @@ class SearchTogether(Search):
             products=products,
             units=units,
         )
-        self._together = CheapestTogether(self._memo, self._model, self._running)
+        self._together = CheapestTogether(self._memo, self._model, self._running.keys())
 
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Let the memo know the plan as it is and simplified, and all that runs."""
         plan = logical_plan(self._plan)
-        for root in (root for each in (*self._beside, plan) for root in each.outputs.values()):
+        for root in (root for each in (*self._beside.values(), plan) for root in each.outputs.values()):
             self._memo.group(root)
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
@@ -164,7 +168,7 @@ class SearchTogether(Search):
 
     def _choose(self) -> Choice:
         """The cheapest combination of the plans that are known so far."""
-        roots = {name: self._known(name) for name in self._start}
+        roots = {name: self._known(name) for name in logical_plan(self._plan).outputs}
         combination = combine([[self._parts(root) for root in found] for found in roots.values()])
         chosen = zip(roots, roots.values(), combination.numbers, strict=True)
         best = Plan({name: found[number] for name, found, number in chosen})
@@ -184,7 +188,9 @@ class SearchTogether(Search):
     def _known(self, name: str) -> list[Node]:
         """The plans of an output that are combined: those of the memo; the one that is best alone, and the
         given one."""
-        root = self._start[name]
+        root = logical_plan(self._plan).outputs[name]
+        if not self._start:
+            return [root]
         alone = logical_plan(self._alone[name].choice.plan).root
         return list(dict.fromkeys([root, alone, *(one.node for one in self._together.of(root))]))
 
@@ -203,10 +209,57 @@ class SearchTogether(Search):
         return tuple(steps)
 
 
-def _plans(beside: object) -> Sequence[Plan | Stream]:
-    require("optimize: beside", beside, (list, tuple), "a list of plans")
-    assert isinstance(beside, list | tuple)
-    return beside
+def require_processing(objective: Objective) -> None:
+    """Raise ArgumentError for an objective by which plans are not compared beside others."""
+    if objective != PROCESSING:
+        raise ArgumentError("optimize: found another objective, expected processing beside other plans")
+
+
+def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[str, Choice]:
+    """A choice for several queries as one for each, for which the others run. `queries` tells under which
+    names their outputs are those of the plan."""
+    chosen = {
+        name: Plan({output: together.plan.outputs[label] for output, label in labels.items()})
+        for name, labels in queries.items()
+    }
+
+    def of(name: str, labels: Mapping[str, str]) -> Choice:
+        given = Plan({output: together.given.outputs[label] for output, label in labels.items()})
+        return Choice(
+            chosen[name],
+            _part(together.cost, chosen[name]),
+            given,
+            _part(together.given_cost, given),
+            together.considered,
+            together.is_complete,
+            partial(_steps_of, together, {label: output for output, label in labels.items()}),
+            _who_has({other: plan for other, plan in chosen.items() if other != name}),
+        )
+
+    return {name: of(name, labels) for name, labels in queries.items()}
+
+
+def _part(cost: PlanCost, plan: Plan) -> PlanCost:
+    return PlanCost({node: cost.operators[node] for node in plan.nodes if node in cost.operators})
+
+
+def _steps_of(together: Choice, outputs: Mapping[str, str]) -> tuple[Step, ...]:
+    found = (step for step in together.steps if step.output in outputs)
+    return tuple(replace(step, output=outputs[step.output]) for step in found)
+
+
+def _who_has(plans: Mapping[str, Plan]) -> dict[Node, tuple[str, ...]]:
+    names: dict[Node, tuple[str, ...]] = {}
+    for name, plan in plans.items():
+        for node in plan.nodes:
+            names[node] = (*names.get(node, ()), name)
+    return names
+
+
+def _plans(beside: object) -> dict[str, Plan]:
+    require("optimize: beside", beside, Mapping, "plans by the names of queries")
+    assert isinstance(beside, Mapping)
+    return {str(name): plan_of("optimize: beside", plan) for name, plan in beside.items()}
 
 
 def _over_all_columns(rules: Sequence[Rule | Stage]) -> tuple[Rule | Stage, ...]:

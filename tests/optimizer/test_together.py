@@ -11,6 +11,7 @@ from itertools import combinations, product
 import pytest
 
 from midstream.optimizer import CostModel, Statistics, StreamStatistics, enumerate_plans, optimize
+from midstream.optimizer.cost.objective import MEMORY
 from midstream.optimizer.rules import SHARING, Rule, Shape
 from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT
 from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BELOW_PROJECTION
@@ -22,6 +23,7 @@ from midstream.optimizer.search.choice import Choice
 from midstream.optimizer.search.combining import combine
 from midstream.optimizer.search.common_parts import added_cost
 from midstream.optimizer.search.simplifying import Simplifier
+from midstream.optimizer.search.together import SearchTogether
 from midstream.optimizer.verification import check_certificate
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
@@ -174,11 +176,11 @@ def test_what_runs_is_free(name: str, first: int) -> None:
     running, query = PAIRS[name][first], PAIRS[name][1 - first]
     plan = both(running, query)
     plans = [each for each in all_plans(plan) if each.outputs["one"] == running.node]
-    runs = frozenset(running.node.walk())
+    runs = {node: ("first",) for node in running.node.walk()}
     for seed in range(4):
         model = CostModel(landscape(seed))
         least = min(added_cost(model.price(Plan(each.outputs["other"])), runs) for each in plans)
-        choice = optimize(query, landscape(seed), beside=[running])
+        choice = optimize(query, landscape(seed), beside={"first": running})
         assert choice.added == pytest.approx(least, rel=1e-9), seed
         assert choice.added <= optimize(query, landscape(seed)).cost.total * (1 + 1e-9)
         assert is_proved(choice)
@@ -211,16 +213,34 @@ def test_sums_are_of_different_operators() -> None:
     assert isinstance(part.node.operator, Join)
     assert part.users == ("one", "other")
     assert part.cost == pytest.approx(choice.cost.operators[part.node].cost)
-    assert str(part).endswith("shared by one, other")
+    assert str(part).endswith("shared with one, other")
     separate = math.fsum(
         CostModel(landscape(0)).price(Plan(root)).total for root in choice.plan.outputs.values()
     )
     assert choice.cost.total == pytest.approx(separate - part.cost)
 
 
+def test_there_is_a_choice_all_the_time() -> None:
+    plan = both(*PAIRS["two joins of three inputs, two of them the same"])
+    search = SearchTogether(plan, landscape(1))
+    costs = [search.choice.cost.total]
+    assert search.choice.plan == plan
+    while not search.advance(50):
+        costs.append(search.choice.cost.total)
+    assert search.choice == optimize(plan, landscape(1))
+    costs.append(search.choice.cost.total)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
+
+
+def test_beside_others_only_processing_is_compared() -> None:
+    with pytest.raises(ArgumentError, match="expected processing"):
+        optimize(AB, landscape(0), beside={"first": AB}, objective=MEMORY)
+
+
 def test_what_runs_must_be_plans() -> None:
     with pytest.raises(ArgumentError, match="beside"):
-        optimize(AB, landscape(0), beside=[7])  # type: ignore[list-item]
+        optimize(AB, landscape(0), beside={"first": 7})  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match="beside"):
         optimize(AB, landscape(0), beside=AB.plan())  # type: ignore[arg-type]
 

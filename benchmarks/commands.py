@@ -205,6 +205,33 @@ def arrivals(
         raise typer.Exit(1)
 
 
+@app.command(epilog=examples("midstream bench costs --chart docs/cost-model.svg"))
+def costs(
+    quick: Annotated[bool, typer.Option("--quick", help="A few points of the grid: a first look.")] = False,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+    chart: CHART = None,
+) -> None:
+    """Compare what the cost model predicts of states and output rates with what operators keep and give.
+
+    Exit status: 0 if the median error of every operator is a tenth at most, and of every plan of the thesis'
+    Table 24.1 a fifth; 1 if not; 2 for bad input.
+    """
+    from midstream.benchmarks.costs import predict, show_predictions
+
+    _check_files(output, chart)
+    with progress_bar("points") as advance, nothing_written():
+        run = predict(quick, advance)
+    if chart is not None:
+        from midstream.benchmarks.costs_chart import draw_predictions
+
+        draw_predictions(run, chart)
+    if not _write(run.as_dict(), as_json, output):
+        show_predictions(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
 @app.command(epilog=examples("midstream bench files --rows 100000 --json"))
 def files(
     rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from midstream.benchmarks.commands import app as bench
+from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
 from midstream.commands.verify_command import verify
@@ -48,6 +49,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "midstream simulate --list",
         "midstream simulate scenario.yaml --strategy genmig --strategy swap --report report.html",
     ),
+    "calibrate": ("midstream calibrate", "midstream calibrate --quick --output costs.json"),
     "demo": ("midstream demo", "midstream demo --seed 5 --json"),
 }
 """By command, calls that its help shows."""
@@ -76,7 +78,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (run, explain, migrate, verify, simulate, demo):
+    for command in (run, explain, migrate, verify, simulate, calibrate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)
@@ -92,12 +94,15 @@ def _print_version(is_wanted: bool) -> None:
 
 
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
+    costs: Costs = None,
 ) -> None:
     """Options of all commands."""
+    context.with_resource(costs_in_use(costs))
 
 
 def demo(

@@ -20,7 +20,7 @@ from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.timing import timed
-from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.cost.units import UnitCosts, units_in_use
 from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -65,7 +65,7 @@ class CostModel:
     def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._statistics = statistics
-        self.units = units or UnitCosts()
+        self.units = units or units_in_use()
         self.selectivity = Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 from midstream.optimizer.cost.column_facts import combinations
 from midstream.optimizer.cost.costing import Costing, PairCosting
@@ -198,7 +199,21 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
     return Work(cost, kept + waiting, waiting)
 
 
-JOINS: dict[str, PairFormula] = {
+C = TypeVar("C", bound=PairCosting | Costing)
+
+
+def _with_factor(name: str, formula: Callable[[C, Estimate], Work]) -> Callable[[C, Estimate], Work]:
+    """A formula, with the factor by which what was measured differs from it."""
+
+    def work(costing: C, output: Estimate) -> Work:
+        found = formula(costing, output)
+        factors = costing.units.factors
+        return found._replace(cost=times(found.cost, factors.get(name, 1.0))) if factors else found
+
+    return work
+
+
+_JOINS: dict[str, PairFormula] = {
     "hash_join": hash_join,
     "band_join": band_join,
     "nested_loops_join": nested_loops_join,
@@ -209,10 +224,11 @@ JOINS: dict[str, PairFormula] = {
     "signed_hash_join": signed_hash_join,
     "signed_nested_loops_join": signed_nested_loops_join,
 }
+
+JOINS = {name: _with_factor(name, formula) for name, formula in _JOINS.items()}
 """The formulas of joins."""
 
-WORK: dict[str, Formula] = {
-    **JOINS,
+_OTHERS: dict[str, Formula] = {
     "filter": filter_work,
     "map": map_work,
     "union": union_work,
@@ -244,6 +260,8 @@ WORK: dict[str, Formula] = {
     "signed_distinct": signed_distinct_work,
     "signed_aggregate": signed_aggregate_work,
 }
+
+WORK: dict[str, Formula] = {**JOINS, **{name: _with_factor(name, one) for name, one in _OTHERS.items()}}
 
 
 def _hashed(u: UnitCosts) -> float:

@@ -28,6 +28,7 @@ class Setting:
     window     of the first stream, in chronons; that of the second one is half as long
     granule    of a granularity conversion above the windows; 1 where there is none
     values     how many different values the columns of both have
+    elements   of a stream that are looked at, about
     """
 
     s: float
@@ -35,6 +36,7 @@ class Setting:
     window: int
     granule: int
     values: int
+    elements: int = LONG
 
     @property
     def streams(self) -> Mapping[str, Poisson]:
@@ -54,7 +56,7 @@ class Setting:
     @property
     def until(self) -> int:
         """The end of the run."""
-        return self.since + int(LONG * math.sqrt(self.s * self.t))
+        return self.since + int(self.elements * math.sqrt(self.s * self.t))
 
     def inputs(self) -> tuple[Stream, Stream]:
         """Two streams with windows."""
@@ -71,7 +73,9 @@ def _source(name: str, columns: Iterable[str]) -> Stream:
 
 SETTINGS = tuple(
     Setting(s, t, window, granule, values)
-    for s, t, window, granule, values in product((3.0, 12.0), (5.0, 20.0), (80, 400), (1, 10), (5, 50))
+    for s, t in product((3.0, 12.0), (5.0, 20.0))
+    for window in (80, 400)
+    for granule, values in ((1, 5), (10, 50), (1, 50))
 )
 SMALL = (Setting(3.0, 5.0, 80, 1, 5), Setting(12.0, 5.0, 400, 10, 50), Setting(3.0, 20.0, 400, 1, 50))
 """The settings of a quick look."""
@@ -127,6 +131,9 @@ def _counted(setting: Setting) -> int:
 
 
 QUERIES: dict[str, Query] = {
+    "filter": lambda at: (s := at.inputs()[0]).filter(s["x"] < at.values // 3),
+    "map": lambda at: (s := at.inputs()[0]).select("y", z=s["x"] + 1),
+    "time-window": lambda at: _source("s", "xy").window(at.window),
     "hash-join": _equal,
     "band-join": _near,
     "nested-loops-join": _sum,

@@ -23,12 +23,13 @@ from midstream.optimizer import (
     Sample,
     Statistics,
     StreamStatistics,
-    UnitCosts,
     enumerate_plans,
     om,
     optimize,
     price,
 )
+from midstream.optimizer.cost.units import STEPS as UNITS
+from midstream.optimizer.cost.units import unit_costs
 from midstream.optimizer.rules import ALL_RULES, JOIN_ORDERS, apply
 from midstream.optimizer.rules.joins.join_commutativity import JOIN_COMMUTATIVITY
 from midstream.optimizer.rules.linking import linked
@@ -186,9 +187,9 @@ def test_unit_costs_decide() -> None:
     rare = col("x").eq(1)
     query = A.join(B, on=[("x", "z")]).filter(rare)
     statistics = Statistics(EQUALLY_FAST, {equality("x", "z"): 0.001, rare: 0.1})
-    free = dict.fromkeys(UnitCosts.__dataclass_fields__, 0.0)
-    assert optimize(query.plan(), statistics, units=UnitCosts(**free | {"bucket": 1.0})).is_better
-    assert not optimize(query.plan(), statistics, units=UnitCosts(**free | {"predicate": 1.0})).is_better
+    free = dict.fromkeys(UNITS, 0.0)
+    assert optimize(query.plan(), statistics, units=unit_costs(free | {"bucket": 1.0})).is_better
+    assert not optimize(query.plan(), statistics, units=unit_costs(free | {"predicate": 1.0})).is_better
 
 
 def test_a_condition_stated_too_late_is_a_reason_to_change() -> None:
@@ -213,18 +214,18 @@ def test_differences_that_rounding_could_make_are_no_reason_to_change() -> None:
     all_rows = col("x") >= 0
     query = A.join(B, on=[("x", "z")]).filter(all_rows).plan()
     statistics = Statistics(EQUALLY_FAST, {equality("x", "z"): 1.0, all_rows: 1.0})
-    free = dict.fromkeys(UnitCosts.__dataclass_fields__, 0.0)
+    free = dict.fromkeys(UNITS, 0.0)
     costs = [
         {
-            price(plan, statistics, UnitCosts(**free | {"hash": 1.0, "predicate": p})).total
+            price(plan, statistics, unit_costs(free | {"hash": 1.0, "predicate": p})).total
             for plan in enumerate_plans(query)
         }
         for p in (1e-3, 1e-12)
     ]
     assert [len(different) for different in costs] == [2, 2]
-    assert optimize(query, statistics, units=UnitCosts(**free | {"hash": 1.0, "predicate": 1e-3})).is_better
+    assert optimize(query, statistics, units=unit_costs(free | {"hash": 1.0, "predicate": 1e-3})).is_better
     assert not optimize(
-        query, statistics, units=UnitCosts(**free | {"hash": 1.0, "predicate": 1e-12})
+        query, statistics, units=unit_costs(free | {"hash": 1.0, "predicate": 1e-12})
     ).is_better
 
 

@@ -33,7 +33,7 @@ def test_all_stateful_implementations_are_on_the_grid() -> None:
     there = {name.split(",")[0] for name in QUERIES}
     all_ = {one.name for options in IMPLEMENTATIONS.values() for one in options}
     assert all_ - there == {
-        "filter", "map", "signed-filter", "signed-map", "signed-union",
+        "signed-filter", "signed-map", "signed-union",
         "intervals-to-signs", "signs-to-intervals", "signed-time-window", "signed-count-window",
         "signed-partitioned-window", "signed-strict-difference", "signed-max-union",
     }  # fmt: skip

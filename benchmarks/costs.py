@@ -1,0 +1,94 @@
+"""What the cost model predicts of states and rates, beside what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from midstream.scenarios.costs.comparing import Compared, compare, compare_whole, error, median_error
+from midstream.scenarios.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
+
+OF_OPERATORS, OF_PLANS = 0.1, 0.2
+"""By what share predictions of an operator, and of a whole plan, may be wrong in the median."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Of every stateful operator, and of every plan of Table 24.1, all points of the grid."""
+
+    operators: tuple[Compared, ...]
+    plans: tuple[Compared, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the median errors are as small as they are to be."""
+        return all(
+            max(median_error(one.rate for one in found), median_error(one.state for one in found)) <= most
+            for points, most in ((self.operators, OF_OPERATORS), (self.plans, OF_PLANS))
+            for found in by_name(points).values()
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "good": self.is_good,
+            **{
+                part: [
+                    {"name": name, "points": len(found), **_medians(found)}
+                    for name, found in by_name(points).items()
+                ]
+                for part, points in (("operators", self.operators), ("plans", self.plans))
+            },
+        }
+
+
+def by_name(points: Sequence[Compared]) -> dict[str, list[Compared]]:
+    """The points of each query."""
+    found: dict[str, list[Compared]] = {}
+    for point in points:
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _medians(found: Sequence[Compared]) -> dict[str, float]:
+    return {
+        what: round(median(error(getattr(one, what)) for one in found), 4)
+        for what in ("rate", "state", "bytes")
+    }
+
+
+def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Predictions:
+    """Compare at all points, or at a few."""
+    settings = SMALL if is_quick else SETTINGS
+    total, done = len(settings) * (len(QUERIES) + len(TABLE)), 0
+    operators: list[Compared] = []
+    plans: list[Compared] = []
+    for queries, found in ((QUERIES, operators), (TABLE, plans)):
+        for name, query in queries.items():
+            for setting in settings:
+                plan = plan_at(query, setting)
+                if queries is QUERIES:
+                    found.append(compare(name, setting, plan))
+                else:
+                    found.append(compare_whole(name, setting, plan)[0])
+                done += 1
+                advance(done, total)
+    return Predictions(tuple(operators), tuple(plans))
+
+
+def show_predictions(run: Predictions, console: Console) -> None:
+    """A table with a line for each operator and plan."""
+    for title, points in (("Operators", run.operators), ("Plans of Table 24.1", run.plans)):
+        table = Table(title=title, box=box.SIMPLE_HEAD, caption="median error of what is predicted")
+        for column in ("", "points", "results", "elements kept", "bytes"):
+            table.add_column(column, justify="left" if not column else "right")
+        for name, found in by_name(points).items():
+            medians = [f"{100 * share:.1f} %" for share in _medians(found).values()]
+            table.add_row(name, str(len(found)), *medians)
+        console.print(table)

@@ -1,0 +1,74 @@
+"""`midstream calibrate`, and commands that price by its profile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from midstream.cli import app
+from midstream.commands.calibrate_command import default_place
+from midstream.optimizer.cost.calibration import Profile
+from midstream.optimizer.cost.units import UnitCosts, unit_costs, units_in_use
+from midstream.scenarios.costs import calibrating
+
+QUERY = """
+CREATE STREAM s (ts INTEGER, x INTEGER) ORDERED BY ts;
+SELECT x FROM s WINDOW(RANGE 60) WHERE x > 1;
+"""
+
+
+@pytest.fixture(autouse=True)
+def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two operators tell as much as all here."""
+    some = {name: calibrating.QUERIES[name] for name in ("filter", "hash-join")}
+    monkeypatch.setattr(calibrating, "QUERIES", some)
+
+
+def explained(*options: str) -> float:
+    """What the plan costs by `midstream explain`."""
+    found = CliRunner().invoke(app, [*options, "explain", "-", "--time-unit", "s", "--json"], input=QUERY)
+    assert found.exit_code == 0, found.output
+    return float(json.loads(found.stdout)["query_1"]["stages"][0]["cost"])
+
+
+def test_the_profile_is_kept_where_all_commands_find_it(configuration: Path) -> None:
+    before = explained()
+    found = CliRunner().invoke(app, ["calibrate", "--quick"])
+    assert found.exit_code == 0, found.output
+    assert default_place() == configuration / "midstream" / "costs.json"
+    assert "hash_join" in found.stdout and "Median error of what is held out" in found.stdout
+    profile = Profile.read(default_place())
+    assert profile.machine == calibrating.machine()
+    assert explained() != before
+    assert units_in_use() == UnitCosts()  # not beyond the command
+
+
+def test_a_profile_that_is_named_comes_first(tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    dear = Profile(unit_costs({"predicate": 1e6}), "", "", 0.0)
+    file.write_text(json.dumps(dear.to_json()))
+    assert explained("--costs", str(file)) > 1e5
+
+
+def test_json(tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    found = CliRunner().invoke(app, ["calibrate", "--quick", "--json", "--output", str(file)])
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout) == json.loads(file.read_text())
+    assert not default_place().exists()
+
+
+def test_what_is_no_profile_is_bad_input(tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text("{}")
+    found = CliRunner().invoke(app, ["--costs", str(file), "explain", "-"], input=QUERY)
+    assert found.exit_code == 2

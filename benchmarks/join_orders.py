@@ -189,12 +189,14 @@ def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], No
 def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
     """What the given order costs, and what is found in a time of the processor."""
     begin = process_time()
-    costs = []
-    for orders in order_joins(problem, budget=None):
-        costs.append(orders.cost)
-        if process_time() - begin > seconds:
-            break
-    return costs[0], costs[-1]
+    search = order_joins(problem, budget=None)
+    given = found = next(search).cost
+    while process_time() - begin < seconds:
+        try:
+            found = next(search).cost
+        except StopIteration as end:
+            return given, end.value.cost
+    return given, found
 
 
 def show_orders(run: OrdersRun, console: Console) -> None:

@@ -80,9 +80,11 @@ def test_a_longer_search_stands_in_for_a_best_order_that_nobody_knows(
     assert min(near.to_best) > 0
 
 
-def test_the_first_order_of_a_search_is_the_given_one() -> None:
-    given, found = searched(Joins("star", 9).problem(seed=4), seconds=0.0)
+def test_a_search_begins_with_the_given_order_and_ends_with_the_best() -> None:
+    joins = Joins("star", 9)
+    given, found = searched(joins.problem(seed=4), seconds=0.0)
     assert given == found
+    assert searched(joins.problem(seed=4), seconds=60.0) == (given, solve(joins.problem(seed=4)).cost)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rows that fit their stream, but come too late for it: where they come from."""
+"""Rows that fit their stream, but come too late for it, or break a declaration: where they come from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.sources.rows import number_of
 from midstream.operators.engine.input_manager import DeadLetter
-from midstream.plans.values.errors import StreamOrderError
+from midstream.plans.values.errors import DeclarationError, StreamOrderError
 from midstream.plans.values.streams import Batch, Time
 
 
@@ -40,10 +40,17 @@ class Refused:
 
     @contextmanager
     def placed(self, name: str, batch: Batch) -> Iterator[None]:
-        """A stream's batch is given to an engine: an error of order gets file and line, and what to do."""
+        """A stream's batch is given to an engine: what is out of order, or breaks a declaration, gets file
+        and line."""
         self._batch = batch
         try:
             yield
+        except DeclarationError as error:
+            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
+            if number is None:  # another stream's, which this batch has told of
+                raise
+            facts = {**vars(error), "path": source.name, source.unit: number}
+            raise DeclarationError(f"{source.name}, {source.unit} {number}: {error}", **facts) from error
         except StreamOrderError as error:
             source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
             if number is None:

@@ -466,3 +466,33 @@ def test_progress_knows_how_much_of_the_files_is_left(name: str, tmp_path: Path)
     told.clear()
     run_queries(catalog, queries, replace(wishes, rows=10), lambda done, total: told.append((done, total)))
     assert [total for _, total in told] == [None] * len(told)
+
+
+def test_rows_that_break_a_declaration_are_told_with_their_line(tmp_path: Path) -> None:
+    script = "CREATE STREAM s(ts TIMESTAMP, x INT PRIMARY KEY) ORDERED BY ts; SELECT x FROM s"
+    script = f"SET time_unit = 'ms'; {script}"
+    lines, dead = "10,1\n11,1\n11,1\n13,2\n", tmp_path / "dead.jsonl"
+    result = one(tmp_path, lines, script=script)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"midstream: {tmp_path / 's.csv'}, line 4: stream s: element (11, 12, (1,)) agrees on x with "
+        "another one, valid from 11 to 12; expected unique (x)\n"
+    )
+    assert values(one(tmp_path, lines, "--dead-letters", dead, script=script)) == [(10, 1), (11, 1), (13, 2)]
+    (letter,) = letters(dead)
+    assert (letter["line"], letter["row"]) == (4, "(11, 12, (1,))")
+
+
+def test_rows_that_refer_to_none_are_told(tmp_path: Path) -> None:
+    script = """
+        SET time_unit = 'ms';
+        CREATE STREAM s(ts TIMESTAMP, x INT NOT NULL, y INT REFERENCES s (x) WITHIN 5) ORDERED BY ts;
+        SELECT x FROM s
+    """
+    lines, dead = "10,1,1\n14,2,1\n16,3,1\n17,4,4\n", tmp_path / "dead.jsonl"
+    told = "stream s: element (16, 17, (3, 1)) has been taken, and there is no row that it refers to"
+    result = one(tmp_path, lines, script=script, header="ts,x,y\n")
+    assert (result.exit_code, told in result.stderr) == (2, True)
+    result = one(tmp_path, lines, "--dead-letters", dead, script=script, header="ts,x,y\n")
+    assert values(result) == [(10, 1), (14, 2), (16, 3), (17, 4)]
+    assert [letter["row"] for letter in letters(dead)] == ["(16, 17, (3, 1))"]

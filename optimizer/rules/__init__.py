@@ -120,6 +120,8 @@ from midstream.optimizer.rules.projections.projection_above_join import (
 from midstream.optimizer.rules.projections.projection_below_distinct import PROJECTION_BELOW_DISTINCT
 from midstream.optimizer.rules.projections.projection_below_union import PROJECTION_BELOW_UNION
 from midstream.optimizer.rules.projections.projections_merging import PROJECTIONS_MERGING
+from midstream.optimizer.rules.projections.unread_below_projection import UNREAD_BELOW_PROJECTION
+from midstream.optimizer.rules.projections.unread_columns import UNREAD_COLUMNS
 from midstream.optimizer.rules.rule import ANY, Rule, Shape, Stage, apply, flat
 from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
 from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
@@ -355,7 +357,10 @@ they let pass: where that is only assumed, results seem to become fewer."""
 PHYSICAL: tuple[Stage, ...] = (Stage("implementations", (IMPLEMENTATION,)),)
 """Rules that choose how a plan runs, for a search that is to write that into the plan."""
 
-ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *SHARING, *PHYSICAL)
+PRUNING: tuple[Stage, ...] = (Stage("fewer columns", (UNREAD_BELOW_PROJECTION, UNREAD_COLUMNS)),)
+"""Rules that make rows smaller, for a plan that was chosen: they save memory, and cost projections."""
+
+ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *PRUNING, *SHARING, *PHYSICAL)
 """All rules there are: proofs may use each of them, and each of them is tested."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
@@ -368,6 +373,7 @@ __all__ = [
     "JOINS",
     "JOIN_ORDERS",
     "PHYSICAL",
+    "PRUNING",
     "RULES",
     "SHARING",
     "WINDOWS",

@@ -87,6 +87,17 @@ def negated(node: Node) -> tuple[int, ...]:
     return (per_way(node, of),)
 
 
+def carrying(node: Node) -> tuple[int, ...]:
+    """How many columns operators take and give, other than those that do with each row the same."""
+
+    def of(each: Node) -> int:
+        if isinstance(each.operator, Filter | Project):
+            return 0
+        return len(each.schema) + sum(len(child.schema) for child in each.inputs)
+
+    return (per_way(node, of),)
+
+
 def per_way(node: Node, of: Callable[[Node], int]) -> int:
     """The sum of what is said of each operator."""
     return _summed(node, lambda each: False, lambda each, below: of(each))

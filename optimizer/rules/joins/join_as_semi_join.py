@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
-from midstream.optimizer.rules.joins.partners import chosen, partners
+from midstream.optimizer.rules.joins.partners import partners
+from midstream.optimizer.rules.narrowed import chosen
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, SemiJoin
 from midstream.plans.algebra.plan import Node

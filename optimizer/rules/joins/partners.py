@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from midstream.plans.algebra.operators import AntiJoin, Join, Project, SemiJoin
+from midstream.plans.algebra.operators import AntiJoin, Join, SemiJoin
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import TRUE, Col, Expression, conjuncts, join_keys
+from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys
 
 
 class Partners(NamedTuple):
@@ -26,11 +25,3 @@ def partners(node: Node, side: int = 0) -> Partners:
     pairs = sorted(set(pairs))
     ours, theirs = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
     return Partners(ours, theirs, tuple(part for part in conjuncts(rest) if part != TRUE))
-
-
-def chosen(names: Iterable[str], node: Node) -> Node:
-    """Some columns of a node; the node itself where these are all, in the same order."""
-    names = tuple(names)
-    if names == node.schema.names:
-        return node
-    return Node(Project(tuple((name, Col(name)) for name in names)), (node,))

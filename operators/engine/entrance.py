@@ -247,7 +247,7 @@ class Entrances(Mapping[str, Entrance]):
                     self.references.enter(check)
                 elif isinstance(other, Relation):
                     check.refer(relations[leaf.label], FOREVER)
-                    report(check, list(check.unmatched()), None)
+                    report([(check, element) for element in check.unmatched()], None)
 
     def size(self, streams: Iterable[str]) -> int:
         """How many elements wait where some streams enter."""

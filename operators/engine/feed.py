@@ -133,22 +133,26 @@ class Feed:
         """Elements of a stream, possibly none, and the progress behind them."""
         if len(batch) > PIECE:
             self._process_pieces(way.stream, batch, progress)
+        elif batch or progress > way.reached:
+            self._process_piece(way, batch, progress)
+        else:
             return
-        if not batch and progress <= way.reached:
-            return
+        if self._references:
+            # Behind all pieces: an error stops nothing that was taken.
+            self._references.keep(self._ways)
+            self._references.see(way.stream, batch, progress)
+
+    def _process_piece(self, way: Way, batch: Batch, progress: Time) -> None:
         way.process(batch, progress)
         if self._graph.guests.ready:
             self._graph.adopt_plans()
-        if self._references:
-            self._references.keep(self._ways)
-            self._references.see(way.stream, batch, progress)
 
     def _process_pieces(self, stream: str, batch: Batch, progress: Time) -> None:
         for at in range(0, len(batch), PIECE):
             piece = batch[at : at + PIECE]
             is_last = at + PIECE >= len(batch)
             if stream in self._ways:  # a sink may have changed the queries
-                self._process(self._ways[stream], piece, progress if is_last else piece[-1][0])
+                self._process_piece(self._ways[stream], piece, progress if is_last else piece[-1][0])
 
     def _work(self) -> None:
         """One step of the work that is done so. Once all streams have ended nothing comes that it could be

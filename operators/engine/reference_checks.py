@@ -163,35 +163,36 @@ class ReferenceChecks:
     def see(self, stream: str, elements: Batch, progress: Time) -> None:
         """Elements of a stream were taken, in order. Raises DeclarationError where it shows now that one, of
         whatever stream, has no partner; or that goes to the dead letters."""
-        for check in self._checks.values():
+        concerned = [c for c in self._checks.values() if stream in (c.other.label, c.leaf.label)]
+        for check in concerned:
             if stream == check.other.label:
                 check.serve(elements, progress)
             if stream == check.leaf.label:
                 check.refer(elements, progress)
-            if stream in (check.other.label, check.leaf.label):
-                report(check, list(check.unmatched()), self._letters)
+        report([(check, element) for check in concerned for element in check.unmatched()], self._letters)
 
 
-def report(check: ReferenceCheck, found: Sequence[Element], letters: DeadLetters | None) -> None:
+def report(found: Sequence[tuple[ReferenceCheck, Element]], letters: DeadLetters | None) -> None:
     """Tell of elements that have no partner."""
     if not found:
         return
-    name = f"{'stream' if isinstance(check.leaf, Source) else 'relation'} {check.leaf.label}"
-    errors = [
-        DeclarationError(
-            f"{name}: element {element!r} has been taken, and there is no row that it refers to; "
-            f"expected {check.reference}",
-            name=check.leaf.label,
-            element=element,
-            declaration=check.reference,
-        )
-        for element in found
-    ]
+    errors = [_unmatched(check, element) for check, element in found]
     if letters is None:
         raise errors[0]
     letters.take(
         [
             dead_letter(check.leaf.label, element, error, check.other_progress)
-            for element, error in zip(found, errors, strict=True)
+            for (check, element), error in zip(found, errors, strict=True)
         ]
+    )
+
+
+def _unmatched(check: ReferenceCheck, element: Element) -> DeclarationError:
+    name = f"{'stream' if isinstance(check.leaf, Source) else 'relation'} {check.leaf.label}"
+    return DeclarationError(
+        f"{name}: element {element!r} has been taken, and there is no row that it refers to; "
+        f"expected {check.reference}",
+        name=check.leaf.label,
+        element=element,
+        declaration=check.reference,
     )

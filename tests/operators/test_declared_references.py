@@ -134,3 +134,19 @@ def test_state_is_bounded_by_what_may_be_needed() -> None:
         check.refer([(t, t + 1, (t, 0))], t)
         assert not list(check.unmatched())
         assert check.size() <= 12
+
+
+def test_an_error_stops_nothing_that_was_taken() -> None:
+    """Of a long batch, nor what other references have to know."""
+    rates, results = relation("rates", a="integer"), list[Element]()
+    one = S.references(X, rates).references([("y", "a")], T).window(1)
+    engine = ms.Engine(one.join(T).join(rates.rename({"a": "rate"})), relations={"rates": constant([(1,)])})
+    engine.subscribe(results.extend)
+    engine.push("t", [(t, t + 1, (1, 0)) for t in range(1000)])
+    with pytest.raises(DeclarationError, match=r"\(3, 4, \(2, 1\)\).*references rates"):
+        engine.push("s", [(t, t + 1, (2 if t == 3 else 1, 1)) for t in range(1000)])
+    assert len(results) == 1000
+    with pytest.raises(DeclarationError, match=r"\(1000, 1001, \(1, 5\)\).*references t"):
+        engine.push("s", [(1000, 1001, (1, 5))])
+        engine.close()
+    engine.close()

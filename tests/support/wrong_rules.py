@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from midstream.optimizer.rules import ANY, Rule, Shape
+from midstream.optimizer.rules.joins.partners import partners
 from midstream.plans.algebra.operators import (
     Aggregate,
     AntiJoin,
@@ -31,12 +32,13 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import keys
+from midstream.plans.algebra.properties import is_included, keys
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import (
     TRUE,
     Col,
     Expression,
+    IsNull,
     Not,
     column_equality,
     conjunction,
@@ -385,7 +387,7 @@ def join_left_out_by_key_alone(node: Node) -> Node | None:
 def joins_side_by_side(node: Node) -> Node:
     """Rows of A meet those of D too."""
     pairs = zip(node.inputs[0].inputs, node.inputs[1].inputs, strict=False)
-    return over(Union(), *(over(node.operator, *pair) for pair in pairs))  # type: ignore[arg-type]
+    return over(Union(), *(over(node.operator, *pair) for pair in pairs))
 
 
 # Filters and projections.
@@ -416,7 +418,7 @@ def is_reflexive(part: Expression) -> bool:
 def alternatives_as_union(node: Node) -> Node | None:
     """What satisfies both comes twice."""
     parts = getattr(getattr(node.operator, "condition", TRUE), "conditions", ())
-    if len(parts) < 2 or node.operator.condition.operator != "or":  # type: ignore[union-attr]
+    if len(parts) < 2 or node.operator.condition.operator != "or":
         return None
     return over(Union(), *(over(Filter(part), *node.inputs) for part in parts))
 
@@ -453,7 +455,7 @@ def count_without_distinct(node: Node) -> Node | None:
 @wrong("aggregate(distinct(S)) = aggregate(S)", Shape(Aggregate, Shape(Distinct)))
 def aggregate_of_duplicates(node: Node) -> Node:
     """Right for MIN and MAX alone."""
-    return over(node.operator, *node.inputs[0].inputs)  # type: ignore[arg-type]
+    return over(node.operator, *node.inputs[0].inputs)
 
 
 @wrong("sum(x, join(L, R)) = sum(x, join(distinct(L), R))", Shape(Aggregate, Shape(Join)))
@@ -510,3 +512,81 @@ def eager_without_count(node: Node) -> Node | None:
         return None
     columns = tuple(name for name in join.columns if name in (*left.schema.names, *names))
     return over(grouping, over(Join(join.condition, columns), left, over(Aggregate(names, ()), right)))
+
+
+# Conditions, columns and unions on the wrong side.
+
+
+@wrong("anti-join(x = y, L, filter(p(y), R)) = anti-join(x = y, filter(p(x), L), R)", Shape(AntiJoin))
+def filter_across_anti_join_to_the_left(node: Node) -> Node | None:
+    """Rows of L for which p is not true have no match, and are wanted."""
+    left, right = node.inputs
+    if not isinstance(right.operator, Filter):
+        return None
+    pairs = [column_equality(part) for part in conjuncts(node.operator.condition)]
+    names = {b: a for pair in pairs if pair for a, b in (pair, pair[::-1]) if b in right.schema}
+    condition = right.operator.condition
+    if not condition.columns() or not condition.columns() <= names.keys():
+        return None
+    return node.with_inputs((over(Filter(condition.renamed(names)), left), right))
+
+
+@wrong("set(filter(p, L), R) = set(filter(p, L), filter(p, R))", Shape(MaxUnion, Shape(Filter)))
+def filter_across_max_union(node: Node) -> Node:
+    """What L has no more, R may have."""
+    left, right = node.inputs
+    return node.with_inputs((left, over(left.operator, right)))
+
+
+@wrong("difference(L, filter(p, R)) = difference(filter(p, L), R)", Shape(Difference, ANY, Shape(Filter)))
+def filter_from_the_right_of_a_difference(node: Node) -> Node:
+    """Rows for which p is not true are taken away from nobody."""
+    left, right = node.inputs
+    return node.with_inputs((over(right.operator, left), *right.inputs))
+
+
+@wrong("filter(p, set(L, R)) = set(filter(p, L), R)", Shape(Filter, Shape(MaxUnion)))
+def filter_on_one_side_of_a_max_union(node: Node) -> Node:
+    """As it does for an intersection."""
+    return on_first(node)
+
+
+@wrong(
+    "project(f, difference(L, R)) = difference(project(f, L), project(f, R))",
+    Shape(Project, Shape((Difference, StrictDifference))),
+)
+def projection_below_difference(node: Node) -> Node:
+    """Rows that differ become equal, and are taken away."""
+    return on_each(node)
+
+
+@wrong("semi-join(c, L, R) = join(c, L, distinct(R))", Shape(SemiJoin))
+def semi_join_as_join_with_whole_rows(node: Node) -> Node:
+    """Rows of R that are equal in what c reads may differ in the rest."""
+    left, right = node.inputs
+    condition = node.operator.condition
+    return over(Join(condition, left.schema.names), left, over(Distinct(), right))
+
+
+@wrong(
+    "join(c, union(A, B), union(C, D)) = union(join(c, A, C), join(c, B, D))", Shape(Join, each=Shape(Union))
+)
+def unions_joined_side_by_side(node: Node) -> Node | None:
+    """Rows of A meet those of D, too."""
+    left, right = node.inputs
+    if len(left.inputs) != len(right.inputs):
+        return None
+    return over(Union(), *(node.with_inputs(pair) for pair in zip(left.inputs, right.inputs, strict=True)))
+
+
+@wrong("join(c, L, R) = filter(x is known, L)", Shape(Join))
+def join_left_out_by_inclusion_alone(node: Node) -> Node | None:
+    """A row of L with two matches comes twice."""
+    left, right = node.inputs
+    ours, theirs, rest = partners(node)
+    if rest or not ours or not {*node.schema.names} <= {*left.schema.names}:
+        return None
+    if not is_included(left, ours, right, theirs):
+        return None
+    known = conjunction(Not(IsNull(Col(name))) for name in ours)
+    return chosen(node.schema.names, over(Filter(known), left))

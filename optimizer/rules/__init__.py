@@ -43,6 +43,7 @@ from midstream.optimizer.rules.filters.filter_into_join import FILTER_INTO_JOIN
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
 from midstream.optimizer.rules.filters.negation_inwards import NEGATION_INWARDS
+from midstream.optimizer.rules.filters.nothing import NOTHING_COMBINED, NOTHING_WANTED
 from midstream.optimizer.rules.groupings.distinct_values import (
     DIFFERENT_VALUES_AS_DISTINCT,
     DISTINCT_AS_DIFFERENT_VALUES,
@@ -180,8 +181,6 @@ RULES: tuple[Stage, ...] = (
             PROJECTION_ABOVE_RIGHT,
             PROJECTION_BELOW_UNION,
             PROJECTION_BELOW_DISTINCT,
-            LEFT_JOIN_ELIMINATION,
-            RIGHT_JOIN_ELIMINATION,
         ),
     ),
     Stage(
@@ -345,14 +344,19 @@ SHARING: tuple[Stage, ...] = (
 nothing in a plan by itself."""
 
 JOINS: tuple[Stage, ...] = (
+    Stage(
+        "fewer inputs",
+        (LEFT_JOIN_ELIMINATION, RIGHT_JOIN_ELIMINATION, NOTHING_COMBINED, NOTHING_WANTED),
+    ),
     Stage("conditions on both sides", (FILTER_ACROSS,)),
     Stage(
         "joins as other joins",
         (JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN, JOIN_BELOW_UNION, JOIN_ABOVE_UNION),
     ),
 )
-"""Rules about joins that lead to many more plans, or to conditions of which it must be known how many rows
-they let pass: where that is only assumed, results seem to become fewer."""
+"""Rules about joins that lead to many more plans; to plans that read fewer streams, to which no plan can be
+migrated while it runs; or to conditions of which it must be known how many rows they let pass: where that is
+only assumed, results seem to become fewer."""
 
 PHYSICAL: tuple[Stage, ...] = (Stage("implementations", (IMPLEMENTATION,)),)
 """Rules that choose how a plan runs, for a search that is to write that into the plan."""

@@ -25,7 +25,7 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.expressions import conjunction
-from midstream.plans.expressions.operands import col, opaque
+from midstream.plans.expressions.operands import col, lit, opaque
 from midstream.plans.values.schema import Type
 
 Example = Callable[[Random], Node]
@@ -147,6 +147,32 @@ def filtered_on_one_side(random: Random) -> Node:
     ).node
 
 
+def with_nothing(random: Random) -> Stream:
+    """An operator on inputs of which some are empty."""
+    never = random.choice((col("x") < 9, lit(False)))
+    a, b = (stream(name, {"x": "integer?"}, intervals=True) for name in "ab")
+    empty, y = random.choice((a, b)).filter(lit(False)), b.select(y=col("x"))
+    some = random.choice((a, b, empty, a.filter(never)))
+    return random.choice(
+        (
+            lambda: empty.join(y, on=[("x", "y")]),
+            lambda: y.join(empty, on=[("y", "x")], columns=["x"]),
+            lambda: empty.union(some),
+            lambda: empty.anti_join(y, on=[("x", "y")]),
+            lambda: y.select(x=col("y")).anti_join(empty.select(z=col("x")), on=[("x", "z")]),
+            lambda: some.difference(empty),
+            lambda: empty.difference(some),
+            lambda: empty.max_union(some),
+            lambda: some.intersection(some.filter(never)),
+        )
+    )()
+
+
+def unwanted(random: Random) -> Node:
+    """The same behind a filter."""
+    return with_nothing(random).filter(random.choice((lit(False), col("x") == 1))).node
+
+
 ROW_EXAMPLES: dict[str, Example] = {
     "filter-below-distinct": of(
         Shape(Filter, Shape(Distinct)), lambda random: filtered(random, ZEROS[0].distinct())
@@ -160,6 +186,8 @@ ROW_EXAMPLES: dict[str, Example] = {
     ),
     "projection-below-distinct": of(Shape(Project, Shape(Distinct)), projected),
     "projection-above-left": of(Shape(Join, Shape(Project, Shape(Join)))),
+    "nothing-combined": lambda random: with_nothing(random).node,
+    "nothing-wanted": unwanted,
     "contradiction": of(Shape(Filter), contradicting),
     "filter-across": of(Shape(KINDS, Shape(Filter)), filtered_on_one_side),
     "left-join-elimination": eliminated,

@@ -1,0 +1,94 @@
+"""Leave out what is combined where it is known that nothing comes.
+
+    filter(FALSE, join(L, R))  =  filter(FALSE, project(constants, L))        and so for every operator on
+        several inputs
+
+    join(filter(FALSE, L), R)  =  filter(FALSE, project(constants, L))        and so for those that give
+        nothing where that input has nothing
+
+Why      Neither side has a row; which values no row has does not matter.
+Gain     The other inputs are not read, and nothing is kept.
+Guard    Where an input is empty and the others are not, a union or a difference gives what these have.
+Source   ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.known import NEVER, known
+from midstream.optimizer.rules.measures import combining
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.operators import (
+    AntiJoin,
+    Difference,
+    Filter,
+    Intersection,
+    Join,
+    MaxUnion,
+    Project,
+    SemiJoin,
+    StrictDifference,
+    Union,
+)
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Cast, Const, Expression
+from midstream.plans.values.schema import Column, Type
+
+COMBINING = (AntiJoin, Difference, Intersection, Join, MaxUnion, SemiJoin, StrictDifference, Union)
+FALSE = Const(False)
+SOME = {Type.INTEGER: Const(0), Type.FLOAT: Const(0.0), Type.STRING: Const(""), Type.BOOLEAN: FALSE}
+"""Of each type a value that is known."""
+
+
+def match(node: Node) -> Iterable[Node]:
+    """Nothing, made of the first input of what combines, if some input is empty or a filter is above."""
+    combined = node.inputs[0] if isinstance(node.operator, Filter) else node
+    if isinstance(node.operator, Filter) or any(map(is_empty, node.inputs)):
+        values = [(column.name, _some(column)) for column in node.schema]
+        columns = tuple((name, value) for name, value in values if value is not None)
+        if len(columns) == len(values):
+            yield Node(Filter(FALSE), (Node(Project(columns), combined.inputs[:1]),))
+
+
+def is_empty(node: Node) -> bool:
+    """Whether it is known that a subplan never has a row."""
+    return bool(known(node) & NEVER)
+
+
+def gives_nothing(node: Node, matched: Node) -> bool:
+    """Whether the operator gives nothing, and not only one of its inputs."""
+    return is_empty(node)
+
+
+def rewrite(node: Node, matched: Node) -> Node:
+    """A filter that lets nothing pass."""
+    return matched
+
+
+def _some(column: Column) -> Expression | None:
+    """A value that the column may have; there is none of any type that is always known."""
+    if column.type is Type.ANY:
+        return Const(None) if column.nullable else None
+    return Cast(Const(None), column.type) if column.nullable else SOME[column.type]
+
+
+NOTHING_COMBINED = Rule(
+    name="nothing-combined",
+    equation="join(filter(FALSE, L), R) = filter(FALSE, project(constants, L))",
+    shape=Shape(COMBINING),
+    match=match,
+    guards=(gives_nothing,),
+    rewrite=rewrite,
+    measure=combining,
+)
+
+NOTHING_WANTED = Rule(
+    name="nothing-wanted",
+    equation="filter(FALSE, join(L, R)) = filter(FALSE, project(constants, L))",
+    shape=Shape(Filter, Shape(COMBINING)),
+    match=match,
+    guards=(gives_nothing,),
+    rewrite=rewrite,
+    measure=combining,
+)

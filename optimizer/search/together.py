@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from midstream.optimizer.cost import PlanCost
 from midstream.optimizer.cost.objective import PROCESSING, Objective
@@ -28,6 +29,7 @@ from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.combining import Parts, combine
 from midstream.optimizer.search.common_parts import added_cost
 from midstream.optimizer.search.join_graph import Products
+from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
@@ -63,6 +65,9 @@ class SearchTogether(Search):
     same inputs become the same join, up to the order of inputs and columns; and where there is a filter or a
     join of which another one selects some results, it may be put above. Of each output those plans are
     combined that no other one beats, wherever operators are shared.
+
+    Orders with cross products are looked at where an output is optimized by itself; together with the others
+    only if `products` is "all".
     """
 
     def __init__(
@@ -86,7 +91,7 @@ class SearchTogether(Search):
         super().__init__(
             plan,
             statistics,
-            rules=(*_over_all_columns(rules), *COLUMNS),
+            rules=(*_over_all_columns(rules, with_products=products == "all"), *COLUMNS),
             budget=budget,
             products=products,
             units=units,
@@ -164,6 +169,8 @@ class SearchTogether(Search):
         """Whether what is below a filter is there, or is a join of inputs that are joined there."""
         (below,) = result.inputs
         inputs = tuple(self._memo.group(child).node for child in below.inputs)
+        if is_product(below):
+            return False
         return below.with_inputs(inputs) in self._memo or inputs in joined
 
     def _choose(self) -> Choice:
@@ -262,13 +269,27 @@ def _plans(beside: object) -> dict[str, Plan]:
     return {str(name): plan_of("optimize: beside", plan) for name, plan in beside.items()}
 
 
-def _over_all_columns(rules: Sequence[Rule | Stage]) -> tuple[Rule | Stage, ...]:
-    """The same rules, but joins change places only where they give all columns."""
+def _over_all_columns(rules: Sequence[Rule | Stage], *, with_products: bool) -> tuple[Rule | Stage, ...]:
+    """The same rules, but joins change places only where they give all columns, and so that no products come
+    up unless these are wanted."""
 
     def changed(rule: Rule) -> Rule:
-        return replace(rule, guards=(*rule.guards, gives_all_columns)) if rule in JOIN_ORDERS else rule
+        if rule not in JOIN_ORDERS:
+            return rule
+        guards = (*rule.guards, gives_all_columns)
+        return replace(rule, guards=guards, rewrite=rule.rewrite if with_products else _joining(rule))
 
     return tuple(
         Stage(each.name, tuple(map(changed, each.rules))) if isinstance(each, Stage) else changed(each)
         for each in rules
     )
+
+
+def _joining(rule: Rule) -> Callable[[Node, Any], Node]:
+    """What a rule makes of joins; the same where it would make a product of them."""
+
+    def rewrite(node: Node, matched: object) -> Node:
+        result = rule.rewrite(node, matched)
+        return node if any(map(is_product, (result, *result.inputs))) else result
+
+    return rewrite

@@ -22,6 +22,7 @@ from midstream.optimizer.rules.sharing.join_columns import all_columns, chosen
 from midstream.optimizer.search.choice import Choice
 from midstream.optimizer.search.combining import combine
 from midstream.optimizer.search.common_parts import added_cost
+from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.simplifying import Simplifier
 from midstream.optimizer.search.together import SearchTogether
 from midstream.optimizer.verification import check_certificate
@@ -125,7 +126,7 @@ def in_all_orders(*inputs: Stream, on: list[tuple[str, str]], columns: Sequence[
 
 def all_plans(plan: Plan) -> Iterator[Plan]:
     """All that rules make of it which may have to do with what is shared. What simplifies is an equation as
-    any other, so that conditions may be apart or together."""
+    any other, so that conditions may be apart or together; but no join becomes a product."""
     yield plan
     if all("u" in root.schema for root in plan.outputs.values()):
         abc = in_all_orders(A, B, C, on=[("x", "z"), ("y", "u")], columns=plan.outputs["one"].schema.names)
@@ -134,6 +135,8 @@ def all_plans(plan: Plan) -> Iterator[Plan]:
     else:
         merging = Simplifier([PROJECTIONS_MERGING])
         for each in enumerate_plans(plan, [NATURAL, *MATTERING, *SHARING]):
+            if any(map(is_product, each.nodes)):
+                continue
             yield each
             yield Plan({name: merging.simplify(root)[0] for name, root in each.outputs.items()})
 

@@ -24,6 +24,11 @@ def inputs(node: Node) -> tuple[int, ...]:
     return (sum(len(each.inputs) for each in node.walk()),)
 
 
+def ways(node: Node) -> tuple[int, ...]:
+    """How many ways lead down to operators."""
+    return (_summed(node, lambda each: False, lambda each, below: 1),)
+
+
 def states(node: Node) -> tuple[int, ...]:
     """How many operators of a subplan keep state, and how many there are, each once."""
     nodes = list(node.walk())

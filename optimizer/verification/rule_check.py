@@ -32,6 +32,12 @@ DRAWN_INPUTS = 20
 TRIES = 40
 """How many subplans are drawn at most for each one to which the rule is to be applied."""
 
+FURTHER = 12
+"""Where a rule is refuted, to how many more subplans it is applied at most, as there may be a smaller
+counter-example."""
+SMALL = 3
+"""Of how many elements a counter-example is small enough."""
+
 SEED = 31
 
 
@@ -126,33 +132,45 @@ def verify_rule(
         require("verify_rule: examples", node, Node, "a node of a plan")
     until = None if seconds is None else monotonic() + seconds
     applied = compared = 0
+    refuted: list[RuleCheck] = []
+    left = plans
     for node in candidates(rule, examples, plans * TRIES, seed):
-        if until is not None and monotonic() > until:
+        if until is not None and monotonic() > until and not refuted:
             return _held(rule, applied, compared, f"the search was ended after {seconds} seconds: ")
+        if not left or (until is not None and monotonic() > until):
+            break
         try:
             results = list(apply(rule, node))
         except Exception as error:  # whatever is wrong with somebody's rule
             reason = str(error) if isinstance(error, PlanError) else f"it raises {error!r} on {node!r}"
-            return RuleCheck(rule.name, Answer.REFUTED, reason, applied, compared, Plan(node))
+            refuted.append(RuleCheck(rule.name, Answer.REFUTED, reason, applied, compared, Plan(node)))
+            break
         for result in results:
             tried, example = compare_sides(Plan(node), Plan(result), inputs, Random(seed + applied))
             compared += tried
             if example is not None:
-                elements = "1 element" if example.size == 1 else f"{example.size} elements"
-                return RuleCheck(
-                    rule.name,
-                    Answer.REFUTED,
-                    f"the sides differ on an input of {elements}",
-                    applied,
-                    compared,
-                    Plan(node),
-                    Plan(result),
-                    example,
-                )
-        applied += bool(results)
-        if applied == plans:
+                if not refuted:
+                    left = min(left, FURTHER)
+                refuted.append(_refuted(rule, node, result, example, applied, compared))
+        if refuted and min(map(_size, refuted)) <= SMALL:
             break
-    return _held(rule, applied, compared)
+        applied += bool(results)
+        left -= bool(results)
+    return min(refuted, key=_size) if refuted else _held(rule, applied, compared)
+
+
+def _refuted(
+    rule: Rule, node: Node, result: Node, example: CounterExample, applied: int, compared: int
+) -> RuleCheck:
+    elements = "1 element" if example.size == 1 else f"{example.size} elements"
+    reason = f"the sides differ on an input of {elements}"
+    plans = Plan(node), Plan(result)
+    return RuleCheck(rule.name, Answer.REFUTED, reason, applied, compared, *plans, example)
+
+
+def _size(check: RuleCheck) -> int:
+    """How large a counter-example is; one that needs no input is the larger, as it shows less."""
+    return SMALL + FURTHER if check.counterexample is None else check.counterexample.size
 
 
 def verify_guard(

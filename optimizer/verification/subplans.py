@@ -26,6 +26,7 @@ from midstream.plans.algebra.operators import (
     MaxUnion,
     PartitionedWindow,
     Project,
+    Relation,
     SemiJoin,
     Source,
     Split,
@@ -48,6 +49,9 @@ TRIES = 200
 
 DECLARED = 0.3
 """How many of them have streams with declared keys and references."""
+
+RELATIONS = 0.05
+"""How many of the leaves are relations, some of them constant."""
 
 FRESH = "xyzuvwabcdefghijklmnopq"
 """Names of columns, in the order in which they are used."""
@@ -141,7 +145,10 @@ class Subplans:
             names = self.fresh(self.random.choice((1, 1, 2)))
         columns = tuple(Column(name, Type.INTEGER, self.random.random() < 0.7) for name in names)
         self._streams += 1
-        return Node(Source(f"s{self._streams}", Schema(columns), intervals=self.random.random() < 0.5))
+        name = f"s{self._streams}"
+        if self.random.random() < RELATIONS:
+            return Node(Relation(name, Schema(columns), is_constant=self.random.random() < 0.5))
+        return Node(Source(name, Schema(columns), intervals=self.random.random() < 0.5))
 
 
 Drawer = Callable[[Subplans, Shape, "Names | None", int], Node]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.measures import operators, ways
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, Union
 from midstream.plans.algebra.plan import Node
@@ -78,5 +78,5 @@ DIFFERENCE_OF_UNIONS = Rule(
     match=match_both,
     guards=(keep_columns,),
     rewrite=rewrite_both,
-    measure=operators,
+    measure=ways,
 )

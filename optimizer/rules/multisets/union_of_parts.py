@@ -37,8 +37,8 @@ def match_difference_first(node: Node) -> Iterable[Node]:
 
 def match_difference_second(node: Node) -> Iterable[Node]:
     """The difference, if the other input is what it takes away, and there are no more."""
-    *others, last = node.inputs
-    return [last] if others == [last.inputs[1]] else []
+    other, difference, *more = node.inputs
+    return [difference] if not more and other == difference.inputs[1] else []
 
 
 def rewrite_max_union(node: Node, difference: Node) -> Node:

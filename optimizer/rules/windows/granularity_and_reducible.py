@@ -17,12 +17,13 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Arrangement, Granularity, SnapshotReducible
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import reads_stream
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The operator below."""
+    """The operator below, unless an input reads relations alone: nothing runs a granularity over these."""
     below = node.inputs[0]
-    if below.inputs and not isinstance(below.operator, Arrangement):
+    if below.inputs and not isinstance(below.operator, Arrangement) and all(map(reads_stream, below.inputs)):
         yield below
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import TimeWindow, Union
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import reads_stream
 
 
 def match_above(node: Node) -> Iterable[Node]:
@@ -33,8 +34,9 @@ def rewrite_above(node: Node, first: Node) -> Node:
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The union."""
-    return [node.inputs[0]]
+    """The union, unless an input reads relations alone: nothing runs a window over these."""
+    union = node.inputs[0]
+    return [union] if all(map(reads_stream, union.inputs)) else []
 
 
 def rewrite_below(node: Node, union: Node) -> Node:

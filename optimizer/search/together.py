@@ -31,6 +31,7 @@ from midstream.optimizer.search.common_parts import added_cost
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.simplifying import link, simplify
+from midstream.optimizer.search.weaker_filters import stacked_filters
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Join
@@ -149,6 +150,8 @@ class SearchTogether(Search):
                         if self._leads_there(result, joined):
                             step = Step(rule.name, (), binding, result, rule.equation)
                             is_new |= self._memo.equate(binding, result, [step])
+        for stacked, strong, steps in stacked_filters(expressions):
+            is_new |= self._memo.equate(stacked, strong, steps)
         for join in expressions:
             if isinstance(join.operator, Join):
                 is_new |= self._let_others_read(join)

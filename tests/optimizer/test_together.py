@@ -190,6 +190,22 @@ def test_what_runs_is_free(name: str, first: int) -> None:
         assert bool(choice.common) == (choice.added < choice.cost.total)
 
 
+def test_a_filter_stands_above_one_that_lets_more_pass() -> None:
+    """Where few rows pass the weaker one it costs less to ask the stronger one of these only."""
+    weak, strong = A.filter(col("x") > 3), A.filter((col("x") > 5) & (col("y") > 5))
+    parts = {(col("x") > 3).expression: 0.01, (col("x") > 5).expression: 0.005}
+    statistics = Statistics(landscape(0).streams, parts)
+    choice = optimize(strong, statistics, beside={"weak": weak})
+    assert choice.plan == weak.filter((col("x") > 5) & (col("y") > 5)).plan()
+    assert choice.added < optimize(strong, statistics).cost.total / 10
+    assert [part.node for part in choice.common] == [weak.node]
+    assert is_proved(choice)
+    assert not optimize(weak, statistics, beside={"strong": strong}).is_better
+    both_ways = optimize(both(strong, weak), statistics)
+    assert both_ways.cost.total < both_ways.given_cost.total
+    assert is_proved(both_ways)
+
+
 def test_three_queries_share_what_two_would_not() -> None:
     """Each has a better order by itself. Sharing the join of A and B pays when enough have it."""
     queries = {

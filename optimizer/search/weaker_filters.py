@@ -1,0 +1,64 @@
+"""A filter above another one that lets more pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import permutations
+
+from midstream.optimizer.rules import apply
+from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
+from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
+from midstream.optimizer.rules.known import is_implied
+from midstream.plans.algebra.operators import Filter
+from midstream.plans.algebra.plan import Node
+from midstream.plans.equivalence.certificate import Step
+from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
+
+Stacked = tuple[Node, Node, tuple[Step, ...]]
+"""Two filters, the upper one above the lower one; the one that means the same; and how rules make it of
+them."""
+
+
+def stacked_filters(nodes: Iterable[Node]) -> Iterator[Stacked]:
+    """The filters over the same input of which one follows from the other without being a part of it: a row
+    that passes x > 5 passes x > 3 as well, so that x > 5 need only be asked of what has passed x > 3.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> s = stream("s", x="integer").window(9)
+    >>> [(stacked, node, steps)] = stacked_filters([s.filter(s["x"] > 5).node, s.filter(s["x"] > 3).node])
+    >>> print(stacked.operator, "of", stacked.inputs[0].operator)
+    filter x > 5 of filter x > 3
+    >>> [step.rule for step in steps]
+    ['filter-merging', 'implied-condition']
+    """
+    filters: dict[Node, list[Node]] = {}
+    for node in nodes:
+        if isinstance(node.operator, Filter):
+            filters.setdefault(node.inputs[0], []).append(node)
+    for over_same in filters.values():
+        for strong, weak in permutations(over_same, 2):
+            ours, theirs = _parts(strong), _parts(weak)
+            if not theirs <= ours and all(is_implied(part, ours, weak.schema) for part in theirs):
+                stacked = Node(Filter(conjunction(ours - theirs)), (weak,))
+                if steps := _steps(stacked, strong):
+                    yield stacked, strong, steps
+
+
+def _parts(node: Node) -> frozenset[Expression]:
+    assert isinstance(node.operator, Filter)
+    return frozenset(conjuncts(node.operator.condition))
+
+
+def _steps(stacked: Node, strong: Node) -> tuple[Step, ...]:
+    """How the stacked filters become the one; nothing if these rules do not lead there."""
+    steps: list[Step] = []
+    current = stacked
+    for rule in (FILTER_MERGING, *(IMPLIED_CONDITION for _ in _parts(stacked.inputs[0]))):
+        after = next(apply(rule, current), None)
+        if after is None:
+            return ()
+        steps.append(Step(rule.name, (), current, after, rule.equation))
+        current = after
+        if current == strong:
+            return tuple(steps)
+    return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
@@ -119,10 +120,9 @@ class Search:
         self._clock = Clock(budget_of(budget))
         self._plan = plan_of("optimize", plan)
         self._model = CostModel(statistics, units)
-        self._given_cost = self._model.price(self._plan)
         self._memo = Memo()
         self._start: dict[str, Node] = {}
-        self._best, self._best_cost = self._plan, self._given_cost
+        self._best: tuple[Plan, PlanCost] | None = None
         self._compared = 0
         every = flat(rules)
         orders_joins = all(rule in every for rule in JOIN_ORDERS)
@@ -142,6 +142,10 @@ class Search:
         self._work = self._steps(rules)
         self._choice: Choice | None = None
         self.is_done = False
+
+    @cached_property
+    def _given_cost(self) -> PlanCost:
+        return self._model.price(self._plan)
 
     @property
     def choice(self) -> Choice:
@@ -171,6 +175,14 @@ class Search:
             while not self.advance() and perf_counter() < until:
                 pass
 
+    def _price_given(self) -> Iterator[None]:
+        """Price the given plan, operator by operator."""
+        for node in self._plan.nodes:
+            with suppress(StatisticsError):  # of what is below the inputs nothing need be known
+                self._model.estimate(node)
+                yield
+        assert self._given_cost is not None
+
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Let the memo know the plan, simplified, with its joins written in the one way."""
         for name, root in logical_plan(self._plan).outputs.items():
@@ -182,6 +194,7 @@ class Search:
 
     def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Explore, then compare; pauses before each application of a rule and after each price."""
+        yield from self._price_given()
         yield from self._begin(rules)
         while not self._exploration.is_complete:
             for _ in self._exploration.round():
@@ -217,21 +230,23 @@ class Search:
             cost = self._model.price(plan)
         except StatisticsError:
             return  # an input that the given plan does not have
-        if self._objective.of(cost) * ALIKE < self._objective.of(self._best_cost):
-            self._best, self._best_cost = plan, cost
+        _, best = self._best or (self._plan, self._given_cost)
+        if self._objective.of(cost) * ALIKE < self._objective.of(best):
+            self._best = plan, cost
 
     def _choose(self) -> Choice:
         """The best of the plans compared so far, priced as plans."""
         for candidate in self._candidates():
             self._consider(candidate)
+        best, best_cost = self._best or (self._plan, self._given_cost)
         return Choice(
-            self._best,
-            self._best_cost,
+            best,
+            best_cost,
             self._plan,
             self._given_cost,
             self._cheapest.priced + self._compared,
             self._is_complete and self._cheapest.is_exact,
-            tuple if self._best is self._plan else partial(self._derive, self._best),
+            tuple if best is self._plan else partial(self._derive, best),
             objective=self._objective,
         )
 

@@ -127,6 +127,7 @@ RIGHT: dict[str, Call] = {
     "Engine.statistics": on_engine("statistics", "query"),
     "Engine.optimize": on_engine("optimize", "query"),
     "Engine.optimize in slices": on_engine("optimize", "query", budget=5),
+    "Engine.optimize_all": on_engine("optimize_all", budget=5),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
     "Engine.query": on_engine("query", "query"),
     "Query.progress": of(lambda output: engine().query().progress(output), "out"),

@@ -68,9 +68,10 @@ def missing(node: Node) -> Iterator[Missing]:
         names = _counterparts(node, side)
         for part in sorted(known(node.inputs[side]), key=str):
             if len(part.columns()) == 1 and part.columns() <= names.keys() and not _asks_for_null(part):
-                asked = part.renamed(names)
-                if not is_known(node.inputs[1 - side], asked):
-                    yield Missing(1 - side, asked)
+                (name,) = part.columns()
+                asked = [part.renamed({name: other}) for other in names[name]]
+                if not any(is_known(node.inputs[1 - side], one) for one in asked):
+                    yield Missing(1 - side, asked[0])
 
 
 def _asking(node: Node) -> tuple[int, ...]:
@@ -78,19 +79,19 @@ def _asking(node: Node) -> tuple[int, ...]:
     return (0, 1) if isinstance(node.operator, Join | SemiJoin | Intersection) else (0,)
 
 
-def _counterparts(node: Node, side: int) -> Mapping[str, str]:
-    """By columns of a side, the column of the other one that is equal where rows meet, if it has the same
-    type."""
+def _counterparts(node: Node, side: int) -> Mapping[str, list[str]]:
+    """By columns of a side, the columns of the other one that are equal where rows meet, if they have the
+    same type."""
     one, other = node.inputs[side], node.inputs[1 - side]
     if not isinstance(node.operator, Join | SemiJoin | AntiJoin):
-        return {name: name for name in one.schema.names}
+        return {name: [name] for name in one.schema.names}
     told = [*equalities(node.operator.condition), *equal_columns(one), *equal_columns(other)]
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for alike in classes(told, (*one.schema.names, *other.schema.names)):
         for name in alike.intersection(one.schema.names):
             type_ = one.schema[name].type
             there = [b for b in sorted(alike) if b in other.schema and other.schema[b].type is type_]
-            found |= {name: there[0]} if there else {}
+            found |= {name: there} if there else {}
     return found
 
 

@@ -129,16 +129,23 @@ def connected_pairs(neighbours: tuple[int, ...], within: int) -> Iterator[tuple[
 def _grown(neighbours: tuple[int, ...], subset: int, excluded: int, within: int) -> Iterator[int]:
     """A connected set, and all that are made of it by adding connected inputs that are not excluded."""
     yield subset
-    stack = [(subset, excluded)]
-    while stack:
-        subset, excluded = stack.pop()
-        more = _around(neighbours, subset) & within & ~excluded
-        if not more:
+    # Subsets are never listed: the middle of a star of 40 has more of them than memory.
+    pending = [iter([(subset, excluded)])]
+    while pending:
+        grown = next(pending[-1], None)
+        if grown is None:
+            pending.pop()
             continue
-        additions = list(subsets(more))
-        for added in additions:
+        subset, excluded = grown
+        more = _around(neighbours, subset) & within & ~excluded
+        for added in subsets(more):
             yield subset | added
-        stack.extend((subset | added, excluded | more) for added in reversed(additions))
+        if more:
+            pending.append(_with_subsets(subset, more, excluded | more))
+
+
+def _with_subsets(subset: int, more: int, excluded: int) -> Iterator[tuple[int, int]]:
+    return ((subset | added, excluded) for added in subsets(more))
 
 
 def _around(neighbours: tuple[int, ...], subset: int) -> int:

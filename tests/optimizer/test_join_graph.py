@@ -4,6 +4,7 @@ make."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from math import factorial
 
 import pytest
@@ -103,3 +104,9 @@ def test_subsets_come_after_their_own(mask: int) -> None:
     assert len(found) == len(set(found)) == 2 ** mask.bit_count() - 1
     assert all(subset and not subset & ~mask for subset in found)
     assert found == sorted(found)
+
+
+def test_the_pairs_of_a_large_star_come_one_by_one() -> None:
+    """Its middle is connected with 2^39 sets, which nobody may list."""
+    first = list(islice(JoinGraph.of(40, masks("star", 40), "needed").pairs(), 1000))
+    assert len(set(first)) == 1000

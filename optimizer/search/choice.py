@@ -175,13 +175,13 @@ class Search:
             while not self.advance() and perf_counter() < until:
                 pass
 
-    def _price_given(self) -> Iterator[None]:
-        """Price the given plan, operator by operator."""
-        for node in self._plan.nodes:
+    def _estimate(self, plan: Plan) -> Iterator[None]:
+        """Estimate the operators of a plan, inputs first, so that its price is there at once; pauses after
+        each."""
+        for node in plan.nodes:
             with suppress(StatisticsError):  # of what is below the inputs nothing need be known
                 self._model.estimate(node)
                 yield
-        assert self._given_cost is not None
 
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Let the memo know the plan, simplified, with its joins written in the one way."""
@@ -194,7 +194,8 @@ class Search:
 
     def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Explore, then compare; pauses before each application of a rule and after each price."""
-        yield from self._price_given()
+        yield from self._estimate(self._plan)
+        assert self._given_cost is not None
         yield from self._begin(rules)
         while not self._exploration.is_complete:
             for _ in self._exploration.round():
@@ -212,6 +213,8 @@ class Search:
                 return
         if not self._objective.is_additive:
             yield from self._compare_plans()
+        for candidate in list(self._candidates()):
+            yield from self._estimate(candidate)
 
     def _compare_plans(self) -> Iterator[None]:
         """Price whole plans; pauses after each."""

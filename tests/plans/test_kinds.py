@@ -62,6 +62,11 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "a migration leaves the inputs as they are; a window of one chronon may come and go",
     ),
     "migration/parallel_track.py": ({"Filter", "Project", "Union", "Join"}, "it is right over these alone"),
+    "operators/engine/sharing.py": (
+        {*LEAVES, "TimeWindow"},
+        "what a time window gives tells of the stream below it",
+    ),
+    "optimizer/search/weaker_filters.py": ({"Filter"}, "it is about filters"),
     "commands/explaining.py": (
         {*LEAVES, "TimeWindow"},
         "without statistics, lengths are assumed by the windows",

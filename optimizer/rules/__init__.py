@@ -120,6 +120,7 @@ from midstream.optimizer.rules.projections.projection_above_join import (
 )
 from midstream.optimizer.rules.projections.projection_below_distinct import PROJECTION_BELOW_DISTINCT
 from midstream.optimizer.rules.projections.projection_below_union import PROJECTION_BELOW_UNION
+from midstream.optimizer.rules.projections.projection_into_grouping import PROJECTION_INTO_GROUPING
 from midstream.optimizer.rules.projections.projections_merging import PROJECTIONS_MERGING
 from midstream.optimizer.rules.projections.unread_below_projection import UNREAD_BELOW_PROJECTION
 from midstream.optimizer.rules.projections.unread_columns import UNREAD_COLUMNS
@@ -179,6 +180,7 @@ RULES: tuple[Stage, ...] = (
             PROJECTIONS_MERGING,
             PROJECTION_ABOVE_LEFT,
             PROJECTION_ABOVE_RIGHT,
+            PROJECTION_INTO_GROUPING,
             PROJECTION_BELOW_UNION,
             PROJECTION_BELOW_DISTINCT,
         ),

@@ -17,9 +17,12 @@ def chosen(names: Iterable[str], node: Node) -> Node:
     return Node(Project(tuple((name, Col(name)) for name in names)), (node,))
 
 
-def narrowed(node: Node, read: Collection[str]) -> Node:
+def narrowed(node: Node, read: Collection[str], *, adds_projection: bool = True) -> Node:
     """A subplan without columns that nobody reads. What chooses columns itself chooses fewer; else a
-    projection does. One column stays in any case: rows are there, whether they are read or not."""
+    projection does, if that is wanted and no join is below: there it would be in the way of joins above.
+
+    One column stays in any case: rows are there, whether they are read or not.
+    """
     kept = tuple(name for name in node.schema.names if name in read) or node.schema.names[:1]
     if kept == node.schema.names:
         return node
@@ -30,8 +33,13 @@ def narrowed(node: Node, read: Collection[str]) -> Node:
             return Node(Project(tuple(each for each in columns if each[0] in kept)), node.inputs)
         case Aggregate(keys, calls) if set(keys) <= set(kept):
             return Node(Aggregate(keys, tuple(call for call in calls if call[0] in kept)), node.inputs)
-        case Filter(condition) if isinstance(node.inputs[0].operator, Join):
-            # The filter reads more than is read of it, so that the projection stays above it as well.
-            below = narrowed(node.inputs[0], {*kept, *condition.columns()})
-            return chosen(kept, Node(node.operator, (below,)))
-    return chosen(kept, node)
+        case Filter(condition) if is_joined(node):
+            return node.with_inputs((narrowed(node.inputs[0], {*kept, *condition.columns()}),))
+    return chosen(kept, node) if adds_projection else node
+
+
+def is_joined(node: Node) -> bool:
+    """Whether there is a join below filters and projections."""
+    while isinstance(node.operator, Filter | Project):
+        (node,) = node.inputs
+    return isinstance(node.operator, Join)

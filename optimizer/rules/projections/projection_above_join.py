@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from midstream.optimizer.rules.measures import projecting
+from midstream.optimizer.rules.narrowed import is_joined
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.optimizer.rules.substitution import all_substituted, definitions, substituted
-from midstream.plans.algebra.operators import Filter, Join, Project
+from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts
 
@@ -34,7 +35,7 @@ def match_on(side: int) -> Callable[[Node], Iterable[Node]]:
         projection = node.inputs[side]
         by = definitions(projection)
         compared = node.operator.condition.columns() & by.keys()
-        if _is_joined(projection.inputs[0]) and all(isinstance(by[name], Col) for name in compared):
+        if is_joined(projection.inputs[0]) and all(isinstance(by[name], Col) for name in compared):
             yield projection
 
     return match
@@ -60,13 +61,6 @@ def rewrite_on(side: int) -> Callable[[Node, Node], Node]:
         return Node(Project(chosen), (Node(Join(condition, _read(chosen, inputs)), tuple(inputs)),))
 
     return rewrite
-
-
-def _is_joined(node: Node) -> bool:
-    """Whether there is a join below filters and projections."""
-    while isinstance(node.operator, Filter | Project):
-        (node,) = node.inputs
-    return isinstance(node.operator, Join)
 
 
 def _read(chosen: Iterable[tuple[str, Expression]], inputs: Sequence[Node]) -> tuple[str, ...]:

@@ -43,8 +43,7 @@ def _fewer(node: Node, read: frozenset[str]) -> Node:
         case Filter(condition):
             return node.with_inputs((_fewer(node.inputs[0], read | condition.columns()),))
         case Join() | Aggregate():
-            fewer = narrowed(node, read)
-            return node if isinstance(fewer.operator, Project) else fewer
+            return narrowed(node, read, adds_projection=False)
         case SemiJoin() | AntiJoin():
             left, right = node.inputs
             kept, _ = logical(node).columns_read(read, (left.schema, right.schema))

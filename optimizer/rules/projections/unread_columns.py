@@ -7,7 +7,8 @@ Why      What is not read changes nothing.
 Gain     Smaller rows in the operator's state.
 Source   thesis, section 10.3.1
 
-Where the input chooses columns itself, as a join does, it chooses fewer; else this costs a projection.
+Where the input chooses columns itself, as a join does, it chooses fewer; else this costs a projection, which
+groupings are not worth: they keep no rows.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def match(node: Node) -> Iterable[tuple[Node, ...]]:
     """The inputs without the columns that the operator does not read, if there are such."""
     schemas = tuple(child.schema for child in node.inputs)
     read = logical(node).columns_read(frozenset(node.schema.names), schemas)
-    inputs = tuple(map(narrowed, node.inputs, read))
+    adds = not isinstance(node.operator, Aggregate)
+    inputs = tuple(
+        narrowed(child, names, adds_projection=adds) for child, names in zip(node.inputs, read, strict=True)
+    )
     if inputs != node.inputs:
         yield inputs
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from midstream.optimizer.rules.measures import projecting
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Aggregate, Project
@@ -62,5 +61,4 @@ PROJECTION_INTO_GROUPING = Rule(
     shape=Shape(Aggregate, Shape(Project)),
     match=match,
     rewrite=rewrite,
-    measure=projecting,
 )

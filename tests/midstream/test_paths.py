@@ -40,13 +40,19 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
-from midstream.benchmarks import arrival_turns, files, join_orders, memory, queries, turns
+from midstream.benchmarks import arrival_turns, files, join_orders, memory, queries, searches, turns
+from midstream.benchmarks import costs as costs_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
 from midstream.cli import app
 from midstream.console.process import as_process
 from midstream.io import pictures
+from midstream.optimizer.cost.calibration import Profile
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.scenarios.costs import calibrating
+from midstream.scenarios.costs.comparing import Compared
+from midstream.scenarios.costs.grid import SMALL
 from midstream.scenarios.demonstration import demo
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
@@ -111,6 +117,13 @@ CASES: dict[Name, dict[str, Case]] = {
         "--dead-letters": LETTERS,
         "--functions": FUNCTIONS,
     },
+    ("verify",): {
+        "old": SCRIPT,
+        "new": reads("new.sql"),
+        "--rules": reads("rules.py"),
+        "--functions": FUNCTIONS,
+    },
+    ("calibrate",): {"--output": writes("costs.json")},
     ("simulate",): {
         "scenario": reads("small.yaml"),
         "--report": writes("report.html"),
@@ -123,6 +136,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "memory"): {"--output": writes("memory.json"), "--chart": writes("memory.png")},
     ("bench", "files"): {"--output": writes("files.json")},
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
+    ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
     ("bench", "searches"): {"--output": writes("searches.json")},
@@ -144,12 +158,15 @@ BASE: dict[Name, list[str]] = {
     ("run",): ["--source", "s=s.csv"],
     ("explain",): [],
     ("migrate",): ["--source", "s=s.csv", "--at", "2", "--to", "new.sql"],
+    ("verify",): [],
+    ("calibrate",): ["--quick"],
     ("simulate",): ["--quick"],
     ("demo",): [],
     ("bench",): ["--items", "join", "--no-peers"],
     ("bench", "memory"): [],
     ("bench", "files"): ["--rows", "200", "--repetitions", "1"],
     ("bench", "arrivals"): ["--no-peers"],
+    ("bench", "costs"): ["--quick"],
     ("bench", "queries"): [],
     ("bench", "orders"): [],
     ("bench", "searches"): [],
@@ -291,6 +308,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "new.sql": JOIN.format("b", "a"),
         "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
         "f.py": "def register(catalog):\n    pass\n",
+        "rules.py": "RULES = []\n",
         "small.yaml": yaml.safe_dump(described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}])),
         "study.toml": STUDY,
         "streams/a.csv": "t,k\n1,1\n",
@@ -330,6 +348,12 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
+    monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
+    point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
+    predictions = costs_benchmark.Predictions((point,), (point,))
+    monkeypatch.setattr(costs_benchmark, "predict", lambda *_: predictions)
+    profile = Profile(UnitCosts(), "2026-11-23", "a machine", 0.1)
+    monkeypatch.setattr(calibrating, "calibrate", lambda *_: (profile, [], []))
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
     _without_spark(monkeypatch)
     return tmp_path
@@ -368,7 +392,7 @@ def arguments(name: Name, flag: str | None = None, path: object = None) -> list[
     if name == ("simulate",) and flag == "--data":
         first = ["small.yaml"]
     if flag in positions:
-        first = [str(path)]
+        first[positions.index(flag)] = str(path)
     elif flag is not None:
         if flag in given:
             at = given.index(flag)
@@ -719,8 +743,8 @@ def unread(pipe: int) -> int:
 FILES_READ = [
     (name, flag)
     for name, flag in READ
-    # A pipe is refused for functions, as Python would read it twice.
-    if not CASES[name][flag].folder and flag != "--functions"
+    # A pipe is refused for Python code, as Python would read it twice.
+    if not CASES[name][flag].folder and flag not in ("--functions", "--rules")
 ]
 
 

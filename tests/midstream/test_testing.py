@@ -12,6 +12,7 @@ from midstream.engine import Engine
 from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer.rules import Rule, apply
 from midstream.optimizer.rules.distinct.distinct_below_join import DISTINCT_BELOW_JOIN
+from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT
 from midstream.optimizer.rules.joins.join_associativity import JOIN_ASSOCIATIVITY
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import (
@@ -183,14 +184,14 @@ def test_applications_of_a_rule_are_subplans_of_its_shape(rule: Rule, data: st.D
 
 
 def test_a_rule_is_checked_with_its_guards() -> None:
-    check_rule(DISTINCT_BELOW_JOIN, plans=4)
-    with pytest.raises(AssertionError, match="distinct-below-join: refuted"):
-        check_rule(replace(DISTINCT_BELOW_JOIN, guards=()), plans=4)
+    check_rule(FILTER_BELOW_LEFT, plans=4)
+    with pytest.raises(AssertionError, match="filter-below-left: refuted"):
+        check_rule(replace(FILTER_BELOW_LEFT, guards=()), plans=4)
 
     def reads_a_stream(node: Node, matched: Node) -> bool:
         """No reason."""
         return isinstance(node.inputs[0].inputs[0].operator, Source)
 
-    careful = replace(DISTINCT_BELOW_JOIN, guards=(*DISTINCT_BELOW_JOIN.guards, reads_a_stream))
+    careful = replace(FILTER_BELOW_LEFT, guards=(*FILTER_BELOW_LEFT.guards, reads_a_stream))
     with pytest.raises(AssertionError, match="is the guard reads_a_stream needed"):
         check_rule(careful, plans=4)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.plans.algebra.plan import Node, Operator
-from midstream.plans.values.arguments import require, require_callable, require_name, wrong
+from midstream.plans.values.arguments import listed, require, require_callable, require_name, wrong
 from midstream.plans.values.errors import MidstreamError, PlanError
 
 Guard = Callable[[Node, Any], bool]
@@ -127,8 +127,13 @@ class Stage:
 
 
 def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:
-    """Rules and those of stages, one behind the other."""
-    return tuple(rule for each in rules for rule in (each.rules if isinstance(each, Stage) else (each,)))
+    """Rules and those of stages, one behind the other. Raises ArgumentError for anything else."""
+    found: list[Rule] = []
+    for each in listed("rules", rules, "a list of rules and stages"):
+        if not isinstance(each, Rule | Stage):
+            raise wrong("rules", each, "a rule or a stage, such as those of midstream.optimizer.rules")
+        found += each.rules if isinstance(each, Stage) else (each,)
+    return tuple(found)
 
 
 def apply(rule: Rule, node: Node) -> Iterator[Node]:

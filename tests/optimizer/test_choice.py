@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import event, given, settings
@@ -351,3 +352,9 @@ def test_the_choice_is_the_same_in_every_process() -> None:
     one, other = printed("1"), printed("4321")
     assert one == other
     assert one.count("\n") > 20
+
+
+@pytest.mark.parametrize("rules", [["filter-merging"], "filter-merging", 3])
+def test_what_is_no_rule_is_told(rules: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"rules: found .*, expected a"):
+        optimize(POOR, RARELY_U, rules=rules)

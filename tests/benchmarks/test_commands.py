@@ -13,7 +13,7 @@ import pytest
 from comparing import compared
 from typer.testing import CliRunner
 
-from midstream.benchmarks import commands, memory, options, turns
+from midstream.benchmarks import commands, memory, turns
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -198,7 +198,7 @@ def test_bad_options_are_refused(
 
 
 def test_a_chart_needs_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "find_spec", lambda name: None)
+    monkeypatch.setattr("midstream.io.requirements.find_spec", lambda name: None)
     result = invoke("--items", "join", "--chart", tmp_path / "chart.png")
     assert_refused(result, "found no matplotlib", 'pip install "midstream[plot]"')
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.optimizer import MEMORY, CostModel, Sample, Statistics, StreamStatistics, optimize
-from midstream.optimizer.rules import JOIN_ORDERS, JOINS, PRUNING, RULES, flat
+from midstream.optimizer.rules import JOIN_ORDERS, JOINS, PRUNING, RULES, apply, flat
+from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
 from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.optimizer.search.simplifying import Simplifier, simplify
 from midstream.plans.algebra.builder import Stream, stream
@@ -17,7 +18,7 @@ from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.specification import specified
-from midstream.plans.expressions.operands import col
+from midstream.plans.expressions.operands import col, lit
 from midstream.plans.values.snapshots import compare
 from midstream.testing import plans, streams_for
 
@@ -87,6 +88,12 @@ def test_a_derived_stream_is_joined_in_every_order(query: Stream) -> None:
 def test_a_projection_of_one_input_stays_where_it_makes_rows_smaller() -> None:
     query = A.select(d=col("k")).join(B, on=[("d", "l")]).plan()
     assert simple(query) == query.root
+
+
+def test_a_filter_that_passes_nothing_stands_above_another_one() -> None:
+    """That nothing comes from below is known, but FALSE is as short as a condition can be."""
+    rows = stream("s", x="integer").filter(lit(False)).select(u=lit(0)).filter(lit(False))
+    assert not list(apply(IMPLIED_CONDITION, rows.node))
 
 
 def test_a_column_that_is_computed_and_compared_is_looked_up() -> None:

@@ -18,12 +18,14 @@ from midstream.optimizer.rules.measures import conditions
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, conjuncts
+from midstream.plans.expressions.expressions import Const, Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Expression]:
-    """The first part that follows; if none does, the first."""
+    """The first part that follows; if none does, the first. FALSE stays: nothing is shorter."""
     assert isinstance(node.operator, Filter)
+    if node.operator.condition == Const(False):
+        return
     parts = conjuncts(node.operator.condition)
     yield next((part for part in parts if follows(node, part)), parts[0])
 

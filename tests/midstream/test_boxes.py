@@ -120,9 +120,9 @@ class GoesBack(Pairs):
 
     last = 0
 
-    def advance(self, port: int, time: Time) -> list[Batch]:
+    def push(self, port: int, batch: Batch) -> list[Batch]:
         self.last = port
-        return super().advance(port, time)
+        return super().push(port, batch)
 
     def progress(self, output: int = 0) -> Time:
         return self.reached[self.last] if self.kept else super().progress()
@@ -290,7 +290,7 @@ class PairsByTheSecondColumn(Pairs):
     """Looks at other columns."""
 
     def pair(self, one: Element, other: Element) -> Batch:
-        return super().pair((*one[:2], (one[2][0], 0)), (*other[:2], (other[2][1], 0)))
+        return super().pair((*one[:2], one[2][::-1]), (*other[:2], other[2][::-1]))
 
 
 BROKEN: Mapping[type[Pairs], str] = {

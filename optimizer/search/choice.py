@@ -197,15 +197,7 @@ class Search:
         yield from self._estimate(self._plan)
         assert self._given_cost is not None
         yield from self._begin(rules)
-        while not self._exploration.is_complete:
-            for _ in self._exploration.round():
-                if not self._clock.may_explore:
-                    self._is_complete = False
-                    break
-                self._clock.apply_rule()
-                yield
-            if not self._is_complete:
-                break
+        yield from self._explore()
         for _ in self._cheapest.compare(self._start.values()):
             yield
             if not self._clock.may_compare:
@@ -215,6 +207,18 @@ class Search:
             yield from self._compare_plans()
         for candidate in list(self._candidates()):
             yield from self._estimate(candidate)
+
+    def _explore(self) -> Iterator[None]:
+        """Apply rules until nothing new comes out, or the budget is over; pauses before each."""
+        while not self._exploration.is_complete:
+            for _ in self._exploration.round():
+                if not self._clock.may_explore:
+                    self._is_complete = False
+                    break
+                self._clock.apply_rule()
+                yield
+            if not self._is_complete:
+                break
 
     def _compare_plans(self) -> Iterator[None]:
         """Price whole plans; pauses after each."""

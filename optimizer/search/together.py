@@ -126,15 +126,6 @@ class SearchTogether(Search):
                 self._is_complete = False
                 break
 
-    def _explore(self) -> Iterator[None]:
-        while self._is_complete and not self._exploration.is_complete:
-            for _ in self._exploration.round():
-                if not self._clock.may_explore:
-                    self._is_complete = False
-                    break
-                self._clock.apply_rule()
-                yield
-
     def _lead_to_others(self) -> bool:
         """Apply rules where they lead to what is there already. Gives whether that was new."""
         is_new = False

@@ -32,7 +32,7 @@ def match(node: Node) -> Iterable[Parts]:
 
 
 def tells_no_equal_rows_apart(node: Node, matched: Parts) -> bool:
-    """Whether the parts are the same of equal rows, of which one is kept."""
+    """Whether the parts are the same of equal rows, of which one stands for all."""
     return all(is_faithful(part, node.schema) for part in matched)
 
 

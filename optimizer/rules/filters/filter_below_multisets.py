@@ -13,29 +13,13 @@ Source   thesis, section 10.3.1, by (8.6) and (8.12) to (8.14)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from midstream.optimizer.rules.faithful import is_faithful
+from midstream.optimizer.rules.filters.filter_below_distinct import match, tells_no_equal_rows_apart
 from midstream.optimizer.rules.filters.filtered import Parts, filtered
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, Filter, Intersection, MaxUnion, StrictDifference
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
-
-
-def match(node: Node) -> Iterable[Parts]:
-    """The parts of the filter's condition that are the same of equal rows; all of them, if there are
-    others."""
-    assert isinstance(node.operator, Filter)
-    parts = frozenset(conjuncts(node.operator.condition))
-    alike = frozenset(part for part in parts if is_faithful(part, node.schema))
-    yield from dict.fromkeys(some for some in (alike, parts) if some)
-
-
-def tells_no_equal_rows_apart(node: Node, matched: Parts) -> bool:
-    """Whether the parts are the same of equal rows, which are counted together."""
-    return all(is_faithful(part, node.schema) for part in matched)
 
 
 def rewrite(node: Node, matched: Parts) -> Node:

@@ -22,8 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
-from midstream.optimizer.rules.groupings.eager_grouping import asked_of
+from midstream.optimizer.rules.groupings.eager_grouping import asked_of, both, tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.partial import Calls
 from midstream.optimizer.rules.names import unused
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -46,7 +45,7 @@ class Counted:
 
 def match(node: Node) -> Iterable[Counted]:
     """Each side that may have groups of several rows."""
-    grouping, join = _both(node)
+    grouping, join = both(node)
     names = [name for side in node.inputs[0].inputs for name in side.schema.names]
     for place, side in enumerate(node.inputs[0].inputs):
         keys = asked_of(side, grouping, join)
@@ -56,14 +55,14 @@ def match(node: Node) -> Iterable[Counted]:
 
 def read_the_other_side(node: Node, counted: Counted) -> bool:
     """Whether the functions read no column of that side."""
-    grouping, _ = _both(node)
+    grouping, _ = both(node)
     side = node.inputs[0].inputs[counted.place]
     return not any(call.columns() & {*side.schema.names} for _, call in grouping.calls)
 
 
 def can_be_weighed(node: Node, counted: Counted) -> bool:
     """Whether the functions follow exactly from how often each value is there."""
-    grouping, _ = _both(node)
+    grouping, _ = both(node)
     return all(_can_be_weighed(call, node.inputs[0].schema) for _, call in grouping.calls)
 
 
@@ -78,14 +77,9 @@ def _can_be_weighed(call: AggregateCall, schema: Schema) -> bool:
     return call.function == "sum" and kind.type is Type.INTEGER
 
 
-def tells_no_equal_rows_apart(node: Node, counted: Counted) -> bool:
-    """Whether the join's condition asks equal rows alike, of which a group has one."""
-    return asks_equal_rows_alike(node.inputs[0])
-
-
 def rewrite(node: Node, counted: Counted) -> Node:
     """The grouping over the join with the groups of that side."""
-    grouping, join = _both(node)
+    grouping, join = both(node)
     calls = tuple((name, _weighed(call, counted.number)) for name, call in grouping.calls)
     read = {*grouping.keys}.union(*(call.columns() for _, call in calls))
     number: Calls = ((counted.number, count()),) if counted.number in read or not counted.keys else ()
@@ -103,13 +97,6 @@ def _weighed(call: AggregateCall, number: str) -> AggregateCall:
         return AggregateCall("sum", Col(number))
     assert call.argument is not None
     return AggregateCall(call.function, Binary("*", call.argument, Col(number)), call.distinct, call.k)
-
-
-def _both(node: Node) -> tuple[Aggregate, Join]:
-    grouping, join = node.operator, node.inputs[0].operator
-    assert isinstance(grouping, Aggregate)
-    assert isinstance(join, Join)
-    return grouping, join
 
 
 EAGER_COUNT = Rule(

@@ -37,7 +37,7 @@ class Eager:
 
 def match(node: Node) -> Iterable[Eager]:
     """Each side that may have groups of several rows."""
-    grouping, join = _both(node)
+    grouping, join = both(node)
     names = [name for side in node.inputs[0].inputs for name in side.schema.names]
     for place, side in enumerate(node.inputs[0].inputs):
         keys = asked_of(side, grouping, join)
@@ -53,32 +53,33 @@ def asked_of(side: Node, grouping: Aggregate, join: Join) -> tuple[str, ...]:
 
 def read_one_side(node: Node, eager: Eager) -> bool:
     """Whether the functions read columns of that side only."""
-    grouping, _ = _both(node)
+    grouping, _ = both(node)
     side = node.inputs[0].inputs[eager.place]
     return all(call.columns() <= {*side.schema.names} for _, call in grouping.calls)
 
 
 def are_decomposable(node: Node, eager: Eager) -> bool:
     """Whether the aggregates of parts tell exactly those of the whole."""
-    grouping, _ = _both(node)
+    grouping, _ = both(node)
     return all(is_decomposable(call, node.inputs[0].schema) for _, call in grouping.calls)
 
 
-def tells_no_equal_rows_apart(node: Node, eager: Eager) -> bool:
+def tells_no_equal_rows_apart(node: Node, side: object) -> bool:
     """Whether the join's condition asks equal rows alike, of which a group has one."""
     return asks_equal_rows_alike(node.inputs[0])
 
 
 def rewrite(node: Node, eager: Eager) -> Node:
     """The grouping over the join of what comes of that side."""
-    grouping, join = _both(node)
+    grouping, join = both(node)
     sides = list(node.inputs[0].inputs)
     sides[eager.place] = Node(Aggregate(eager.keys, eager.steps.first), (sides[eager.place],))
     columns = (*grouping.keys, *(name for name, _ in eager.steps.first))
     return eager.steps.grouped(grouping.keys, Node(Join(join.condition, columns), tuple(sides)))
 
 
-def _both(node: Node) -> tuple[Aggregate, Join]:
+def both(node: Node) -> tuple[Aggregate, Join]:
+    """A grouping and the join below it."""
     grouping, join = node.operator, node.inputs[0].operator
     assert isinstance(grouping, Aggregate)
     assert isinstance(join, Join)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.optimizer.rules.successive import at_once, one_by_one
 from midstream.plans.algebra.operators import AntiJoin, Union
 from midstream.plans.algebra.plan import Node
 
@@ -27,8 +28,7 @@ def match_two(node: Node) -> Iterable[Node]:
 
 def rewrite_merged(node: Node, lower: Node) -> Node:
     """One anti-join with both."""
-    (rows, left), right = lower.inputs, node.inputs[1]
-    return node.with_inputs((rows, Node(Union(), (left, right))))
+    return at_once(node, lower)
 
 
 def match_union(node: Node) -> Iterable[Node]:
@@ -38,9 +38,7 @@ def match_union(node: Node) -> Iterable[Node]:
 
 def rewrite_split(node: Node, union: Node) -> Node:
     """The anti-join with the first, then with the others."""
-    first, *others = union.inputs
-    rest = Node(Union(), tuple(others)) if len(others) > 1 else others[0]
-    return node.with_inputs((node.with_inputs((node.inputs[0], first)), rest))
+    return one_by_one(node, union)
 
 
 ANTI_JOINS_MERGING = Rule(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.optimizer.rules.successive import at_once, one_by_one
 from midstream.plans.algebra.operators import Difference, StrictDifference, Union
 from midstream.plans.algebra.plan import Node
 
@@ -32,8 +33,7 @@ def are_alike(node: Node, lower: Node) -> bool:
 
 def rewrite_merged(node: Node, lower: Node) -> Node:
     """The difference from both together."""
-    (rows, left), right = lower.inputs, node.inputs[1]
-    return node.with_inputs((rows, Node(Union(), (left, right))))
+    return at_once(node, lower)
 
 
 def match_union(node: Node) -> Iterable[Node]:
@@ -43,9 +43,7 @@ def match_union(node: Node) -> Iterable[Node]:
 
 def rewrite_split(node: Node, union: Node) -> Node:
     """The difference from the first, then from the others."""
-    first, *others = union.inputs
-    rest = Node(Union(), tuple(others)) if len(others) > 1 else others[0]
-    return node.with_inputs((node.with_inputs((node.inputs[0], first)), rest))
+    return one_by_one(node, union)
 
 
 DIFFERENCES_MERGING = Rule(

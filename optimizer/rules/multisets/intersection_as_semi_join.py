@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
-    compared_columns,
-    tells_unknown_values,
+    match_comparing,
+    tells_unknown,
     under_other_names,
 )
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -43,24 +43,9 @@ def rewrite_as_semi_join(node: Node, left: Node) -> Node:
     return Node(SemiJoin(condition), (left, renamed))
 
 
-def match_semi_join(node: Node) -> Iterable[Pairs]:
-    """The pairs of columns that it compares, if that is all."""
-    assert isinstance(node.operator, SemiJoin)
-    left, right = node.inputs
-    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
-    return [] if pairs is None else [pairs]
-
-
 def keeps_a_set(node: Node, pairs: Pairs) -> bool:
     """Whether the left side has no row twice: R may have it once."""
     return is_duplicate_free(node.inputs[0])
-
-
-def tells_unknown(node: Node, pairs: Pairs) -> bool:
-    """Whether the condition is true of rows that are the same: an equality is not, where both values are
-    unknown."""
-    left, right = node.inputs
-    return tells_unknown_values(pairs, left.schema, right.schema)
 
 
 def rewrite_as_intersection(node: Node, pairs: Pairs) -> Node:
@@ -82,7 +67,7 @@ SEMI_JOIN_AS_INTERSECTION = Rule(
     name="semi-join-as-intersection",
     equation="semi-join(L, R) = intersection(L, R)",
     shape=Shape(SemiJoin),
-    match=match_semi_join,
+    match=match_comparing,
     guards=(keeps_a_set, tells_unknown),
     rewrite=rewrite_as_intersection,
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from midstream.optimizer.rules.names import unused
-from midstream.plans.algebra.operators import Project
+from midstream.plans.algebra.operators import Matching, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     Call,
@@ -66,9 +66,18 @@ def _compared(part: Expression) -> tuple[str, str] | None:
     return column_equality(part)
 
 
-def tells_unknown_values(pairs: Pairs, left: Schema, right: Schema) -> bool:
-    """Whether two rows that are the same satisfy the comparison: an equality is not true of two unknown
-    values."""
+def match_comparing(node: Node) -> Iterable[Pairs]:
+    """The pairs of columns that a semi-join or an anti-join compares, if that is all."""
+    assert isinstance(node.operator, Matching)
+    left, right = node.inputs
+    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
+    return [] if pairs is None else [pairs]
+
+
+def tells_unknown(node: Node, pairs: Pairs) -> bool:
+    """Whether the condition is true of rows that are the same: an equality is not, where both values are
+    unknown."""
+    left, right = (side.schema for side in node.inputs)
     return all(
         is_exact or not (left[one].nullable and right[other].nullable)
         for one, (other, is_exact) in pairs.items()

@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
-    compared_columns,
-    tells_unknown_values,
+    match_comparing,
+    tells_unknown,
     under_other_names,
 )
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -36,21 +36,6 @@ def rewrite_as_anti_join(node: Node, right: Node) -> Node:
     left = node.inputs[0]
     renamed, condition = under_other_names(left.schema, right)
     return Node(AntiJoin(condition), (left, renamed))
-
-
-def match_anti_join(node: Node) -> Iterable[Pairs]:
-    """The pairs of columns that it compares, if that is all."""
-    assert isinstance(node.operator, AntiJoin)
-    left, right = node.inputs
-    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
-    return [] if pairs is None else [pairs]
-
-
-def tells_unknown(node: Node, pairs: Pairs) -> bool:
-    """Whether the condition is true of rows that are the same: an equality is not, where both values are
-    unknown."""
-    left, right = node.inputs
-    return tells_unknown_values(pairs, left.schema, right.schema)
 
 
 def rewrite_as_difference(node: Node, pairs: Pairs) -> Node:
@@ -71,7 +56,7 @@ ANTI_JOIN_AS_STRICT = Rule(
     name="anti-join-as-strict",
     equation="anti-join(L, R) = strict difference(L, R)",
     shape=Shape(AntiJoin),
-    match=match_anti_join,
+    match=match_comparing,
     guards=(tells_unknown,),
     rewrite=rewrite_as_difference,
 )

@@ -122,7 +122,7 @@ class PricedPlan:
 class Demonstration:
     """What happened.
 
-    `considered` counts the plans that the optimizer compared. `elements_per_second` is by the clock on the
+    `considered` counts the subplans that the optimizer priced. `elements_per_second` is by the clock on the
     wall, for the run with the migration and the optimizer.
     """
 

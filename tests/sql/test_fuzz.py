@@ -47,7 +47,7 @@ def outcome(text: str, declarations: str = DECLARATIONS, unit: str | None = "mil
             except PlanFormatError as error:
                 assert "callable" in str(error)
             run(query.plan)
-            assert explain(query.plan, limit=20).text()
+            assert explain(query.plan, budget=500).text()
     except MidstreamError as error:
         message = str(error)
         assert not OUR_OWN.search(message.splitlines()[0]), message

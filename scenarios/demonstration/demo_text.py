@@ -20,8 +20,8 @@ def show(demonstration: Demonstration, console: Console) -> None:
     console.print(Text(f"Query on {d.scenario.name}{seed}: {d.scenario.question}.\n", style="bold"))
     _show_plan("It started as it was written:", d.old, console)
     _show_plan(
-        f"After {d.elements.before:,} of {total:,} elements, {d.considered} parts of equivalent plans were priced "
-        "by what had been measured of the streams, and the query moved to:",
+        f"After {d.elements.before:,} of {total:,} elements, {d.considered} parts of equivalent plans were "
+        "priced by what had been measured of the streams, and the query moved to:",
         d.new,
         console,
     )

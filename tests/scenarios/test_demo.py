@@ -251,7 +251,7 @@ def test_text_says_what_the_figures_say() -> None:
         )
     )
     assert "auctions, seed 7: how many" in text
-    assert "After 5,000 of 10,000 elements, 16 equivalent plans" in text
+    assert "After 5,000 of 10,000 elements, 16 parts of equivalent plans" in text
     assert "estimated cost: 0.25 µs" in text
     rows = [line.split() for line in text.splitlines()]
     assert ["before", "the", "migration", "5,000", "123", "800.5"] in rows

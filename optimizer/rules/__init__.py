@@ -114,9 +114,14 @@ from midstream.optimizer.rules.multisets.union_of_parts import (
 )
 from midstream.optimizer.rules.physical.implementation import IMPLEMENTATION
 from midstream.optimizer.rules.projections.identity_projection import IDENTITY_PROJECTION
+from midstream.optimizer.rules.projections.matched_projection import MATCHED_PROJECTION_DROPPED
 from midstream.optimizer.rules.projections.projection_above_join import (
     PROJECTION_ABOVE_LEFT,
     PROJECTION_ABOVE_RIGHT,
+)
+from midstream.optimizer.rules.projections.projection_and_matching import (
+    PROJECTION_ABOVE_MATCHING,
+    PROJECTION_BELOW_MATCHING,
 )
 from midstream.optimizer.rules.projections.projection_below_distinct import PROJECTION_BELOW_DISTINCT
 from midstream.optimizer.rules.projections.projection_below_union import PROJECTION_BELOW_UNION
@@ -209,6 +214,9 @@ RULES: tuple[Stage, ...] = (
             FILTER_BELOW_RIGHT,
             FILTER_BELOW_UNION,
             PROJECTION_INTO_GROUPING,
+            PROJECTION_ABOVE_MATCHING,
+            PROJECTION_BELOW_MATCHING,
+            MATCHED_PROJECTION_DROPPED,
             DISTINCT_BELOW_JOIN,
             DISTINCT_ABOVE_JOIN,
             MATCHING_COMMUTATIVITY,

@@ -399,6 +399,13 @@ def filter_below_projection_unchanged(node: Node) -> Node:
     return swapped(node)
 
 
+@wrong("semi-join(c, project(S), T) = project(semi-join(c, S, T))", Shape(SemiJoin, Shape(Project)))
+def projection_above_matching_unchanged(node: Node) -> Node:
+    """What is compared may be computed under the name of another column."""
+    projection, looked_up = node.inputs
+    return projection.with_inputs((node.with_inputs((*projection.inputs, looked_up)),))
+
+
 @wrong("filter(x = x, S) = S", Shape(Filter))
 def equal_to_itself(node: Node) -> Node | None:
     """Unless it is unknown."""

@@ -1,0 +1,52 @@
+"""Look rows up in what a projection was made of.
+
+    op(c, L, project(f, R))  =  op(c ∘ f, L, R)        for op a semi-join or an anti-join
+
+Why      Of a row of R only what c reads matters, and that is in it before the projection too.
+Gain     An operator less. The price is memory, as whole rows of R are kept.
+Guard    Columns of R that f hides come to be visible, so L must not have one of their names.
+Source   ours, by (8.11) with erratum 5, and (8.16)
+
+What c compares must be a column before the projection too, as operators can look up nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.plans.algebra.operators import Matching, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Expression
+
+
+def match(node: Node) -> Iterable[Mapping[str, Expression]]:
+    """What the columns stand for, if those that are compared stand for columns."""
+    assert isinstance(node.operator, Matching)
+    by = definitions(node.inputs[1])
+    if all(isinstance(by[name], Col) for name in node.operator.condition.columns() & by.keys()):
+        yield by
+
+
+def hides_other_names(node: Node, by: Mapping[str, Expression]) -> bool:
+    """Whether no column below the projection has the name of one of the left side: it would mean both."""
+    left, right = node.inputs
+    return not set(right.inputs[0].schema.names) & set(left.schema.names)
+
+
+def rewrite(node: Node, by: Mapping[str, Expression]) -> Node:
+    """The same without the projection."""
+    assert isinstance(node.operator, Matching)
+    left, right = node.inputs
+    return Node(type(node.operator)(substituted(node.operator.condition, by)), (left, right.inputs[0]))
+
+
+MATCHED_PROJECTION_DROPPED = Rule(
+    name="matched-projection-dropped",
+    equation="op(L, project(f, R)) = op(L, R)",
+    shape=Shape(Matching, ANY, Shape(Project)),
+    match=match,
+    guards=(hides_other_names,),
+    rewrite=rewrite,
+)

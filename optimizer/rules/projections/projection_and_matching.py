@@ -1,0 +1,93 @@
+"""Push a projection below a semi-join or an anti-join, or pull it up.
+
+    op(c, project(f, L), R)  =  project(f, op(c ∘ f, L, R))        for op a semi-join or an anti-join
+
+Why      Whether a row has a match, c tells by columns that f does not change; f computes each row by itself.
+Gain     Above: columns are computed for what is kept, projections come together, and the join that one hides
+         can change places. Below: smaller rows are kept, and each is computed once, however often it is cut.
+Guard    L has columns that f hides, and f gives others that L may not have: neither may have a name of one of R.
+Source   ours, by the function f of (8.10), (8.11) with erratum 5, and (8.16)
+
+What c compares must be a column above and below, as operators can look up nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.plans.algebra.operators import Matching, Project
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col, Expression
+
+
+def match_above(node: Node) -> Iterable[Mapping[str, Expression]]:
+    """What the columns stand for, if those that are compared stand for columns."""
+    by = definitions(node.inputs[0])
+    if all(isinstance(by[name], Col) for name in _compared(node) & by.keys()):
+        yield by
+
+
+def hides_other_names(node: Node, by: Mapping[str, Expression]) -> bool:
+    """Whether no column below the projection has the name of one that is looked up: it would mean both."""
+    left, right = node.inputs
+    return not set(left.inputs[0].schema.names) & set(right.schema.names)
+
+
+def rewrite_above(node: Node, by: Mapping[str, Expression]) -> Node:
+    """The projection of what is kept."""
+    left, right = node.inputs
+    return Node(left.operator, (_matching(node, by, left.inputs[0], right),))
+
+
+def match_below(node: Node) -> Iterable[Mapping[str, Expression]]:
+    """By the columns that are compared, the columns that the projection makes of them, if it does."""
+    by = definitions(node)
+    names = {one.name: Col(name) for name, one in by.items() if isinstance(one, Col)}
+    matching = node.inputs[0]
+    if _compared(matching) & set(matching.schema.names) <= names.keys():
+        yield names
+
+
+def gives_other_names(node: Node, names: Mapping[str, Expression]) -> bool:
+    """Whether no column of the projection has the name of one that is looked up."""
+    return not set(node.schema.names) & set(node.inputs[0].inputs[1].schema.names)
+
+
+def rewrite_below(node: Node, names: Mapping[str, Expression]) -> Node:
+    """What is kept of the projection."""
+    matching = node.inputs[0]
+    left, right = matching.inputs
+    return _matching(matching, names, Node(node.operator, (left,)), right)
+
+
+def _compared(node: Node) -> frozenset[str]:
+    assert isinstance(node.operator, Matching)
+    return node.operator.condition.columns()
+
+
+def _matching(node: Node, by: Mapping[str, Expression], left: Node, right: Node) -> Node:
+    """The same of other rows, with other expressions in the place of columns of the left ones."""
+    assert isinstance(node.operator, Matching)
+    here = {name: by[name] for name in node.inputs[0].schema.names if name in by}
+    return Node(type(node.operator)(substituted(node.operator.condition, here)), (left, right))
+
+
+PROJECTION_ABOVE_MATCHING = Rule(
+    name="projection-above-matching",
+    equation="op(project(f, L), R) = project(f, op(L, R))",
+    shape=Shape(Matching, Shape(Project)),
+    match=match_above,
+    guards=(hides_other_names,),
+    rewrite=rewrite_above,
+)
+
+PROJECTION_BELOW_MATCHING = Rule(
+    name="projection-below-matching",
+    equation="project(f, op(L, R)) = op(project(f, L), R)",
+    shape=Shape(Project, Shape(Matching)),
+    match=match_below,
+    guards=(gives_other_names,),
+    rewrite=rewrite_below,
+)

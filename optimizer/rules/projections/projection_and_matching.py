@@ -5,7 +5,7 @@
 Why      Whether a row has a match, c tells by columns that f does not change; f computes each row by itself.
 Gain     Above: columns are computed for what is kept, projections come together, and the join that one hides
          can change places. Below: smaller rows are kept, and each is computed once, however often it is cut.
-Guard    L has columns that f hides, and f gives others that L may not have: neither may have a name of one of R.
+Guard    No column of L that f hides, and none that f gives, may have the name of a column of R.
 Source   ours, by the function f of (8.10), (8.11) with erratum 5, and (8.16)
 
 What c compares must be a column above and below, as operators can look up nothing else.

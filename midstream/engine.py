@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import overload
+from functools import partial
+from typing import Any, overload
 
 from midstream.migration.migrate import migrate
+from midstream.migration.reach import obstacle
 from midstream.migration.transition import Transition
 from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
@@ -19,12 +21,14 @@ from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
 from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
+from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS
 from midstream.optimizer.search.common_parts import labelled
+from midstream.optimizer.search.optimizing import search_for
 from midstream.optimizer.search.proving import prove
-from midstream.optimizer.search.together import SearchTogether, apart, require_processing
+from midstream.optimizer.search.together import SearchTogether, apart, part_of
 from midstream.optimizer.verification import check_proof
-from midstream.plans.algebra.builder import Stream, node_of
+from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require
 from midstream.plans.values.observations import Observation
@@ -264,7 +268,11 @@ class Engine:
 
     @overload
     def optimize(
-        self, query: str | Plan | Stream | None = None, *, objective: Objective = PROCESSING
+        self,
+        query: str | Plan | Stream | None = None,
+        *,
+        objective: Objective = PROCESSING,
+        rules: Sequence[Rule | Stage] = RULES,
     ) -> Choice: ...
     @overload
     def optimize(
@@ -273,6 +281,7 @@ class Engine:
         *,
         budget: Budget | int,
         objective: Objective = PROCESSING,
+        rules: Sequence[Rule | Stage] = RULES,
     ) -> Search: ...
     def optimize(
         self,
@@ -280,9 +289,13 @@ class Engine:
         *,
         budget: Budget | int | None = None,
         objective: Objective = PROCESSING,
+        rules: Sequence[Rule | Stage] = RULES,
     ) -> Choice | Search:
         """The cheapest plan that means the same as a query's running one, by what was measured so far; what
-        costs less the `objective` tells.
+        costs less the `objective` tells, and the `rules` which plans are looked at.
+
+        It is one that some strategy can migrate to (see `migrate`, where "auto" takes the best of them).
+        Where a better one is out of reach, `choice.out_of_reach` is that plan, and why.
 
         Of a plan that does not run yet, the one that adds least to the queries that run: what it shares with
         them costs nothing. `choice.common` tells what that is; `add(choice.plan)` runs it.
@@ -305,7 +318,7 @@ class Engine:
         >>> search.choice.rules
         ('filter-below-left',)
         """
-        search = self._search(query, STEPS if budget is None else budget, objective)
+        search = self._search(query, STEPS if budget is None else budget, objective, rules)
         if budget is None:
             return search.finish()
         work = search.in_slices()
@@ -314,27 +327,41 @@ class Engine:
         return search
 
     def _search(
-        self, query: str | Plan | Stream | None, budget: Budget | int, objective: Objective
+        self,
+        query: str | Plan | Stream | None,
+        budget: Budget | int,
+        objective: Objective,
+        rules: Sequence[Rule | Stage],
     ) -> Search:
-        if not isinstance(query, Plan | Stream):
-            running = self.query(query).plan
-            return Search(running, self.statistics(query), budget=budget, objective=objective)
-        known = Statistics.from_observations(self._graph.observe_all())
-        require_processing(objective)
-        return SearchTogether(query, known, beside=self._graph.shareable(), budget=budget)
+        options: dict[str, Any] = {"budget": budget, "objective": objective, "rules": rules}
+        if isinstance(query, Plan | Stream):
+            return search_for(query, self._known(), beside=self._graph.shareable(), **options)
+        running = self.query(query)
+        in_the_way = partial(obstacle, self._host, query=running.name)
+        return search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
+
+    def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:
+        """Why no strategy can move a query, by default the first, to another plan that means the same, as
+        things are now; None where one can. Whether it means the same is not asked."""
+        return obstacle(self._host, plan_of("obstacle", plan), query)
 
     def optimize_all(self, *, budget: Budget | int = STEPS) -> dict[str, Choice]:
         """The plans of all queries, by name, that cost least together: what several share is paid once.
 
         The `common` parts of a choice are those that it shares with others, `added` is what it takes besides.
         `replace(choice.plan, name)` lets a query share with the others; a query that is migrated runs what it
-        newly shares in operators of its own.
+        newly shares in operators of its own. Each is a plan that some strategy can migrate to.
 
         Raises   StatisticsError where of a query nothing can be measured.
         """
         labels, outputs = labelled({name: running.plan for name, running in self.queries.items()})
-        known = Statistics.from_observations(self._graph.observe_all())
-        return apart(SearchTogether(Plan(outputs), known, budget=budget).finish(), labels)
+
+        def in_the_way(together: Plan) -> str | None:
+            reasons = ((name, self.obstacle(part_of(together, of), name)) for name, of in labels.items())
+            return next((f"{name}: {reason}" for name, reason in reasons if reason is not None), None)
+
+        search = SearchTogether(Plan(outputs), self._known(), budget=budget, obstacle=in_the_way)
+        return apart(search.finish(), labels)
 
     # Measuring
 
@@ -359,6 +386,10 @@ class Engine:
     def statistics(self, query: str | None = None) -> Statistics:
         """What was measured so far of a query's inputs, for the cost model."""
         return Statistics.from_observations(self.observe(query))
+
+    def _known(self) -> Statistics:
+        """What was measured of the inputs of all queries."""
+        return Statistics.from_observations(self._graph.observe_all())
 
     def watch(self, query: str | None = None) -> AbstractContextManager[Callable[[], list[Metadata]]]:
         """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a

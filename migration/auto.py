@@ -129,12 +129,26 @@ def cheapest(
     """
     if not predictions:
         last = list(refusals.values())[-1]
-        raise MigrationRefused(
-            "no strategy is applicable: " + "; ".join(f"{name}: {why}" for name, why in refusals.items()),
-            operator=getattr(last, "operator", "None"),
-        )
+        raise MigrationRefused(refused_by_all(refusals), operator=getattr(last, "operator", "None"))
     # Sorting is stable, so that what is listed first wins a tie.
     ranked = sorted(predictions, key=lambda one: (one.overhead, one.duration))
     reason = "smallest predicted overhead in elements: " + "; ".join(map(str, ranked))
     reason += "".join(f"; {name} refused: {why}" for name, why in refusals.items())
     return ranked[0], reason
+
+
+def refused_by_all(refusals: Mapping[str, MigrationRefused]) -> str:
+    """That no strategy is applicable, and why: each reason once, with the strategies that give it unless all
+    do.
+
+    >>> refused_by_all({"swap": MigrationRefused("it is late"), "genmig": MigrationRefused("it never ends")})
+    'no strategy is applicable: swap: it is late; genmig: it never ends'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, why in refusals.items():
+        by_reason.setdefault(str(why), []).append(name)
+    if len(by_reason) == 1:
+        (told,) = by_reason
+    else:
+        told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return f"no strategy is applicable: {told}"

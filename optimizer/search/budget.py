@@ -64,6 +64,7 @@ class Clock:
     """What is left of a budget, from now on. The first third of it is for applying rules."""
 
     def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._steps = budget.number if isinstance(budget, Steps) else math.inf
         self._milliseconds = budget.number if isinstance(budget, Milliseconds) else math.inf
         self._applied = 0
@@ -72,6 +73,13 @@ class Clock:
     def apply_rule(self) -> None:
         """A rule is applied."""
         self._applied += RULE
+
+    @property
+    def again(self) -> Budget:
+        """The budget of another search behind this one: as many steps, or the time that is left."""
+        if isinstance(self._budget, Steps):
+            return self._budget
+        return Milliseconds(max(self._milliseconds - self._passed, 1e-3))
 
     @property
     def pairs(self) -> int:

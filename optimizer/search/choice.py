@@ -20,6 +20,14 @@ from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.products import inputs_that_meet, require_products
+from midstream.optimizer.search.reach import (
+    Candidate,
+    Candidates,
+    Obstacle,
+    OutOfReach,
+    first_reachable,
+    keeping_inputs,
+)
 from midstream.optimizer.search.reordering import reorder
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.search.trees import Trees
@@ -28,7 +36,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.verdicts import Answer, Equivalence
 
@@ -57,6 +65,14 @@ class Choice:
     """The subplans that run already for other queries, and cost nothing more."""
     objective: Objective = PROCESSING
     """What costs were compared by."""
+    out_of_reach: OutOfReach | None = None
+    """A better plan, to which the running one cannot be migrated."""
+
+    def __str__(self) -> str:
+        text = f"{self.cost.total:.4g} µs per chronon"
+        if self.is_better:
+            text += f" instead of {self.given_cost.total:.4g}, by {', '.join(self.rules)}"
+        return text if self.out_of_reach is None else f"{text}; {self.out_of_reach}"
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -101,6 +117,11 @@ class Search:
 
     It goes by the statistics that it began with. `choice` is the best plan so far, and once the search
     `is_done` what `optimize` would have given; a budget in milliseconds counts from the beginning.
+
+    An `obstacle` tells which plans cannot take the place of the running one. Where that is true of the best
+    plan, another search follows, by rules that leave windows and what is below them as they are, with what is
+    left of a budget in milliseconds or with as many steps. Of all candidates the best is chosen that can be
+    reached.
     """
 
     def __init__(
@@ -113,17 +134,32 @@ class Search:
         products: Products = "auto",
         objective: Objective = PROCESSING,
         units: UnitCosts | None = None,
+        obstacle: Obstacle | None = None,
     ) -> None:
         require_products("optimize", products)
         require("optimize: objective", objective, Objective, "an objective, such as MEMORY")
+        if obstacle is not None:
+            require_callable("optimize: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
         self._objective = objective
         self._clock = Clock(budget_of(budget))
         self._plan = plan_of("optimize", plan)
         self._model = CostModel(statistics, units)
         self._memo = Memo()
         self._start: dict[str, Node] = {}
-        self._best: tuple[Plan, PlanCost] | None = None
+        self._better = Candidates()
         self._compared = 0
+        self._obstacle = obstacle
+        self._around: Search | None = None
+        """The search by rules that leave the inputs as they are, where that was necessary."""
+        self._search_around: Callable[[], Search] = lambda: Search(
+            plan,
+            statistics,
+            rules=keeping_inputs(rules, logical_plan(self._plan)),
+            budget=self._clock.again,
+            products=products,
+            objective=objective,
+            units=units,
+        )
         every = flat(rules)
         orders_joins = all(rule in every for rule in JOIN_ORDERS)
         is_small = inputs_that_meet(logical_plan(self._plan)) <= FEW_ORDERED
@@ -156,7 +192,7 @@ class Search:
         """Do so many further steps, or what is left; gives whether the search is done."""
         for _ in range(steps):
             if not self.is_done and next(self._work, self) is self:
-                self._choice = self._choose()
+                self._choice = self.choice
                 self.is_done = True
         return self.is_done
 
@@ -193,6 +229,20 @@ class Search:
             yield
 
     def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
+        """Search; if what was found is out of reach, search for what is not."""
+        yield from self._look(rules)
+        if self._obstacle is None:
+            return
+        choice = self._choose()
+        if choice.out_of_reach is None:
+            self._choice = choice  # to ask for obstacles again would take as long again
+        else:
+            self._is_complete = False  # a plan that is out of reach may have beaten others that are not
+            self._around = self._search_around()
+            while not self._around.advance():
+                yield
+
+    def _look(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Explore, then compare; pauses before each application of a rule and after each price."""
         yield from self._estimate(self._plan)
         assert self._given_cost is not None
@@ -232,29 +282,34 @@ class Search:
             yield
 
     def _consider(self, plan: Plan) -> None:
-        """Take a plan for the best one, if it is better than that."""
+        """Keep a plan if it is better than the given one."""
         try:
             cost = self._model.price(plan)
         except StatisticsError:
             return  # an input that the given plan does not have
-        _, best = self._best or (self._plan, self._given_cost)
-        if self._objective.of(cost) * ALIKE < self._objective.of(best):
-            self._best = plan, cost
+        value = self._objective.of(cost)
+        if value * ALIKE < self._objective.of(self._given_cost):
+            self._better.add(Candidate(plan, cost, value, partial(self._derive, plan)))
 
     def _choose(self) -> Choice:
-        """The best of the plans compared so far, priced as plans."""
-        for candidate in self._candidates():
-            self._consider(candidate)
-        best, best_cost = self._best or (self._plan, self._given_cost)
+        """The best of the plans compared so far that can be reached, priced as plans."""
+        for plan in self._candidates():
+            self._consider(plan)
+        if self._around is not None and (around := self._around.choice).is_better:
+            value = self._objective.of(around.cost)
+            self._better.add(Candidate(around.plan, around.cost, value, around.derive))
+        found, out_of_reach = first_reachable(self._better, self._obstacle)
+        considered = self._cheapest.priced + self._compared
         return Choice(
-            best,
-            best_cost,
+            self._plan if found is None else found.plan,
+            self._given_cost if found is None else found.cost,
             self._plan,
             self._given_cost,
-            self._cheapest.priced + self._compared,
+            considered + (self._around.choice.considered if self._around else 0),
             self._is_complete and self._cheapest.is_exact,
-            tuple if best is self._plan else partial(self._derive, best),
+            tuple if found is None else found.derive,
             objective=self._objective,
+            out_of_reach=out_of_reach,
         )
 
     def _candidates(self) -> Iterator[Plan]:

@@ -11,10 +11,49 @@ from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS, Budget, Steps
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.join_graph import Products
+from midstream.optimizer.search.reach import Obstacle
 from midstream.optimizer.search.together import SearchTogether, require_processing
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
+
+
+def search_for(
+    plan: Plan | Stream,
+    statistics: Statistics,
+    *,
+    beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
+    rules: Sequence[Rule | Stage] = RULES,
+    budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
+    products: Products = "auto",
+    objective: Objective = PROCESSING,
+    units: UnitCosts | None = None,
+    obstacle: Obstacle | None = None,
+) -> Search:
+    """Begin the search that `optimize` finishes: of a plan by itself; or where several outputs, or others
+    beside it, can share, of all together."""
+    if beside or (objective == PROCESSING and len(plan_of("optimize", plan).outputs) > 1):
+        require_processing(objective)
+        return SearchTogether(
+            plan,
+            statistics,
+            beside=beside,
+            rules=rules,
+            budget=budget,
+            products=products,
+            units=units,
+            obstacle=obstacle,
+        )
+    return Search(
+        plan,
+        statistics,
+        rules=rules,
+        budget=budget,
+        products=products,
+        objective=objective,
+        units=units,
+        obstacle=obstacle,
+    )
 
 
 def optimize(
@@ -27,6 +66,7 @@ def optimize(
     products: Products = "auto",
     objective: Objective = PROCESSING,
     units: UnitCosts | None = None,
+    obstacle: Obstacle | None = None,
 ) -> Choice:
     """Find the cheapest plan that the rules make of one; the given one unless another costs less. What costs
     less the `objective` tells: where it adds up what operators take, parts of plans are compared; else whole
@@ -41,21 +81,20 @@ def optimize(
     inputs may then be shared, in whichever order they are, and a filter may stand above one that another
     query has, if that costs less. `Choice.common` tells what is shared.
 
+    An `obstacle`, such as `engine.obstacle`, tells why a plan cannot take the place of the one that runs.
+    Then the best plan is chosen of which it says None, and `Choice.out_of_reach` tells of a better one.
+
     Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
     """
-    is_processing = objective == PROCESSING
-    if beside or (is_processing and len(plan_of("optimize", plan).outputs) > 1):
-        require_processing(objective)
-        together = SearchTogether(
-            plan, statistics, beside=beside, rules=rules, budget=budget, products=products, units=units
-        )
-        return together.finish()
-    return Search(
+    search = search_for(
         plan,
         statistics,
+        beside=beside,
         rules=rules,
         budget=budget,
         products=products,
         objective=objective,
         units=units,
-    ).finish()
+        obstacle=obstacle,
+    )
+    return search.finish()

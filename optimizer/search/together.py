@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -30,6 +30,14 @@ from midstream.optimizer.search.combining import Parts, combine
 from midstream.optimizer.search.common_parts import added_cost
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.products import is_product
+from midstream.optimizer.search.reach import (
+    Candidate,
+    Candidates,
+    Obstacle,
+    OutOfReach,
+    first_reachable,
+    keeping_inputs,
+)
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.search.weaker_filters import stacked_filters
 from midstream.optimizer.statistics import Statistics
@@ -81,6 +89,7 @@ class SearchTogether(Search):
         budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
         products: Products = "auto",
         units: UnitCosts | None = None,
+        obstacle: Obstacle | None = None,
     ) -> None:
         plan = plan_of("optimize", plan)
         self._beside = {name: logical_plan(each) for name, each in _plans(beside).items()}
@@ -94,6 +103,16 @@ class SearchTogether(Search):
             statistics,
             rules=(*_over_all_columns(rules, with_products=products == "all"), *COLUMNS),
             budget=budget,
+            products=products,
+            units=units,
+            obstacle=obstacle,
+        )
+        self._search_around = lambda: SearchTogether(
+            plan,
+            statistics,
+            beside=beside,
+            rules=keeping_inputs(rules, logical_plan(self._plan)),
+            budget=self._clock.again,
             products=products,
             units=units,
         )
@@ -110,7 +129,7 @@ class SearchTogether(Search):
             yield
         self._start = dict(plan.outputs)
 
-    def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
+    def _look(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Optimize each output, explore all together, then compare."""
         yield from self._begin(rules)
         for search in self._alone.values():
@@ -168,23 +187,63 @@ class SearchTogether(Search):
         return below.with_inputs(inputs) in self._memo or inputs in joined
 
     def _choose(self) -> Choice:
-        """The cheapest combination of the plans that are known so far."""
-        roots = {name: self._known(name) for name in logical_plan(self._plan).outputs}
-        combination = combine([[self._parts(root) for root in found] for found in roots.values()])
-        chosen = zip(roots, roots.values(), combination.numbers, strict=True)
-        best = Plan({name: found[number] for name, found, number in chosen})
-        if combination.cost * ALIKE >= added_cost(self._given_cost, self._running):
-            best = self._plan
+        """The best combination of the plans that are known so far. If it is out of reach, what is best of
+        those that have the given plan's inputs; and of either, the outputs that are not out of reach."""
+        known = {name: self._known(name) for name in logical_plan(self._plan).outputs}
+        combination = combine([[self._parts(root) for root in roots] for roots in known.values()])
+        chosen = zip(known, known.values(), combination.numbers, strict=True)
+        plan = Plan({name: roots[number] for name, roots, number in chosen})
+        candidates = [self._candidate(plan, partial(self._derive, plan))]
+        if self._around is not None:
+            around = self._around.choice
+            candidates.append(self._candidate(around.plan, around.derive))
+        found, out_of_reach = first_reachable(self._better_than_given(candidates), self._obstacle)
+        if found is None and out_of_reach is not None:
+            candidates = [self._as_far_as_possible(each) for each in candidates]
+            found, _ = first_reachable(self._better_than_given(candidates), self._obstacle)
+        considered = self._together.priced + sum(one.choice.considered for one in self._alone.values())
         return Choice(
-            best,
-            self._model.price(best),
+            self._plan if found is None else found.plan,
+            self._given_cost if found is None else found.cost,
             self._plan,
             self._given_cost,
-            self._together.priced + sum(search.choice.considered for search in self._alone.values()),
+            considered + (self._around.choice.considered if self._around else 0),
             self._is_complete and self._together.is_exact and combination.is_exact,
-            tuple if best is self._plan else partial(self._derive, best),
+            tuple if found is None else found.derive,
             self._running,
+            out_of_reach=out_of_reach,
         )
+
+    def _candidate(self, plan: Plan, derive: Callable[[], tuple[Step, ...]]) -> Candidate:
+        """A plan, compared by what it takes besides what runs."""
+        cost = self._model.price(plan)
+        return Candidate(plan, cost, added_cost(cost, self._running), derive)
+
+    def _as_far_as_possible(self, candidate: Candidate) -> Candidate:
+        """Of a plan that is out of reach, those outputs that are not, beside the given ones of the others."""
+        assert self._obstacle is not None
+        taken = self._plan
+        for name, root in candidate.plan.outputs.items():
+            further = Plan({**taken.outputs, name: root})
+            if self._obstacle(further) is None:
+                taken = further
+
+        def derive() -> tuple[Step, ...]:
+            return tuple(
+                step
+                for step in candidate.derive()
+                if taken.outputs[step.output] == candidate.plan.outputs[step.output]
+            )
+
+        return self._candidate(taken, derive)
+
+    def _better_than_given(self, candidates: Iterable[Candidate]) -> Candidates:
+        given = added_cost(self._given_cost, self._running)
+        better = Candidates()
+        for candidate in candidates:
+            if candidate.value * ALIKE < given:
+                better.add(candidate)
+        return better
 
     def _known(self, name: str) -> list[Node]:
         """The plans of an output that are combined: those of the memo; the one that is best alone, and the
@@ -219,13 +278,10 @@ def require_processing(objective: Objective) -> None:
 def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[str, Choice]:
     """A choice for several queries as one for each, for which the others run. `queries` tells under which
     names their outputs are those of the plan."""
-    chosen = {
-        name: Plan({output: together.plan.outputs[label] for output, label in labels.items()})
-        for name, labels in queries.items()
-    }
+    chosen = {name: part_of(together.plan, labels) for name, labels in queries.items()}
 
     def of(name: str, labels: Mapping[str, str]) -> Choice:
-        given = Plan({output: together.given.outputs[label] for output, label in labels.items()})
+        given = part_of(together.given, labels)
         return Choice(
             chosen[name],
             _part(together.cost, chosen[name]),
@@ -235,9 +291,22 @@ def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[st
             together.is_complete,
             partial(_steps_of, together, {label: output for output, label in labels.items()}),
             _who_has({other: plan for other, plan in chosen.items() if other != name}),
+            out_of_reach=_part_out_of_reach(together.out_of_reach, labels),
         )
 
     return {name: of(name, labels) for name, labels in queries.items()}
+
+
+def part_of(together: Plan, labels: Mapping[str, str]) -> Plan:
+    """The plan of one query among the plans of several."""
+    return Plan({output: together.outputs[label] for output, label in labels.items()})
+
+
+def _part_out_of_reach(together: OutOfReach | None, labels: Mapping[str, str]) -> OutOfReach | None:
+    if together is None:
+        return None
+    plan = part_of(together.plan, labels)
+    return OutOfReach(plan, _part(together.cost, plan), together.reason)
 
 
 def _part(cost: PlanCost, plan: Plan) -> PlanCost:

@@ -91,7 +91,16 @@ def test_where_none_is_applicable_all_reasons_are_told() -> None:
         engine.migrate(stream("a", x="integer").window(11).filter(DEAR).plan(), "auto")
     text = str(refusal.value)
     assert text.startswith("no strategy is applicable: swap: the windows on the way to the output out differ")
-    assert all(f"; {name}: " in text for name in ("genmig", "genmig-reference-point", "genmig-end-timestamp"))
+    assert (
+        "; genmig-reference-point, genmig-end-timestamp, genmig, parallel-track, moving-states: the plans"
+        in text
+    )
+
+
+def test_a_reason_that_all_have_is_told_once() -> None:
+    both = A.join(B, on=ON, columns=["x"])
+    with pytest.raises(MigrationRefused, match=r"^no strategy is applicable: the plans have "):
+        running(both).migrate(A.plan(), "auto", unproved="accept")
 
 
 def test_the_first_of_equals_is_taken_and_the_caller_s_own_choice_has_no_reason() -> None:

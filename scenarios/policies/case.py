@@ -1,0 +1,122 @@
+"""A join of three streams, with all that arrives: what policies are judged by."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+
+from midstream.scenarios.policies.trace import Trace
+
+Key = str | int
+
+Row = tuple[Key, ...]
+
+Recorded = Sequence[tuple[int, Row]]
+"""Timestamps in order, each with a row."""
+
+Order = tuple[str, str]
+"""The two streams that are joined first."""
+
+Arrival = tuple[int, str, Row]
+"""When, on which stream, and what."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Streams, and the orders in which they may be joined. Times are in chronons.
+
+    window      for so long each element is valid
+    bucket      the length of buckets, for those who look at time in them; the first one begins with the
+                first element
+    columns     of each stream
+    on          by order, the columns that agree: the first stream's, and the second's
+    """
+
+    name: str
+    window: int
+    bucket: int
+    columns: Mapping[str, tuple[str, ...]]
+    on: Mapping[Order, tuple[str, str]]
+    streams: Mapping[str, Recorded]
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The plans to choose from."""
+        return tuple(self.on)
+
+    @cached_property
+    def arrivals(self) -> tuple[Arrival, ...]:
+        """All elements in order of time; of equal times, streams in the order in which they are named."""
+        mixed = [(time, name, row) for name, rows in self.streams.items() for time, row in rows]
+        return tuple(sorted(mixed, key=itemgetter(0)))
+
+    def instants(self) -> Iterator[tuple[int, list[Arrival]]]:
+        """All arrivals, together where their time is the same."""
+        for time, together in groupby(self.arrivals, key=itemgetter(0)):
+            yield time, list(together)
+
+    @cached_property
+    def traces(self) -> Mapping[Order, Trace]:
+        """The intermediate results of each order."""
+        return {order: Trace(self._pairs(order)) for order in self.orders}
+
+    @property
+    def first(self) -> int:
+        """When the first element starts."""
+        return self.arrivals[0][0]
+
+    @property
+    def beyond(self) -> int:
+        """An instant behind all that starts."""
+        return self.arrivals[-1][0] + 1
+
+    def key(self, order: Order, side: int, row: Row) -> Key:
+        """What a row of an order's first or second stream is joined by."""
+        return row[self.columns[order[side]].index(self.on[order][side])]
+
+    def _pairs(self, order: Order) -> Iterator[tuple[int, int]]:
+        """When pairs of equal keys are valid together."""
+        one, other = (
+            [(time, self.key(order, side, row)) for time, row in self.streams[order[side]]] for side in (0, 1)
+        )
+        return (
+            (max(time, partner), min(time, partner) + self.window)
+            for time, partner in pairs(one, other, self.window)
+        )
+
+
+def pairs(
+    one: Sequence[tuple[int, Key]], other: Sequence[tuple[int, Key]], window: int
+) -> Iterator[tuple[int, int]]:
+    """The times of all pairs of equal keys that are valid together: less than a window apart.
+
+    >>> list(pairs([(0, "x"), (9, "x")], [(4, "x"), (5, "y"), (10, "x")], 10))
+    [(0, 4), (9, 4), (9, 10)]
+    """
+    times: dict[Key, list[int]] = defaultdict(list)
+    for time, key in other:
+        times[key].append(time)
+    for time, key in one:
+        partners = times.get(key, [])
+        near = slice(bisect_right(partners, time - window), bisect_left(partners, time + window))
+        for partner in partners[near]:
+            yield time, partner
+
+
+def one_key(name: str, window: int, bucket: int, streams: Mapping[str, Sequence[tuple[int, Key]]]) -> Case:
+    """Streams of keys, each of which is joined to each of the others by it."""
+    names = list(streams)
+    orders = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
+    return Case(
+        name,
+        window,
+        bucket,
+        {stream: ("key",) for stream in names},
+        {order: ("key", "key") for order in orders},
+        {stream: [(time, (key,)) for time, key in keys] for stream, keys in streams.items()},
+    )

@@ -6,7 +6,6 @@ how many pairs its first join really gave in that bucket, which is all that the 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from midstream.optimizer import Sample, Statistics, StreamStatistics, optimize
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join, Source
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.scenarios.policies.case import pairs
 
 Recorded = Sequence[tuple[int, str]]
 """Timestamps in order, each with the value by which streams are joined."""
@@ -108,12 +108,4 @@ def _by_bucket(recorded: Recorded, length: int) -> dict[int, list[str]]:
 
 def _pairs(one: Recorded, other: Recorded, window: int, length: int) -> Counter[int]:
     """How many pairs of equal values begin to be valid together, by bucket."""
-    times: dict[str, list[int]] = defaultdict(list)
-    for time, value in other:
-        times[value].append(time)
-    begun: Counter[int] = Counter()
-    for time, value in one:
-        partners = times.get(value, [])
-        near = slice(bisect_right(partners, time - window), bisect_left(partners, time + window))
-        begun.update(max(time, partner) // length for partner in partners[near])
-    return begun
+    return Counter(max(times) // length for times in pairs(one, other, window))

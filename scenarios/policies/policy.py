@@ -1,7 +1,8 @@
 """What decides which plan is to run, and how it is asked.
 
-The arrivals of a case are told in order of time. When time comes to an instant, before what arrives at it, a
-policy is asked whether to move, unless a migration is under way. It has seen all that came before, and nothing else.
+The arrivals of a case are told in order of time. When time comes to an instant, before what arrives at it,
+a policy is asked whether to move, unless a migration is under way. It has seen all that came before, and
+nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ready-made policies: one order all the time, and the best order of the last bucket."""
+"""Ready-made policies: one order all the time, the best one of the last bucket, and moves that are given."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 
 from midstream.scenarios.policies.case import Arrival, Case, Key, Order
 from midstream.scenarios.policies.policy import How, Move, Now
+from midstream.scenarios.policies.replay import Bill
 
 
 class Fixed:
@@ -58,6 +59,28 @@ class RepeatLastBest:
             return None
         best = min(counts, key=counts.__getitem__)
         return None if counts[best] == counts[now.running] else Move(best, self._how)
+
+
+class Planned:
+    """The moves of a bill, each at its instant, or as soon as it can be after it."""
+
+    def __init__(self, bill: Bill) -> None:
+        self._start = bill.start
+        self._moves = deque(bill.moves)
+
+    def begin(self, case: Case) -> Order:
+        """That of the bill."""
+        return self._start
+
+    def observe(self, arrival: Arrival) -> None:
+        """Nothing is of interest."""
+
+    def decide(self, now: Now) -> Move | None:
+        """The next move, if it is due."""
+        if not self._moves or self._moves[0].at > now.time:
+            return None
+        moved = self._moves.popleft()
+        return Move(moved.new, moved.how)
 
 
 class PairCounter:

@@ -2,10 +2,10 @@
 
 The old plan runs until the split time, and gives all that starts until then. The new one gives
 
-    genmig          what is valid behind the split time, which is inside the chronon in which the last element
-                    so far ends
-    moving-states   at once, what is alive at the split time, which is inside the present chronon; and all that
-                    starts from then on
+    genmig          what is valid behind the split time, which is inside the chronon in which the last
+                    element so far ends
+    moving-states   at once, what is alive at the split time, which is inside the present chronon; and all
+                    that starts from then on
 
 Where the split time lies before the present, nothing is alive, and a move is free.
 """
@@ -20,7 +20,7 @@ from midstream.scenarios.policies.policy import How, Move, Now, Policy
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A migration: from when until when both plans run, [at, until), and what the new one gives until then."""
+    """A migration: both plans run from when to when, [at, until), and what the new one gives until then."""
 
     at: int
     until: int

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from midstream.scenarios.costs.hindsight import Hindsight, Recorded, compare_orders
-
-BEGINNING_OF_PACKETS = 891_046_362_760
-SEGMENTS = ("192574", "181251", "158983")
-
-
-def rows_of(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a recorded stream."""
-    with path.open(newline="") as file:
-        yield from csv.DictReader(file)
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.recorded import flights, packets, roads
 
 
-def flights(data: Path) -> dict[str, Recorded]:
-    """Departures of three airports by destination."""
-    found: dict[str, list[tuple[int, str]]] = {"EWR": [], "JFK": [], "LGA": []}
-    for row in rows_of(data / "nycflights13" / "departures.csv"):
-        found[row["origin"]].append((int(row["dep_ts"]), row["dest"]))
-    return dict(found)
-
-
-def packets(data: Path) -> dict[str, Recorded]:
-    """Packets of three types by their number modulo 16."""
-    found: dict[str, list[tuple[int, str]]] = {"TCP": [], "NFS": [], "XWIN": []}
-    for row in rows_of(data / "splus_net_packet" / "packets.csv"):
-        if row["type"] in found:
-            found[row["type"]].append((int(row["ts_ms"]), str(int(row["seq"]) % 16)))
-    return dict(found)
-
-
-def slow_readings(data: Path) -> dict[str, Recorded]:
-    """Readings of three road segments that are slower than the segment's own 20th percentile."""
-    speeds: dict[str, list[tuple[int, int]]] = {segment: [] for segment in SEGMENTS}
-    for row in rows_of(data / "aarhus_city" / "traffic.csv"):
-        if row["report_id"] in speeds:
-            speeds[row["report_id"]].append((int(row["ts"]), int(row["avg_speed_kmh"])))
-    found = {}
-    for segment, readings in speeds.items():
-        slow = sorted(speed for _, speed in readings)[len(readings) // 5]
-        found[segment] = [(time, "slow") for time, speed in readings if speed < slow]
-    return found
+def keys(case: Case) -> dict[str, Recorded]:
+    """The streams of a case, each element with the value by which it is joined."""
+    return {name: [(time, str(key)) for time, (key,) in rows] for name, rows in case.streams.items()}
 
 
 def told(seen: Hindsight) -> str:
@@ -56,14 +23,15 @@ def told(seen: Hindsight) -> str:
 
 
 @pytest.mark.parametrize(
-    ("read", "window", "bucket", "at_most"),
-    [(flights, 3600, 3 * 3600, 1.03), (packets, 500, 10_000, 1.10), (slow_readings, 1800, 3600, 1.10)],
+    ("read", "at_most"),
+    [(flights, 1.03), (packets, 1.10), (roads, 1.10)],
     ids=["nycflights13", "splus_net_packet", "aarhus_city"],
 )
 def test_orders_chosen_by_statistics_of_the_bucket_itself(
-    shared_data: Path, read: Callable[[Path], dict[str, Recorded]], window: int, bucket: int, at_most: float
+    shared_data: Path, read: Callable[[Path], Case], at_most: float
 ) -> None:
-    seen = compare_orders(read(shared_data), window, bucket)
+    case = read(shared_data)
+    seen = compare_orders(keys(case), case.window, case.bucket)
     assert 1.0 <= seen.chosen <= at_most, told(seen)
     assert seen.chosen <= min(seen.fixed.values()), told(seen)
     assert seen.chosen <= min(seen.predicted, seen.repeated), told(seen)

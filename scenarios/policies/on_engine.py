@@ -1,0 +1,147 @@
+"""Runs a policy with the engine, and counts what all running plans really give as intermediate results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from midstream.engine import Engine, host_of
+from midstream.migration.report import report
+from midstream.migration.transition import Transition
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.streams import Element
+from midstream.scenarios.policies.case import Case, Key, Order
+from midstream.scenarios.policies.policy import How, Move, Now, Policy
+from midstream.scenarios.simulator.migrations import is_over
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A migration that was carried out: when it was asked for, and by which arrivals it was over."""
+
+    at: int
+    over: int | None
+    old: Order
+    new: Order
+    how: How
+    split: int | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a policy cost, by counting, and what came out."""
+
+    start: Order
+    total: int
+    moves: tuple[Carried, ...]
+    results: list[Element]
+
+
+def plan_of(case: Case, order: Order) -> Plan:
+    """The plan that joins two streams first. All orders have the same columns."""
+    inputs = {
+        name: stream(name, {f"{name}_{column}": _type(case, name, column) for column in columns}).window(
+            case.window
+        )
+        for name, columns in case.columns.items()
+    }
+    joined, rest = list(order), [name for name in inputs if name not in order]
+    result = inputs[order[0]].join(inputs[order[1]], on=[_on(case, order)])
+    for name in rest:
+        on = [_on(case, one) for one in case.orders if name in one and {*one} - {name} <= {*joined}]
+        result = result.join(inputs[name], on=[(a, b) if a in result.schema.names else (b, a) for a, b in on])
+        joined.append(name)
+    columns = [f"{name}_{column}" for name, names in case.columns.items() for column in names]
+    return result.select(*columns).plan()
+
+
+def run(case: Case, policy: Policy) -> Run:
+    """Run a policy over a case with the engine.
+
+    Time comes to every instant on all streams at once, by heartbeats, before what arrives at it.
+
+    Raises   MigrationRefused, and what the engine raises.
+    """
+    start = running = policy.begin(case)
+    plans = {order: plan_of(case, order) for order in case.orders}
+    results: list[Element] = []
+    engine = Engine(plans[start], results.extend)
+    count = InnerJoins(engine)
+    moves: list[Carried] = []
+    under_way: tuple[int, Order, Move, Transition] | None = None
+
+    def ended(time: int | None) -> Carried:
+        assert under_way is not None
+        at, old, move, migration = under_way
+        return Carried(at, time, old, move.to, move.how, _chronon(report(migration).split_time))
+
+    for time, together in case.instants():
+        for name in case.streams:
+            engine.advance(name, time)
+        if under_way is not None and is_over(under_way[3]):
+            moves.append(ended(time))
+            under_way = None
+        if under_way is None and time > case.first:
+            wish = policy.decide(Now(time, running, count.total(None)))
+            if wish is not None:
+                count.total(None)
+                migration = engine.migrate(plans[wish.to], wish.how, wait=True)
+                count.total(migration)
+                under_way = time, running, wish, migration
+                running = wish.to
+        for arrival in together:
+            engine.push(arrival[1], [(time, time + 1, arrival[2])])
+            policy.observe(arrival)
+    total = count.total(under_way[3] if under_way else None)
+    if under_way is not None:
+        moves.append(ended(None))
+    engine.close()
+    return Run(start, total, tuple(moves), results)
+
+
+class InnerJoins:
+    """Counts what joins without a join below them gave, in all plans that ran."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._seen: dict[int, Operator] = {}
+
+    def total(self, migration: Transition | None) -> int:
+        """The count so far; must be asked for before and after a migration begins."""
+        self._seen |= {id(operator): operator for operator in self._running(migration)}
+        return sum(operator.emitted for operator in self._seen.values())
+
+    def _running(self, migration: Transition | None) -> Iterator[Operator]:
+        boxes = [host_of(self._engine).operators]
+        for part in () if migration is None else migration.parts:
+            boxes += [box.operators() for box in (part.old, part.new) if isinstance(box, PlanBox)]
+        for operators in boxes:
+            for node, operator in operators.items():
+                if _is_inner(node) and not isinstance(operator, Guest):
+                    yield operator
+
+
+def _is_inner(node: Node) -> bool:
+    joins = [one for one in node.walk() if isinstance(logical(one), Join)]
+    return joins == [node]
+
+
+def _on(case: Case, order: Order) -> tuple[str, str]:
+    one, other = case.on[order]
+    return f"{order[0]}_{one}", f"{order[1]}_{other}"
+
+
+def _type(case: Case, name: str, column: str) -> str:
+    position = case.columns[name].index(column)
+    first: Key | None = next((row[position] for _, row in case.streams[name]), None)
+    return "string" if isinstance(first, str) else "integer"
+
+
+def _chronon(split: object) -> int | None:
+    return split if isinstance(split, int) else None

@@ -1,0 +1,242 @@
+"""Policies cost by the replay what they cost in the engine; nothing is cheaper than the cheapest way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.plans.values.snapshots import compare, normal_form
+from midstream.plans.values.streams import is_ordered
+from midstream.scenarios.policies.case import Arrival, Case, Order, one_key
+from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
+from midstream.scenarios.policies.generated import GENERATED, stationary
+from midstream.scenarios.policies.on_engine import run
+from midstream.scenarios.policies.policy import How, Move, Now, Policy
+from midstream.scenarios.policies.ready import Fixed, PairCounter, Planned, RepeatLastBest
+from midstream.scenarios.policies.recorded import RECORDED
+from midstream.scenarios.policies.replay import Bill, Moved, replay
+
+HOW: tuple[How, ...] = get_args(How)
+
+
+class AtRandom:
+    """Moves every now and then; it tells whether it was asked as it is promised."""
+
+    def __init__(self, seed: int, restless: float = 0.3) -> None:
+        self._random = Random(seed)
+        self._restless = restless
+        self.seen: list[Arrival] = []
+
+    def begin(self, case: Case) -> Order:
+        self._orders = case.orders
+        return self._random.choice(case.orders)
+
+    def observe(self, arrival: Arrival) -> None:
+        self.seen.append(arrival)
+
+    def decide(self, now: Now) -> Move | None:
+        assert all(time < now.time for time, _, _ in self.seen)
+        if self._random.random() > self._restless:
+            return None
+        others = [order for order in self._orders if order != now.running]
+        return Move(self._random.choice(others), self._random.choice(HOW))
+
+
+@st.composite
+def cases(draw: st.DrawFn, most: int = 30) -> Case:
+    """Joins of three streams by one key, or of a chain by two; gaps, ties, and ends that meet starts."""
+    window = draw(st.integers(1, 8))
+    gaps = st.sampled_from([0, 0, 1, 1, 2, window, window + 1])
+    arrived = draw(
+        st.lists(st.tuples(gaps, st.sampled_from("abc"), st.integers(0, 1)), min_size=1, max_size=most)
+    )
+    streams: Mapping[str, list[tuple[int, int]]] = {name: [] for name in "abc"}
+    time = 5
+    for gap, name, key in arrived:
+        time += gap
+        streams[name].append((time, key))
+    case = one_key("drawn", window, draw(st.integers(1, 3 * window)), streams)
+    if draw(st.booleans()):
+        return case
+    on = {("a", "b"): ("key", "key"), ("b", "c"): ("other", "key")}
+    seed = draw(st.integers(0, 9))
+    b = [(time, (key, (key + i * seed) % 2)) for i, (time, key) in enumerate(streams["b"])]
+    return replace(
+        case, on=on, columns={**case.columns, "b": ("key", "other")}, streams={**case.streams, "b": b}
+    )
+
+
+@given(cases(), st.integers(0, 1000), st.floats(0, 1))
+def test_the_replay_counts_what_the_engine_counts(case: Case, seed: int, restless: float) -> None:
+    offline, online = (price(case, AtRandom(seed, restless)) for price in (replay, run))
+    assert offline.total == online.total
+    assert [(one.at, one.old, one.new, one.how) for one in offline.moves] == [
+        (one.at, one.old, one.new, one.how) for one in online.moves
+    ]
+    assert is_ordered(online.results)
+    assert compare(normal_form(online.results), normal_form(run(case, Fixed(case.orders[0])).results))
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("name", ["selectivity-flip", "rate-burst", "flips-0.5", "stationary-16"])
+def test_the_replay_counts_what_the_engine_counts_on_generated_streams(name: str, how: How) -> None:
+    case = _shortened(GENERATED[name](1), 20)
+    assert replay(case, RepeatLastBest(how=how)).total == run(case, RepeatLastBest(how=how)).total
+    planned = clairvoyant(case, [how])
+    assert run(case, Planned(planned)).total == planned.total
+
+
+@given(cases())
+def test_a_fixed_order_costs_its_pairs(case: Case) -> None:
+    for order in case.orders:
+        left, right = ([(t, case.key(order, i, row)) for t, row in case.streams[order[i]]] for i in (0, 1))
+        pairs = sum(
+            abs(t - u) < case.window and key == other for (t, key), (u, other) in product(left, right)
+        )
+        assert replay(case, Fixed(order)).total == len(case.traces[order]) == pairs
+        counter = PairCounter(case)
+        for arrival in case.arrivals:
+            counter.take(arrival)
+        assert counter.counts[order] == pairs
+
+
+@given(cases(most=9), st.sampled_from([HOW, HOW[:1], HOW[1:]]))
+def test_the_cheapest_way_is_that_of_all_ways(case: Case, how: tuple[How, ...]) -> None:
+    found = clairvoyant(case, how)
+    assert replay(case, Planned(found)) == found
+    assert found.total == min(_all_ways(case, how))
+
+
+@given(cases(), st.integers(0, 1000))
+def test_no_policy_is_cheaper_than_the_cheapest_way(case: Case, seed: int) -> None:
+    found = clairvoyant(case, HOW)
+    assert found.total <= replay(case, AtRandom(seed)).total
+    assert found.total <= min(len(trace) for trace in case.traces.values())
+    assert hindsight(case) <= len(case.traces[best_fixed(case)])
+
+
+def _all_ways(case: Case, how: tuple[How, ...]) -> list[int]:
+    """What everything costs that can be decided."""
+    totals = []
+    wishes = [None, *(Move(order, one) for order in case.orders for one in how)]
+    for start in case.orders:
+        stack: list[tuple[Move | None, ...]] = [()]
+        while stack:
+            script = stack.pop()
+            scripted = Scripted(start, script)
+            bill = replay(case, scripted)
+            if scripted.asked <= len(script):
+                totals.append(bill.total)
+            else:
+                running = _running(start, script)
+                stack += [(*script, wish) for wish in wishes if wish is None or wish.to != running]
+    return totals
+
+
+def _running(start: Order, script: tuple[Move | None, ...]) -> Order:
+    return next((wish.to for wish in reversed(script) if wish is not None), start)
+
+
+class Scripted:
+    """Answers as it is told, and then never moves; it counts how often it was asked."""
+
+    def __init__(self, start: Order, script: tuple[Move | None, ...]) -> None:
+        self._start, self._script, self.asked = start, script, 0
+
+    def begin(self, case: Case) -> Order:
+        return self._start
+
+    def observe(self, arrival: Arrival) -> None:
+        pass
+
+    def decide(self, now: Now) -> Move | None:
+        self.asked += 1
+        return self._script[self.asked - 1] if self.asked <= len(self._script) else None
+
+
+@given(cases(), cases(), st.integers(0, 60))
+def test_repeating_the_last_best_order_does_not_read_the_future(one: Case, other: Case, cut: int) -> None:
+    """The same past with two futures gives the same decisions."""
+    shifted = {
+        name: [(time + 1000, row) for time, row in other.streams.get(name, ())] for name in one.streams
+    }
+    if other.columns != one.columns:
+        shifted = {name: [] for name in one.streams}
+    streams = {
+        name: [item for item in one.streams[name] if item[0] < cut] + list(shifted[name])
+        for name in one.streams
+    }
+    longer = replace(one, streams=streams)
+    before = [_until(replay(case, RepeatLastBest()), cut) for case in (one, longer) if case.arrivals]
+    assert all(moves == before[0] for moves in before)
+
+
+def _until(bill: Bill, cut: int) -> list[Moved]:
+    return [moved for moved in bill.moves if moved.at < cut]
+
+
+def test_a_policy_that_names_what_is_not_there_is_told() -> None:
+    case = stationary(16)
+    with pytest.raises(ValueError, match=r"found order \('a', 'c'\), expected one of \[\('a', 'b'\)"):
+        replay(case, Fixed(("a", "c")))
+    stubborn: Policy = Scripted(("a", "b"), (Move(("a", "b")),))
+    with pytest.raises(ValueError, match=r"expected one of \[\('b', 'c'\)\]"):
+        replay(case, stubborn)
+
+
+def test_repeating_moves_when_a_bucket_is_over() -> None:
+    """a and b meet twice in the first bucket, b and c once; in the second one c and b twice."""
+    streams = {"a": [(0, 1), (1, 1)], "b": [(2, 1), (13, 1)], "c": [(3, 1), (12, 1), (14, 1), (30, 1)]}
+    case = replace(
+        one_key("by hand", 4, 10, streams), on={("a", "b"): ("key", "key"), ("b", "c"): ("key", "key")}
+    )
+    bill = replay(case, RepeatLastBest())
+    assert [(one.at, one.new) for one in bill.moves] == [(12, ("b", "c"))]
+    # The third bucket is empty, so nothing is decided at 30. At 12 nothing is alive: the move is free.
+    assert (bill.total, bill.moves[0].meanwhile) == (2 + 2, 0)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_streams_are_the_same_for_a_seed(name: str) -> None:
+    one, again, other = (GENERATED[name](seed) for seed in (3, 3, 4))
+    assert one == again
+    assert one.streams != other.streams
+    for rows in one.streams.values():
+        assert [time for time, _ in rows] == sorted(time for time, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "by_bucket", "genmig", "any_strategy"),
+    [
+        ("roads", (7752, 8679, 2960), 751, 774, 774),
+        ("flights", (9784, 12056, 7674), 7495, 7509, 7495),
+        ("packets", (2947, 2267, 564), 427, 165, 165),
+    ],
+)
+def test_recorded_streams(
+    name: str, fixed: tuple[int, ...], by_bucket: int, genmig: int, any_strategy: int, shared_data: Path
+) -> None:
+    """The engine counts what the replay does, and hindsight by bucket is no lower bound."""
+    case = RECORDED[name](shared_data)
+    assert tuple(replay(case, Fixed(order)).total for order in case.orders) == fixed
+    assert hindsight(case) == by_bucket
+    cheapest, cheaper = clairvoyant(case), clairvoyant(case, HOW)
+    assert (cheapest.total, cheaper.total) == (genmig, any_strategy)
+    ran = run(case, Planned(cheapest))
+    assert (ran.total, len(ran.moves)) == (genmig, len(cheapest.moves))
+
+
+def _shortened(case: Case, windows: int) -> Case:
+    end = case.first + windows * case.window
+    return replace(
+        case,
+        streams={name: [item for item in rows if item[0] < end] for name, rows in case.streams.items()},
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from midstream.engine import Engine, host_of
+from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
@@ -15,10 +16,10 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Element
 from midstream.scenarios.policies.case import Case, Key, Order
 from midstream.scenarios.policies.policy import How, Move, Now, Policy
-from midstream.scenarios.simulator.migrations import is_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def run(case: Case, policy: Policy) -> Run:
     for time, together in case.instants():
         for name in case.streams:
             engine.advance(name, time)
-        if under_way is not None and is_over(under_way[3]):
+        if under_way is not None and _is_over(under_way[3]):
             moves.append(ended(time))
             under_way = None
         if under_way is None and time > case.first:
@@ -125,6 +126,14 @@ class InnerJoins:
             for node, operator in operators.items():
                 if _is_inner(node) and not isinstance(operator, Guest):
                     yield operator
+
+
+def _is_over(migration: Transition) -> bool:
+    if migration.phase in (Phase.ABORTED, Phase.REFUSED):
+        raise MigrationRefused(
+            f"the policy cannot go on: the migration is {migration.phase.value}, {migration.reason}"
+        )
+    return migration.phase is Phase.DONE
 
 
 def _is_inner(node: Node) -> bool:

@@ -22,6 +22,7 @@ from midstream.scenarios.simulator.panels import (
     unit_for,
 )
 from midstream.scenarios.simulator.pictures import BASE, HELD, INK, NEW, OLD, SERIES
+from midstream.scenarios.simulator.plan_charts import looks
 from midstream.scenarios.simulator.results import BASELINE, Run, Series, Simulation
 from midstream.scenarios.simulator.words import first_runs, shown_name
 
@@ -165,6 +166,8 @@ def _rates(simulation: Simulation, what: str, counts: Callable[[Series], Sequenc
 
 
 def _look(simulation: Simulation, strategy: str) -> tuple[str, Any]:
+    if simulation.compares_plans:
+        return looks(simulation)[strategy]
     if strategy in (known := colors(simulation)):
         return known[strategy], "solid"
     return (BASE, "solid") if strategy == BASELINE else (BASE, (0, (3, 2)))

@@ -1,10 +1,11 @@
 """Claims: what a scenario says of its figures, such as `duration(genmig) = 10 s ± 1%`, and whether it holds.
 
     claim   =  side {comparison side} [± number %] [throughout]
-    side    =  [number *] figure(run)  |  number  |  number unit
+    side    =  [number *] figure(run) [from instant to instant]  |  number  |  number unit
 
 A claim about CPU compares medians; each other one must hold in every repetition. With `throughout` the
-figures are series, compared at the end of each bucket in which all runs of the claim that migrate do.
+figures are series, compared at the end of each bucket in which all runs of the claim that migrate do; at the
+end of every bucket where plans run alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from midstream.plans.values.schema import suggest
-from midstream.scenarios.simulator.results import FIGURES, Checked, Run, Simulation, figure_of
+from midstream.scenarios.simulator.results import FIGURES, Checked, Run, Series, Simulation, figure_of
 from midstream.scenarios.simulator.words import shown_number, shown_time
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -36,10 +37,26 @@ SERIES: Mapping[str, Callable[[Run], Sequence[float]]] = {
 """Figures that can be compared throughout: all state, and how many results, and intermediate results, there
 are so far."""
 
+SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
+    "state": lambda series, buckets: _mean(series.state[buckets]),
+    "predicted_state": lambda series, buckets: _mean(series.predicted_state[buckets]),
+    "elements": lambda series, buckets: sum(series.elements[buckets]),
+    "results": lambda series, buckets: sum(series.results[buckets]),
+    "predicted_results": lambda series, buckets: _sum(series.predicted_results[buckets]),
+    "intermediate": lambda series, buckets: sum(series.intermediate[buckets]),
+    "cpu": lambda series, buckets: _growth(series.cpu, buckets),
+    "predicted_cpu": lambda series, buckets: _growth(series.predicted_cpu, buckets),
+}
+"""Figures of a part of the time: of what is kept the mean at the ends of its buckets, of all else how much
+was added."""
+
 OF_RATES = ("peak_output",)
 """Figures that are few, and hardly differ, where elements are few."""
 
-_FIGURE = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?(?P<figure>\w+)\s*\(\s*(?P<run>[^()]+?)\s*\)")
+_FIGURE = re.compile(
+    r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?(?P<figure>\w+)\s*\(\s*(?P<run>[^()]+?)\s*\)"
+    r"(?:\s+from\s+(?P<since>\S.*?)\s+to\s+(?P<until>\S.*))?"
+)
 _TOLERANCE = re.compile(r"±\s*(\d+(?:\.\d+)?)\s*%\s*$")
 _COMPARISON = re.compile(r"\s*(<=|>=|<|>|=)\s*")
 _SYNTAX = "two sides or more with one of <=, >=, <, >, = between them, for example duration(genmig) <= 10 s"
@@ -47,16 +64,17 @@ _SYNTAX = "two sides or more with one of <=, >=, <, >, = between them, for examp
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A number, or a multiple of a figure of a run."""
+    """A number, or a multiple of a figure of a run; of the part of it `[since, until)`, in chronons."""
 
     number: float
     figure: str | None = None
     run: str | None = None
+    span: tuple[int, int] | None = None
 
     @property
     def is_of_cpu(self) -> bool:
         """Whether it differs from run to run of the same scenario."""
-        return self.figure is not None and "CPU" in FIGURES.get(self.figure, "")
+        return self.figure is not None and ("CPU" in FIGURES.get(self.figure, "") or "cpu" in self.figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +82,8 @@ class Claim:
     """Sides, and the comparisons between them; `tolerance` is what part of the right side = lets pass.
 
     >>> claim = Claim.of("duration(genmig) = 10 ± 1%", ["genmig"], int)
-    >>> claim.sides
-    (Side(number=1.0, figure='duration', run='genmig'), Side(number=10.0, figure=None, run=None))
+    >>> claim.sides == (Side(1.0, "duration", "genmig"), Side(10.0))
+    True
     >>> claim.comparisons, claim.tolerance
     (('=',), 0.01)
     """
@@ -92,8 +110,7 @@ class Claim:
             raise ValueError(_SYNTAX)
         if tolerance and set(comparisons) != {"="}:
             raise ValueError("± with = only")
-        known = SERIES if is_throughout else FIGURES
-        sides = tuple(_side(part, known, runs, chronons) for part in parts[::2])
+        sides = tuple(_side(part, is_throughout, runs, chronons) for part in parts[::2])
         if all(side.figure is None for side in sides):
             raise ValueError("a figure of a run, for example duration(genmig)")
         return cls(
@@ -108,7 +125,15 @@ class Claim:
     @property
     def is_of_rates(self) -> bool:
         """Whether a first look, at a tenth of the elements, tells nothing of it."""
-        return self.is_of_cpu or any(side.figure in OF_RATES for side in self.sides)
+        return self.is_of_cpu or any(side.figure in OF_RATES or side.span for side in self.sides)
+
+    def check_spans(self, every: int, duration: int) -> None:
+        """Raise ValueError, saying what was expected, unless spans consist of buckets of the grid."""
+        for since, until in filter(None, (side.span for side in self.sides)):
+            if not 0 <= since < until <= duration or since % every or until % every:
+                raise ValueError(
+                    f"instants in order of time up to {duration} that are multiples of the grid, {every}"
+                )
 
     def check(self, simulation: Simulation) -> Checked:
         """Whether it holds. It is not measured where a run was not made, or has no such figure."""
@@ -138,7 +163,7 @@ class Claim:
         for repetition in range(simulation.repetitions):
             runs = {name: run for name in names for run in simulation.of(name)[repetition : repetition + 1]}
             moved = [run for run in runs.values() if run.migrations]
-            if len(runs) < len(set(names)) or not moved:
+            if len(runs) < len(set(names)) or not (moved or simulation.compares_plans):
                 return []
             series = [
                 None if side.figure is None else SERIES[side.figure](runs[side.run or ""])
@@ -192,8 +217,29 @@ def _column(side: Side, simulation: Simulation) -> list[float | None]:
     """A value for each repetition; nothing where the run was not made."""
     if side.figure is None:
         return [side.number] * simulation.repetitions
-    found = [figure_of(run, side.figure) for run in simulation.of(side.run or "")]
+    found = [_figure(side, run, simulation.every) for run in simulation.of(side.run or "")]
     return [None if value is None else side.number * value for value in found]
+
+
+def _figure(side: Side, run: Run, every: int) -> float | None:
+    assert side.figure is not None
+    if side.span is None:
+        return figure_of(run, side.figure)
+    since, until = side.span
+    return SPANS[side.figure](run.series, slice(since // every, until // every))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _sum(values: Sequence[float]) -> float | None:
+    return sum(values) if values else None
+
+
+def _growth(series: Sequence[float], buckets: slice) -> float | None:
+    return [0.0, *series][buckets.stop] - [0.0, *series][buckets.start] if series else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:
@@ -205,7 +251,7 @@ def _is_moving(run: Run, time: int) -> bool:
     return any(move.asked < time and (move.ended is None or time <= move.ended) for move in run.migrations)
 
 
-def _side(text: str, known: Collection[str], runs: Collection[str], chronons: Callable[[str], int]) -> Side:
+def _side(text: str, is_throughout: bool, runs: Collection[str], chronons: Callable[[str], int]) -> Side:
     match = _FIGURE.fullmatch(text)
     if match is None:
         try:
@@ -213,11 +259,15 @@ def _side(text: str, known: Collection[str], runs: Collection[str], chronons: Ca
         except ValueError:
             return Side(chronons(text))
     figure, run = match["figure"], match["run"]
+    if is_throughout and match["since"]:
+        raise ValueError("either throughout or a part of the time")
+    known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else FIGURES
     if figure not in known:
         raise ValueError(f"one of {', '.join(known)}, not {figure}{suggest(figure, known)}")
     if run not in runs:
         raise ValueError(f"one of the runs {', '.join(runs)}, not {run}{suggest(run, runs)}")
-    return Side(float(match["factor"] or 1), figure, run)
+    span = (chronons(match["since"]), chronons(match["until"])) if match["since"] else None
+    return Side(float(match["factor"] or 1), figure, run, span)
 
 
 def checked(

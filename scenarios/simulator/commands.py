@@ -60,8 +60,8 @@ def simulate(
         typer.Option("--quick", help="A first look: one repetition, and of many elements one out of ten."),
     ] = False,
 ) -> None:
-    """Run a scenario without migration, with each strategy, and with the new plans alone; compare what they
-    give and what they take.
+    """Run a scenario without migration, with each strategy, and with the new plans alone; without migrations,
+    each of its plans. Compare what they give and what they take.
 
     Exit status: 0 if all results mean the same, snapshot by snapshot, and all claims hold, 1 if not, 2 for
     bad input.
@@ -141,6 +141,8 @@ def _as_wished(
     from midstream.scenarios.simulator.variants import Variant
 
     own = {variant.name: variant for variant in scenario.variants}
+    if strategies and not scenario.spec.strategies:
+        raise InputFileError("--strategy: found a scenario without migrations, in which each plan runs alone")
     variants = {} if strategies else own
     for name in strategies or ():
         known = list(dict.fromkeys((*own, *STRATEGIES)))

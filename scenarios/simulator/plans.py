@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from midstream.io.plan_files import read_plan
 from midstream.io.text_file import read_text
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.implementations import IMPLEMENTATIONS
+from midstream.plans.algebra.operators import Logical
+from midstream.plans.algebra.physical import Physical
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.serialise import plan_from_json
 from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import InputFileError, PlanError
@@ -50,6 +54,30 @@ def declaration(name: str, schema: Schema) -> str:
 def _quoted(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
+
+
+def implemented(plan: Plan, names: Sequence[str]) -> Plan:
+    """A plan in which each implementation is chosen for all operators that it implements.
+
+    Raises   PlanError for one that implements none of the plan's operators.
+    """
+    chosen: dict[type[Logical], str] = {}
+    for name in names:
+        kinds = [kind for kind, ways in IMPLEMENTATIONS.items() for way in ways if way.name == name]
+        if not any(type(logical(node)) in kinds for node in plan.nodes):
+            known = [way.name for node in plan.nodes for way in IMPLEMENTATIONS.get(type(logical(node)), ())]
+            raise PlanError(
+                f"found {name}, expected implementations of the plan's operators: "
+                f"{', '.join(dict.fromkeys(known))}{suggest(name, known)}"
+            )
+        chosen |= dict.fromkeys(kinds, name)
+
+    def choose(node: Node) -> Node:
+        operator = logical(node)
+        name = chosen.get(type(operator))
+        return node if name is None else Node(Physical(name, operator), node.inputs)
+
+    return plan.map(choose)
 
 
 def require_sources(plan: Plan, streams: Mapping[str, Schema], relations: Mapping[str, Schema]) -> None:

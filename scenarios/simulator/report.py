@@ -44,7 +44,7 @@ def report_html(simulation: Simulation) -> str:
             _head(simulation),
             _section("Comparison", comparison(simulation)),
             *([_section("Claims", claims(simulation))] if simulation.claims else []),
-            _section("Migrations", migrations(simulation)),
+            *([] if simulation.compares_plans else [_section("Migrations", migrations(simulation))]),
             *(_section(title, figure) for title, figure in _figures(simulation)),
             _section("Plans", _plans(simulation)),
             _section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
@@ -89,13 +89,13 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
 def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
     from midstream.scenarios.simulator import charts
 
-    runs = charts.drawn_runs(simulation)
+    runs = first_runs(simulation) if simulation.compares_plans else charts.drawn_runs(simulation)
     first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
-    for name, chart in _CHARTS.items() if runs else ():
+    for name, (chart, draw) in _drawings(simulation).items():
         told = [chart.tell(simulation, run) for run in runs]
-        draw = partial(getattr(charts, chart.function), simulation)
         title = simulation.captions.get(name, chart.title)
-        yield title, _figure(draw, name, title, f"{chart.caption} {PERIOD}{first}", told)
+        note = ADJUSTED if simulation.compares_plans else PERIOD
+        yield title, _figure(draw, name, title, f"{chart.caption} {note}{first}", told)
     told = [
         f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
         for run in first_runs(simulation)
@@ -107,6 +107,19 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
     )
     title = simulation.captions.get("costs", "Costs")
     yield title, _figure(partial(charts.costs, simulation), "costs", title, caption + first, told)
+
+
+def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Figure]]]:
+    """The charts over application time, by name, and what draws each."""
+    from midstream.scenarios.simulator import charts, plan_charts
+
+    if simulation.compares_plans:
+        return {
+            n: (one, partial(getattr(plan_charts, one.function), simulation)) for n, one in _OF_PLANS.items()
+        }
+    if not charts.drawn_runs(simulation):
+        return {}
+    return {n: (one, partial(getattr(charts, one.function), simulation)) for n, one in _CHARTS.items()}
 
 
 def _figure(draw: Callable[[], Figure], name: str, title: str, caption: str, told: Sequence[str]) -> str:
@@ -133,16 +146,14 @@ def write_charts(simulation: Simulation, folder: Path) -> None:
     require_matplotlib()
     from midstream.scenarios.simulator import charts
 
-    functions = (
-        {name: chart.function for name, chart in _CHARTS.items()} if charts.drawn_runs(simulation) else {}
-    )
+    drawings = {name: draw for name, (_, draw) in _drawings(simulation).items()}
+    drawings["costs"] = partial(charts.costs, simulation)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
-    for name, function in {**functions, "costs": "costs"}.items():
-        drawn = plain_svg(partial(getattr(charts, function), simulation), name)
-        write_file(folder / f"{name}.svg", drawn)
+    for name, draw in drawings.items():
+        write_file(folder / f"{name}.svg", plain_svg(draw, name))
 
 
 def _tell_output(simulation: Simulation, run: Run) -> str:
@@ -215,6 +226,23 @@ _CHARTS = {
     ),
 }
 """By name; `costs` has other runs."""
+
+_OF_PLANS = {
+    "output": _CHARTS["output"]._replace(
+        caption="Results that come out; dashed, what the cost model expects."
+    ),
+    "state": _Chart(
+        "state",
+        "State",
+        "Elements that are kept, in windows too; dashed, what the cost model expects when windows are full.",
+        lambda simulation, run: f"{run.strategy}: at most {run.totals.peak_state:,} elements.",
+    ),
+    "latency": _CHARTS["latency"],
+    "intermediate": _CHARTS["intermediate"]._replace(caption="What operators give to other operators."),
+}
+"""The same where each plan runs alone."""
+
+ADJUSTED = "Dotted lines are changes of windows or granules."
 
 PERIOD = "The shaded time is that of the migration; the dotted line is the split time."
 

@@ -9,13 +9,13 @@ from midstream.scenarios.simulator.results import FIGURES, Compared, Moved, Simu
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_number, shown_time
 
 VERDICTS = {
-    "equal": ("good", "✓ equal", "the same results as without migration, in order"),
+    "equal": ("good", "✓ equal", "the same results, in order"),
     "unordered": (
         "off",
         "✓ unordered",
         "the same results as without migration; order is given up by the scenario",
     ),
-    "different": ("bad", "✗ different", "not the results without migration"),
+    "different": ("bad", "✗ different", "other results than meant"),
     "refused": ("off", "– refused", "the migration was refused"),
 }
 """A class, a mark, and what it means."""

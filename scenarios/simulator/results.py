@@ -87,6 +87,10 @@ class Series:
     latency_mean        application time from a result's start to the arrival at which it came out
     latency_max         the largest of them; both None in a bucket without results
     cpu                 seconds of processing since the beginning
+    predicted_state     elements that the cost model expects to be kept once all windows are full, by what
+                        arrived lately; empty where it was not asked
+    predicted_results   results that it expects then in a bucket
+    predicted_cpu       seconds of processing since the beginning, as it expects them
     """
 
     elements: tuple[int, ...]
@@ -100,6 +104,9 @@ class Series:
     latency_mean: tuple[float | None, ...]
     latency_max: tuple[int | None, ...]
     cpu: tuple[float, ...]
+    predicted_state: tuple[float | None, ...] = ()
+    predicted_results: tuple[float, ...] = ()
+    predicted_cpu: tuple[float, ...] = ()
 
     @property
     def state(self) -> tuple[int, ...]:
@@ -257,6 +264,7 @@ class Simulation:
     text        the scenario as it was written
     captions    titles of charts, by the chart's name
     claims      what the scenario says of its figures, and whether it holds
+    adjusted    when windows or granules changed
     versions    of Midstream and Python
     """
 
@@ -274,6 +282,7 @@ class Simulation:
     compared: tuple[Compared, ...]
     captions: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Checked, ...] = ()
+    adjusted: tuple[int, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -289,6 +298,11 @@ class Simulation:
     def wished(self) -> tuple[str, ...]:
         """The strategies that were compared."""
         return tuple(name for name in self.strategies if name != BASELINE and not name.endswith(alone("")))
+
+    @property
+    def compares_plans(self) -> bool:
+        """Whether nothing migrates, and each plan runs alone."""
+        return BASELINE not in self.strategies
 
     @property
     def is_equal(self) -> bool:

@@ -6,7 +6,7 @@ import gc
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from time import perf_counter, process_time
 
@@ -18,9 +18,11 @@ from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
+from midstream.scenarios.simulator.adjusting import adjust
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.migrations import is_over
+from midstream.scenarios.simulator.predicting import predicted
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.run_record import RunRecord, longest_pause
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
@@ -166,6 +168,8 @@ class _Run:
         self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
         self._streams = frozenset(self._engine.streams)
         self._steps = list(scenario.steps) if variant is not None else []
+        self._adjustments = spec.adjustments
+        self._predicted = spec.measures.predicted
         self._plans = scenario.plans
         self._moves: list[Move] = []
         self._refused: str | None = None
@@ -173,6 +177,7 @@ class _Run:
         self._counts = array("q")
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
+        self._plan_of_bucket: list[Plan | None] = []
         self._record = RunRecord(
             self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes
         )
@@ -196,6 +201,7 @@ class _Run:
     def outcome(self) -> Outcome:
         """What became of it."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
+        series = self._with_predictions(series)
         latency_mean, latency_max = self._record.latency(len(self._results))
         return Outcome(
             results=self._results,
@@ -223,6 +229,19 @@ class _Run:
             giving=self._record.giving,
         )
 
+    def _with_predictions(self, series: Series) -> Series:
+        if self._predicted is None:
+            return series
+        expected = list(predicted(self._plan_of_bucket, self._input.portions, self._every, self._predicted))
+        rates = [0.0 if one is None else one.rate for one in expected]
+        seconds = [0.0 if one is None else one.cost * self._every / 1e6 for one in expected]
+        return replace(
+            series,
+            predicted_state=tuple(None if one is None else one.state for one in expected),
+            predicted_results=tuple(rate * self._every for rate in rates),
+            predicted_cpu=tuple(accumulate(seconds)),
+        )
+
     def _take(self, portion: Portion) -> None:
         known, began = len(self._results), process_time()
         if portion.stream not in self._streams:
@@ -246,6 +265,8 @@ class _Run:
         for move in self._moves:
             if move.step.abort_at == time and not is_over(move.migration):
                 self._abort(move, time, taken)
+        adjust(self._engine, (change for change in self._adjustments if change.at == time))
+        self._note_ended(time, taken)
         while self._steps and self._is_due(self._steps[0], time, bucket):
             self._begin(self._steps.pop(0), time, taken)
             bucket = None  # it says nothing of the new plan
@@ -293,13 +314,18 @@ class _Run:
         for move in self._moves:
             if move.ended is None and is_over(move.migration):
                 move.ended, move.beyond = time, taken
-        query = self._engine.query()
-        plan = None if query.is_exchanged else query.physical
+        plan = self._plan()
         if plan is not self._running[-1][1]:
             self._running.append((taken, plan))
 
+    def _plan(self) -> Plan | None:
+        """The physical plan; None while it is being exchanged."""
+        query = self._engine.query()
+        return None if query.is_exchanged else query.physical
+
     def _close_bucket(self) -> Bucket:
         self._taken.append(len(self._cpu))
+        self._plan_of_bucket.append(self._plan())
         under_way = [move.migration for move in self._moves if move.ended is None]
         is_moved = any(move.migration.phase.value == "done" for move in self._moves)
         return self._record.close(under_way[-1] if under_way else None, is_moved)

@@ -30,17 +30,20 @@ from pydantic import ValidationError
 from midstream.io.text_file import find_text, ready_made
 from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
+from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
+from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql import Catalog, TimeUnit
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, SchemaError
 from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.values.streams import Element
+from midstream.scenarios.simulator.adjusting import adjusted_nodes
 from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
-from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, plan_of, require_sources
+from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, implemented, plan_of, require_sources
 from midstream.scenarios.simulator.results import BASELINE, alone
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
@@ -154,6 +157,7 @@ class _Checker:
         self._spec = spec.model_copy(
             update={"streams": {name: _located(one, data or folder) for name, one in spec.streams.items()}}
         )
+        self._every = spec.measures.every or max(1, spec.duration // 100)
         self._schemas = {
             name: Schema(tuple(Column(n, Type(column.type)) for n, column in stream.columns.items()))
             for name, stream in spec.streams.items()
@@ -162,12 +166,17 @@ class _Checker:
     def scenario(self, text: str) -> Scenario:
         spec = self._spec
         relations = {name: self._relation(name, one) for name, one in spec.relations.items()}
-        plans = {name: self._plan(name, one, relations) for name, one in spec.plans.items()}
+        plans: dict[str, Plan] = {}
+        for name, one in spec.plans.items():
+            plans[name] = self._way(name, one, plans, relations)
         start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
         steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
         self._require_equivalence(plans, start)
         variants = self._variants()
+        self._check_adjustments(plans)
         runs = [BASELINE, *(alone(step.to) for step in steps), *(variant.name for variant in variants)]
+        if not spec.strategies:
+            runs = [alone(name) for name in plans]
         return Scenario(
             spec=spec,
             unit=self._unit,
@@ -176,7 +185,7 @@ class _Checker:
             steps=steps,
             variants=variants,
             relations={name: constant(rows) for name, (_, rows) in relations.items()},
-            every=spec.measures.every or max(1, spec.duration // 100),
+            every=self._every,
             claims=tuple(self._claim(i, one, dict.fromkeys(runs)) for i, one in enumerate(spec.claims)),
             text=text,
         )
@@ -199,6 +208,32 @@ class _Checker:
         except SchemaError as error:
             raise self._document.error(place, str(error)) from error
         return schema, [tuple(row) for row in relation.rows]
+
+    def _way(
+        self,
+        name: str,
+        spec: PlanSpec,
+        above: Mapping[str, Plan],
+        relations: Mapping[str, tuple[Schema, Any]],
+    ) -> Plan:
+        """The plan of a name, run as it is told."""
+        if spec.of is not None:
+            self._known(spec.of, above, ("plans", name, "of"))
+            if self._spec.plans[spec.of].of is not None:
+                raise self._document.error(
+                    ("plans", name, "of"), f"found {spec.of}, which is itself another way of a plan"
+                )
+        texts = any(text is not None for text in (spec.sql, spec.file, spec.plan))
+        plan = self._plan(name, spec, relations) if texts else above[spec.of or ""]
+        key = "form"
+        try:
+            if spec.implementations:
+                key = "implementations"
+                plan = implemented(plan, spec.implementations)
+                physical_plan(plan)
+            return signed_plan(plan) if spec.form == "signs" else plan
+        except MidstreamError as error:
+            raise self._document.error(("plans", name, key), str(error)) from error
 
     def _plan(self, name: str, spec: PlanSpec, relations: Mapping[str, tuple[Schema, Any]]) -> Plan:
         if name == OPTIMIZER:
@@ -244,7 +279,28 @@ class _Checker:
                 except MigrationRefused as refusal:
                     raise self._document.error(("migrations", i, "to"), f"{one.to}: {refusal}") from refusal
 
+    def _check_adjustments(self, plans: Mapping[str, Plan]) -> None:
+        for i, change in enumerate(self._spec.adjustments):
+            place = ("adjustments", i)
+            if self._spec.strategies:
+                raise self._document.error(
+                    place, "found an adjustment, expected none where strategies migrate: plans would differ"
+                )
+            if change.stream is not None:
+                self._known(change.stream, self._schemas, (*place, "stream"))
+            if change.at >= self._spec.duration:
+                raise self._document.error(
+                    (*place, "at"),
+                    f"found {change.at}, expected less than the duration, {self._spec.duration}",
+                )
+            for name, plan in plans.items():
+                if not adjusted_nodes(plan, change):
+                    what = "time window" if change.window is not None else "granularity conversion"
+                    raise self._document.error(place, f"found no {what} to change in plan {name}")
+
     def _variants(self) -> tuple[Variant, ...]:
+        if self._spec.migrations and not self._spec.strategies:
+            raise self._document.error(("strategies",), "found nothing, expected one at least")
         variants: dict[str, Variant] = {}
         for i, one in enumerate(self._spec.strategies):
             place = ("strategies", i)
@@ -264,7 +320,9 @@ class _Checker:
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         try:
-            return Claim.of(text, runs, lambda time: chronons(time, self._unit))
+            claim = Claim.of(text, runs, lambda time: chronons(time, self._unit))
+            claim.check_spans(self._every, self._spec.duration)
+            return claim
         except ValueError as error:
             raise self._document.error(("claims", i), f"found {text!r}, expected {error}") from error
 

@@ -10,21 +10,46 @@ from midstream.scenarios.simulator.stream_spec import Duration, PositiveDuration
 
 
 class PlanSpec(Strict):
-    """A plan, by its SQL text, by a file (.sql, or .json), or by JSON as YAML.
+    """A plan, by its SQL text, by a file (.sql, or .json), by JSON as YAML, or as another way to run a plan.
 
-    sql     one query over the scenario's streams and relations; its plan is the one that is written
-    file    relative to the scenario's file
-    plan    what `midstream.dumps` gives
+    sql                 one query over the scenario's streams and relations, which is run as it is written
+    file                relative to the scenario's file
+    plan                what `midstream.dumps` gives
+    of                  the name of a plan above, which this one must mean too
+    form                signs runs windows, and what is above them, on positives and negatives
+    implementations     names; each is chosen for all operators that it implements
     """
 
     sql: str | None = None
     file: str | None = None
     plan: dict[str, Any] | None = None
+    of: str | None = None
+    form: Literal["intervals", "signs"] = "intervals"
+    implementations: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _has_one_form(self) -> PlanSpec:
-        if sum(form is not None for form in (self.sql, self.file, self.plan)) != 1:
-            raise ValueError("exactly one of sql, file and plan")
+        texts = sum(form is not None for form in (self.sql, self.file, self.plan))
+        if texts != 1 and (texts or self.of is None):
+            raise ValueError("exactly one of sql, file and plan, or the plan of which this is another way")
+        return self
+
+
+class AdjustmentSpec(Strict):
+    """From an instant on, time windows have another size, or granularity conversions another granule.
+
+    stream      only those over this stream; without it, all
+    """
+
+    at: Duration
+    window: PositiveDuration | None = None
+    granule: PositiveDuration | None = None
+    stream: str | None = None
+
+    @model_validator(mode="after")
+    def _has_one_change(self) -> AdjustmentSpec:
+        if (self.window is None) == (self.granule is None):
+            raise ValueError("either window or granule")
         return self
 
 
@@ -65,12 +90,14 @@ class MeasuresSpec(Strict):
     bytes       an estimate of memory, which takes time
     runs        each run is made so often, and of the processing of each arrival the least counts
     in_turn     true makes each run once, and then all again; else runs of the same follow each other
+    predicted   what the cost model expects at the end of each bucket, by the elements of so long a time
     """
 
     every: PositiveDuration | None = None
     bytes: bool = False
     runs: PositiveInt = 1
     in_turn: bool = False
+    predicted: PositiveDuration | None = None
 
 
 class StrategySpec(Strict):
@@ -96,7 +123,7 @@ Chart = Literal["output", "state", "latency", "intermediate", "costs"]
 
 
 class ScenarioSpec(Strict):
-    """A whole scenario."""
+    """A whole scenario. Without migrations and strategies, each plan runs alone."""
 
     name: str = Field(min_length=1)
     description: str = ""
@@ -110,7 +137,8 @@ class ScenarioSpec(Strict):
     plans: dict[str, PlanSpec] = Field(min_length=1)
     start: str | None = None
     migrations: list[MigrationSpec] = Field(default_factory=list)
-    strategies: list[Annotated[StrategySpec, BeforeValidator(_with_options)]] = Field(min_length=1)
+    adjustments: list[AdjustmentSpec] = Field(default_factory=list)
+    strategies: list[Annotated[StrategySpec, BeforeValidator(_with_options)]] = Field(default_factory=list)
     measures: MeasuresSpec = MeasuresSpec()
     captions: dict[Chart, str] = Field(default_factory=dict)
     claims: list[str] = Field(default_factory=list)

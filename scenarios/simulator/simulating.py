@@ -48,7 +48,8 @@ def simulate(
     runs: list[Run] = []
     targets = {step.to for step in scenario.steps}
     runs_of_each = 1 if is_quick else spec.measures.runs
-    steps_of_one = runs_of_each * (1 + len(scenario.variants) + len(targets))
+    different = 1 + len(scenario.variants) + len(targets) if spec.strategies else len(scenario.plans)
+    steps_of_one = runs_of_each * different
     for repetition in range(spec.repetitions):
         arriving = input_of(scenario, spec.seed + repetition, is_quick)
         done = repetition * steps_of_one
@@ -72,6 +73,7 @@ def simulate(
         runs=tuple(runs),
         compared=compared(runs),
         captions=dict(spec.captions.items()),
+        adjusted=tuple(change.at for change in spec.adjustments),
         versions={"midstream": version("midstream"), "python": platform.python_version()},
     )
     return replace(simulation, claims=checked(scenario.claims, simulation, is_quick=is_quick))
@@ -96,8 +98,11 @@ class _Repetition:
         self._runs_of_each = runs_of_each
 
     def runs(self) -> list[Run]:
-        """Without migration, each new plan alone, and each strategy, in this order."""
+        """Without migration, each new plan alone, and each strategy, in this order; without strategies, each
+        plan alone."""
         scenario = self._scenario
+        if not scenario.spec.strategies:
+            return self._plans_alone()
         outcomes = self._outcomes()
         start = scenario.plans[scenario.start]
         shared = alike(outcomes, scenario.every)
@@ -116,6 +121,19 @@ class _Repetition:
             outcome = shared[variant.name]
             one = self._judged(variant.name, outcome, form, is_ordered=variant.is_ordered)
             found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
+        return found
+
+    def _plans_alone(self) -> list[Run]:
+        """Each plan, judged by the one of which it is another way; the processing of each is its own."""
+        scenario = self._scenario
+        outcomes = self._outcomes()
+        forms: dict[str, NormalForm] = {}
+        found = []
+        for name, plan in scenario.plans.items():
+            meant = scenario.spec.plans[name].of or name
+            if meant not in forms:
+                forms[meant] = normal_form(outcomes[scenario.plans[meant]].results)
+            found.append(self._judged(alone(name), outcomes[plan], forms[meant]))
         return found
 
     def _outcomes(self) -> dict[Plan | str, Outcome]:
@@ -142,6 +160,8 @@ class _Repetition:
     def _targets(self, outcomes: Mapping[Plan | str, Outcome]) -> dict[str, Plan]:
         """The plans to which the scenario wants to move, by name; those that the optimizer chose are
         numbered, where there are several."""
+        if not self._scenario.spec.strategies:
+            return dict(self._scenario.plans)
         named = {
             step.to: self._scenario.plans[step.to] for step in self._scenario.steps if step.to != OPTIMIZER
         }

@@ -68,7 +68,8 @@ def show(simulation: Simulation, console: Console) -> None:
     if simulation.claims:
         console.print(_claims(simulation))
     for run in simulation.runs:
-        for note in _notes(run, is_asked=run.strategy in simulation.wished):
+        meant = "of the plan of which this is a way" if simulation.compares_plans else "without migration"
+        for note in _notes(run, meant, is_asked=run.strategy in simulation.wished):
             console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
 
 
@@ -88,7 +89,7 @@ def _title(simulation: Simulation) -> str:
     return f"{title}, medians of {simulation.repetitions} repetitions (least–most)"
 
 
-def _notes(run: Run, *, is_asked: bool) -> Iterator[str]:
+def _notes(run: Run, meant: str, *, is_asked: bool) -> Iterator[str]:
     """What went otherwise than one may think."""
     if run.refused is not None:
         yield f"refused {run.refused}"
@@ -104,7 +105,7 @@ def _notes(run: Run, *, is_asked: bool) -> Iterator[str]:
         yield "results overtake each other" + (", as the scenario lets them" if is_meant else "")
     if run.differences:
         differences = "\n  ".join(run.differences)
-        yield f"not the results without migration, which are on the right:\n  {differences}"
+        yield f"not the results {meant}, which are on the right:\n  {differences}"
 
 
 def _heading(strategy: str) -> str:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.implementations.obstacles import gives_constants
+from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import (
@@ -84,6 +85,11 @@ CASES: dict[str, tuple[Stream, bool, bool]] = {
 }
 """Per subplan, whether it is a chronon stream and whether its ends are ordered; thesis, Table 12.1. Behind
 duplicate elimination and grouping they are not: a payload may begin and outlive the rest of another."""
+
+
+def test_a_window_of_a_size_that_may_change_has_no_order_of_ends() -> None:
+    """What comes after it was made smaller may end before what came earlier; see Figure 24.1's scenario."""
+    assert not has_ordered_ends(Node(TimeWindow(5, bounds=(2, 5)), (S.node,)))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -71,8 +71,8 @@ class TimeWindow(OverTime):
         return self.size == self.slide == 1
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Rows go as they came."""
-        return True
+        """Rows go as they came, unless the size may change: what comes later may go before what was there."""
+        return self.bounds is None
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """A later row with the same key may come while the earlier one is still valid, unless that key is

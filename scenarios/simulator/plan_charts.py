@@ -1,0 +1,114 @@
+"""The pictures of a simulation in which each plan runs alone: all plans in the same axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+from midstream.scenarios.simulator.panels import (
+    WIDTH,
+    Axis,
+    draw_legend,
+    edges,
+    rate_unit,
+    style_axes,
+    unit_for,
+)
+from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
+from midstream.scenarios.simulator.results import Series, Simulation
+from midstream.scenarios.simulator.words import first_runs
+
+LINES: Sequence[Any] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)))
+"""More plans than colours have other lines."""
+
+Values = Callable[[Series], Sequence[float | None]]
+
+
+class Look(NamedTuple):
+    """How a plan is drawn."""
+
+    color: str
+    line: Any
+
+
+def looks(simulation: Simulation) -> dict[str, Look]:
+    """By run, the same in all pictures."""
+    return {
+        name: Look(SERIES[i % len(SERIES)], LINES[i // len(SERIES) % len(LINES)])
+        for i, name in enumerate(simulation.strategies)
+    }
+
+
+def output_rate(simulation: Simulation) -> Figure:
+    """Results over time, and what the cost model expects."""
+    unit, chronons = rate_unit(simulation)
+    scale = simulation.every / chronons
+    return _over_time(
+        simulation,
+        f"results per {unit}",
+        lambda series: [n / scale for n in series.results],
+        lambda series: [n / scale for n in series.predicted_results],
+    )
+
+
+def state(simulation: Simulation) -> Figure:
+    """All that is kept, and what the cost model expects."""
+    return _over_time(
+        simulation, "state, elements", lambda series: series.state, lambda series: series.predicted_state
+    )
+
+
+def latency(simulation: Simulation) -> Figure:
+    """The mean latency of the results of each bucket."""
+    longest = max((run.totals.latency_max or 0 for run in first_runs(simulation)), default=0)
+    unit, scale = unit_for(simulation, longest)
+    return _over_time(
+        simulation,
+        f"mean latency, {unit}",
+        lambda series: [None if n is None else n / scale for n in series.latency_mean],
+    )
+
+
+def intermediate_results(simulation: Simulation) -> Figure:
+    """What operators give to operators."""
+    unit, chronons = rate_unit(simulation)
+    scale = simulation.every / chronons
+    return _over_time(
+        simulation,
+        f"intermediate results per {unit}",
+        lambda series: [n / scale for n in series.intermediate],
+    )
+
+
+def _over_time(
+    simulation: Simulation, label: str, values: Values, expected: Values = lambda series: ()
+) -> Figure:
+    axis = Axis.of(simulation)
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for run in first_runs(simulation):
+        look = looks(simulation)[run.strategy]
+        ends = edges(simulation, len(run.series.results), axis)[1:]
+        own: dict[str, Any] = {"color": look.color, "linewidth": 1.6}
+        axes.plot(ends, _drawn(values(run.series)), label=run.strategy, linestyle=look.line, **own)
+        if any(predictions := expected(run.series)):
+            own = {"color": INK, "linewidth": 1, "linestyle": (0, (3, 2))}
+            axes.plot(ends, _drawn(predictions), label="expected by the cost model", **own)
+    for time in simulation.adjusted:
+        axes.axvline(time / axis.chronons, color=FAINT, linewidth=1, linestyle=(0, (1, 1.5)))
+    axes.set_xlim(0, simulation.duration / axis.chronons)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(f"application time, {axis.unit}")
+    axes.set_ylabel(label)
+    style_axes(axes)
+    draw_legend(figure, axes, "outside upper center")
+    return figure
+
+
+def _drawn(values: Sequence[float | None]) -> list[float]:
+    """What is not known leaves a gap; the last bucket, which has the end of the streams, is not shown."""
+    known = [math.nan if value is None else value for value in values]
+    return [*known[:-1], math.nan]

@@ -1,0 +1,70 @@
+"""What the cost model expects of a running plan, by the elements that have arrived lately."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from midstream.optimizer import Sample, Statistics, StreamStatistics, price
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.streams import Element
+from midstream.scenarios.simulator.input import Portion
+
+SAMPLED = 1000
+"""So many rows of a stream stand for all."""
+
+
+class Predicted(NamedTuple):
+    """What is expected of a plan once all its windows are full.
+
+    state    elements that it keeps
+    rate     results per chronon
+    cost     microseconds of processing per chronon
+    """
+
+    state: float
+    rate: float
+    cost: float
+
+
+def predicted(
+    plans: Sequence[Plan | None], portions: Iterable[Portion], every: int, span: int
+) -> Iterator[Predicted | None]:
+    """What is expected at the end of each bucket of the grid, by what arrived in the `span` before it.
+
+    plans     the physical plan that runs at the end of each bucket; None during migrations
+    every     the grid, in chronons
+
+    Output    None as long as not all streams have had an element in that time.
+    State     What arrived in a span.
+    """
+    arriving = iter([(one.at, one.stream, element) for one in portions for element in one.batch or ()])
+    recent: deque[tuple[int, str, Element]] = deque()
+    ahead = next(arriving, None)
+    for number, plan in enumerate(plans, 1):
+        end = number * every
+        while ahead is not None and ahead[0] < end:
+            recent.append(ahead)
+            ahead = next(arriving, None)
+        while recent and recent[0][0] < end - span:
+            recent.popleft()
+        streams: dict[str, list[Element]] = {}
+        for _, stream, element in recent:
+            streams.setdefault(stream, []).append(element)
+        yield None if plan is None else _expected(plan, streams, min(span, end))
+
+
+def _expected(plan: Plan, streams: Mapping[str, Sequence[Element]], span: int) -> Predicted | None:
+    known = {}
+    for node in plan.nodes:
+        if isinstance(node.operator, Source):
+            rows = [row for _, _, row in streams.get(node.operator.stream, ())]
+            if not rows:
+                return None
+            sample = Sample(node.schema, rows[:: math.ceil(len(rows) / SAMPLED)])
+            known[node] = StreamStatistics(span / len(rows), 1.0, sample=sample)
+    cost = price(plan, Statistics(known))
+    return Predicted(cost.state, sum(cost.operators[output].rate for output in cost.outputs), cost.total)

@@ -1,0 +1,50 @@
+"""Figures of the thesis as scenarios: what they claim holds, and their parameters are those of the thesis."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from midstream.scenarios.simulator.results import Simulation
+from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
+from midstream.scenarios.simulator.simulating import simulate
+
+
+def figure(name: str, **smaller: str) -> Simulation:
+    """A figure's scenario, run once, with some texts replaced by others; double underscores are spaces."""
+    folder = Path(str(resources.files("midstream.scenarios.simulator") / "scenarios"))
+    text = load_scenario(name).text
+    for whole, part in {"runs: 3": "runs: 1", **smaller}.items():
+        assert whole in text, whole
+        text = text.replace(whole, part)
+    return simulate(parse_scenario(f"{name}.yaml", text, folder))
+
+
+def check(simulation: Simulation, least: int) -> None:
+    """All claims hold but those of CPU, which are for whoever runs the scenario."""
+    assert {one.verdict for one in simulation.compared} == {"equal"}
+    claims = [one for one in simulation.claims if "cpu" not in one.claim and "speed" not in one.claim]
+    assert len(claims) >= least
+    assert {one.finding for one in claims} == {"holds"}, claims
+
+
+def test_figure_24_1() -> None:
+    simulation = figure("figure-24-1", **{"rate: 20": "rate: 5"})
+    check(simulation, 8)
+    (one,) = simulation.runs
+    state = one.series.state[: one.series.state.index(max(one.series.state)) + 40]
+    assert (
+        state[15]
+        == state[21]
+        > state[24]
+        > state[26]
+        > state[27]
+        == state[35]
+        < state[38]
+        < state[41]
+        == state[50]
+    )
+
+
+def test_figure_24_2() -> None:
+    check(figure("figure-24-2"), 8)

@@ -81,6 +81,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "costs are measured of joins of streams; projections above them keep nothing",
     ),
     "scenarios/policies/*.py": ({"Join"}, "what is counted are the results of joins"),
+    "scenarios/simulator/*.py": (
+        {"Source", "TimeWindow", "Granularity"},
+        "scenarios change windows and granules, and sources are what arrives",
+    ),
     "scenarios/studies/*.py": (
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},
         "studies over recorded streams are about plans of these",

@@ -13,12 +13,16 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.specification import meaning
 from midstream.plans.equivalence.step_functions import StepFunctions, TooLongError
 from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import Type
 from midstream.plans.values.snapshots import NormalForm, snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
 from midstream.plans.values.verdicts import CounterExample
 
 TOLERANCE = 1e-9
 """Two floats that differ by less, relatively, may be the same number computed in another order."""
+
+TOLD_APART = (Type.FLOAT, Type.ANY)
+"""The types of which equal values may be told apart, as 0.0 and -0.0, or 1 and 1.0."""
 
 Streams = Mapping[str, Sequence[Element]]
 
@@ -94,6 +98,12 @@ class AtOneInstant:
                 if isinstance(operator, Leaf)
                 else frozenset().union(*(self._reads[child] for child in node.inputs))
             )
+        leaves = (logical(node) for node in nodes if not node.inputs)
+        self._told_apart = {
+            leaf.label
+            for leaf in leaves
+            if isinstance(leaf, Leaf) and any(column.type in TOLD_APART for column in leaf.columns)
+        }
         every = frozenset().union(*self._reads.values())
         self._kept: dict[Node, dict[tuple[object, ...], Snapshot | Exception]] = {
             node: {} for node, reads in self._reads.items() if node.inputs and reads != every
@@ -102,7 +112,7 @@ class AtOneInstant:
     def differ(self, streams: Streams) -> bool:
         """Whether some output differs."""
         bags = {name: Counter(row for _, _, row in elements) for name, elements in streams.items()}
-        labels = {name: frozenset(bag.items()) for name, bag in bags.items()}
+        labels = {name: self._label(name, bag, streams[name]) for name, bag in bags.items()}
         snapshots: dict[Node, Snapshot | Exception] = {}
         for node, reads in self._reads.items():
             if not node.inputs:
@@ -120,6 +130,12 @@ class AtOneInstant:
     def example(self, streams: Streams) -> CounterExample:
         """The input as a counter-example."""
         return self._trials.example(streams)
+
+    def _label(self, name: str, bag: Snapshot, elements: Sequence[Element]) -> object:
+        """What the bags of an input are told apart by."""
+        if name in self._told_apart:
+            return tuple(repr(row) for _, _, row in elements)
+        return frozenset(bag.items())
 
     def _snapshot(self, node: Node, snapshots: Mapping[Node, Snapshot | Exception]) -> Snapshot | Exception:
         inputs: list[Snapshot] = []

@@ -96,6 +96,10 @@ def test_plans_do_with_fewer_operators(rows: Stream, simple: Stream) -> None:
     [
         ("distinct-removal", S.distinct()),
         ("difference-of-union", S.union(S2).difference(T.select(x=ms.col("u"), y=ms.col("v")))),
+        (
+            "different-values-as-distinct",
+            S.group_by("x").aggregate(n=ms.count_distinct("x"), m=ms.max_("y")),
+        ),
         ("grouping-over-key", D.group_by("x").aggregate(n=ms.count())),
         ("groupings-merging", S.group_by("x", "y").aggregate(n=ms.count()).aggregate(n=ms.max_("n"))),
         ("strict-as-difference", S.strict_difference(S2)),

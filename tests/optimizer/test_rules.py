@@ -19,6 +19,7 @@ from row_examples import ROW_EXAMPLES
 from midstream.engine import Engine
 from midstream.operators.engine.run import interleave
 from midstream.optimizer.rules import ALL_RULES, ALL_STAGES, ANY, RULES, Rule, Shape, apply, flat
+from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Guard
 from midstream.optimizer.verification import Subplans, verify_guard, verify_rule
@@ -82,6 +83,8 @@ def test_rule_holds_while_running(rule: Rule) -> None:
         for result in apply(rule, node):
             if not Plan(node).sources or not Plan(result).sources:
                 continue  # nothing would ever arrive
+            if not all(map(asks_equal_rows_alike, node.walk())):
+                continue  # the engine asks each of several equal rows, the specification one for all
             streams = SmallInputs([Plan(node), Plan(result)]).draw(random)
             try:
                 expected = specified(Plan(node), streams)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from itertools import islice
-from math import comb
+from math import comb, copysign
 from random import Random
 
 import pytest
@@ -112,6 +112,28 @@ def test_an_error_on_one_side_is_a_difference(kind: type[AtOneInstant]) -> None:
     assert trials.differ({"s": [(0, 1, (0,))]})
     assert "left raises ZeroDivisionError" in str(trials.example({"s": [(0, 1, (0,))]}))
     assert not kind(raising.plan(), raising.distinct().plan()).differ({"s": [(0, 1, (0,))]})
+
+
+def is_whole(value: object) -> bool:
+    return isinstance(value, int)
+
+
+def has_plus(value: float) -> bool:
+    return copysign(1.0, value) > 0
+
+
+def test_bags_of_equal_values_that_differ_are_computed_apart() -> None:
+    """What depends on some inputs alone is kept: not what was found of 1 for 1.0, nor of 0.0 for -0.0."""
+    rows, others = (stream(name, intervals=True, v="any") for name in "ab")
+    whole = rows.filter(opaque(is_whole, ["v"], "boolean")).union(others)
+    trials = AtOneInstant(whole.plan(), rows.union(others).plan())
+    assert not trials.differ({"a": [(0, 1, (1,))], "b": []})
+    assert trials.differ({"a": [(0, 1, (1.0,))], "b": []})
+    signs, more = (stream(name, intervals=True, v="float") for name in "ab")
+    plus = signs.filter(opaque(has_plus, ["v"], "boolean")).union(more)
+    trials = AtOneInstant(plus.plan(), signs.union(more).plan())
+    assert not trials.differ({"a": [(0, 1, (0.0,))], "b": []})
+    assert trials.differ({"a": [(0, 1, (-0.0,))], "b": []})
 
 
 def test_rows_that_one_plan_rules_out_are_a_difference() -> None:

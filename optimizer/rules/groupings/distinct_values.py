@@ -44,9 +44,16 @@ def are_of_different_values(node: Node, values: Values) -> bool:
 
 
 def read_one_value(node: Node, values: Values) -> bool:
-    """Whether all functions are of the same; or else of keys, of which there is one value in a group."""
+    """Whether all functions are of the same; or else of keys, of which there is one value in a group. That is
+    there as often as there are values of what is no key, if that is read besides."""
     keys = {*_grouping(node).keys}
-    return sum(not value.columns() <= keys for value in values) <= 1
+    others = [value for value in values if not value.columns() <= keys]
+    counted = [
+        call.argument
+        for _, call in _grouping(node).calls
+        if not takes_equal_values_once(replace(call, distinct=False))
+    ]
+    return not others or (len(others) == 1 and all(value in others for value in counted))
 
 
 def rewrite_as_distinct(node: Node, values: Values) -> Node:

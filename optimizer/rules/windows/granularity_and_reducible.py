@@ -15,15 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.operators import Arrangement, Granularity, SnapshotReducible
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The operator below, unless an input reads relations alone: nothing runs a granularity over these."""
+    """The operator below, unless nothing runs a granularity over an input: as it reads relations alone, or
+    gives rows of a constant one by themselves."""
     below = node.inputs[0]
-    if below.inputs and not isinstance(below.operator, Arrangement) and all(map(reads_stream, below.inputs)):
+    if below.inputs and not isinstance(below.operator, Arrangement) and all(map(_can_wait, below.inputs)):
         yield below
 
 
@@ -48,6 +50,10 @@ def rewrite_above(node: Node, first: Granularity) -> Node:
     """The granularity over the operator."""
     below = tuple(_behind(child, first) for child in node.inputs)
     return Node(first, (Node(node.operator, below),))
+
+
+def _can_wait(node: Node) -> bool:
+    return reads_stream(node) and not gives_constants(node)
 
 
 def _behind(node: Node, granularity: Granularity) -> Node:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from midstream.plans.algebra.operators import Leaf, Snapshot
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.specification import meaning
 from midstream.plans.equivalence.step_functions import StepFunctions, TooLongError
@@ -87,65 +87,74 @@ class AtOneInstant:
 
     def __init__(self, left: Plan, right: Plan) -> None:
         self._trials = OverTime(left, right, strict=True)
-        self._outputs = [(root, right.outputs[output]) for output, root in left.outputs.items()]
-        nodes = dict.fromkeys((*left.nodes, *right.nodes))
-        self._meanings = {node: meaning(node) for node in nodes if node.inputs}
-        self._reads: dict[Node, frozenset[str]] = {}
-        for node in nodes:
-            operator = logical(node)
-            self._reads[node] = (
-                frozenset({operator.label})
-                if isinstance(operator, Leaf)
-                else frozenset().union(*(self._reads[child] for child in node.inputs))
-            )
-        leaves = (logical(node) for node in nodes if not node.inputs)
-        self._told_apart = {
-            leaf.label
-            for leaf in leaves
-            if isinstance(leaf, Leaf) and any(column.type in TOLD_APART for column in leaf.columns)
-        }
-        every = frozenset().union(*self._reads.values())
-        self._kept: dict[Node, dict[tuple[object, ...], Snapshot | Exception]] = {
-            node: {} for node, reads in self._reads.items() if node.inputs and reads != every
-        }
+        nodes = list(dict.fromkeys((*left.nodes, *right.nodes)))
+        places = {node: place for place, node in enumerate(nodes)}
+        self._outputs = [(places[root], places[right.outputs[name]]) for name, root in left.outputs.items()]
+        leaves = {places[node]: leaf for node in nodes if isinstance(leaf := logical(node), Leaf)}
+        self._leaves = [
+            (place, leaf.label, any(column.type in TOLD_APART for column in leaf.columns))
+            for place, leaf in leaves.items()
+        ]
+        reads: list[frozenset[int]] = []
+        self._steps: list[_Step] = []
+        for place, node in enumerate(nodes):
+            inputs = tuple(places[child] for child in node.inputs)
+            if place in leaves:
+                reads.append(frozenset({place}))
+                continue
+            reads.append(frozenset().union(*(reads[child] for child in inputs)))
+            kept: _Kept | None = {} if len(reads[place]) < len(leaves) else None
+            self._steps.append(_Step(place, inputs, meaning(node), tuple(sorted(reads[place])), kept))
+        self._number = len(nodes)
 
     def differ(self, streams: Streams) -> bool:
         """Whether some output differs."""
-        bags = {name: Counter(row for _, _, row in elements) for name, elements in streams.items()}
-        labels = {name: self._label(name, bag, streams[name]) for name, bag in bags.items()}
-        snapshots: dict[Node, Snapshot | Exception] = {}
-        for node, reads in self._reads.items():
-            if not node.inputs:
-                (name,) = reads
-                snapshots[node] = bags[name]
-            elif (kept := self._kept.get(node)) is None:
-                snapshots[node] = self._snapshot(node, snapshots)
-            else:
-                key = tuple(labels[name] for name in sorted(reads))
-                if key not in kept:
-                    kept[key] = self._snapshot(node, snapshots)
-                snapshots[node] = kept[key]
+        snapshots: list[Snapshot | Exception] = [_NOTHING] * self._number
+        labels: dict[int, object] = {}
+        for place, name, is_told_apart in self._leaves:
+            rows = [row for _, _, row in streams[name]]
+            snapshots[place] = bag = Counter(rows)
+            # What the bags of an input are told apart by.
+            labels[place] = tuple(map(repr, rows)) if is_told_apart else frozenset(bag.items())
+        for step in self._steps:
+            if step.kept is None:
+                snapshots[step.place] = step.snapshot(snapshots)
+                continue
+            key = tuple([labels[place] for place in step.reads])
+            if key not in step.kept:
+                step.kept[key] = step.snapshot(snapshots)
+            snapshots[step.place] = step.kept[key]
         return any(_are_apart(snapshots[one], snapshots[other]) for one, other in self._outputs)
 
     def example(self, streams: Streams) -> CounterExample:
         """The input as a counter-example."""
         return self._trials.example(streams)
 
-    def _label(self, name: str, bag: Snapshot, elements: Sequence[Element]) -> object:
-        """What the bags of an input are told apart by."""
-        if name in self._told_apart:
-            return tuple(repr(row) for _, _, row in elements)
-        return frozenset(bag.items())
 
-    def _snapshot(self, node: Node, snapshots: Mapping[Node, Snapshot | Exception]) -> Snapshot | Exception:
-        inputs: list[Snapshot] = []
-        for child in node.inputs:
-            below = snapshots[child]
-            if isinstance(below, Exception):
-                return below
-            inputs.append(below)
+_NOTHING: Snapshot = Counter()
+
+_Kept = dict[tuple[object, ...], Snapshot | Exception]
+"""What an operator gives, by the labels of the bags that it reads."""
+
+
+class _Step(NamedTuple):
+    """An operator, by its place among all: where its inputs and the leaves that it reads are."""
+
+    place: int
+    inputs: tuple[int, ...]
+    meaning: Callable[..., Snapshot]
+    reads: tuple[int, ...]
+    kept: _Kept | None
+    """None for what reads all leaves, which hardly come twice."""
+
+    def snapshot(self, snapshots: Sequence[Snapshot | Exception]) -> Snapshot | Exception:
+        """What it gives, or raises; or what an input raised."""
+        below = [snapshots[place] for place in self.inputs]
+        for each in below:
+            if isinstance(each, Exception):
+                return each
         try:
-            return self._meanings[node](*inputs)
+            return self.meaning(*below)
         except Exception as error:  # whatever a function in the plan may raise
             return error
 

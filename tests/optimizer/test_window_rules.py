@@ -1,4 +1,7 @@
-"""Rules that move windows keep every snapshot of small streams, and their guards are needed for that."""
+"""Rules that move windows need their guards, each at least for one plan.
+
+That they hold is drawn in test_rules; but in few plans there, so that a guard that is gone may not be missed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
-from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.snapshots import NormalForm
@@ -24,67 +26,12 @@ from midstream.plans.values.streams import Element, Time
 RULES = {rule.name: rule for rule in flat(WINDOWS)}
 S = stream("s", x="integer?", y="integer")
 T = stream("t", x="integer?", y="integer")
-LONG = stream("s", intervals=True, x="integer?", y="integer")
-ADDED = {"z": col("y") + 1, "v": col("x")}
 
 
-def groups(rows: Stream, *, rows_each: int | None = 1, slide: int = 1, ties: str = "arrival") -> Stream:
+def groups(rows: Stream, *, ties: str = "arrival") -> Stream:
     """A window for each x."""
-    return rows.last(rows_each, by=["x"], slide=slide, ties=ties)  # type: ignore[arg-type]
+    return rows.last(1, by=["x"], ties=ties)  # type: ignore[arg-type]
 
-
-HOLDS: list[tuple[str, Stream]] = [
-    ("now-window", S.window(1)),
-    ("now-window", LONG.window(1)),
-    ("now-window", S.distinct().window(1)),
-    ("windows-merging", S.window(2).window(3).distinct()),
-    ("windows-merging", LONG.window(2).window(1).distinct()),
-    ("windows-merging", S.window(None).window(2).distinct()),
-    ("windows-merging", S.window(2).window(None).distinct()),
-    ("granularities-merging", S.window(2).granularity(2).granularity(4)),
-    ("granularities-merging", LONG.granularity(3).granularity(3)),
-    ("istream-of-unbounded", S.window(None).istream()),
-    ("istream-of-unbounded", LONG.window(None).istream()),
-    ("rows-below-time-window", S.window(2).filter(col("x") > 0)),
-    ("rows-below-time-window", S.window(3, slide=2).filter(col("x").is_null())),
-    ("rows-below-time-window", LONG.window(None).filter(col("x") == col("y"))),
-    ("rows-below-time-window", S.window(2, slide=3).select(**ADDED)),
-    ("rows-above-time-window", S.filter(col("x") > 0).window(2)),
-    ("rows-above-time-window", S.filter(col("x") > 0).window(2, slide=4)),
-    ("rows-above-time-window", LONG.select(**ADDED).window(3, slide=2)),
-    ("filter-below-partitioned-window", groups(S).filter(col("x") > 0)),
-    ("filter-below-partitioned-window", groups(S, rows_each=2).filter((col("x") > 0) & (col("y") < 1))),
-    (
-        "filter-below-partitioned-window",
-        groups(S.distinct().group_by("x").aggregate(y=max_("y")), ties="error").filter(col("x").is_null()),
-    ),
-    ("filter-above-partitioned-window", groups(S.filter(col("x") > 0), slide=2)),
-    ("filter-above-partitioned-window", groups(S.filter(col("x").is_null()), rows_each=None)),
-    ("projection-below-count-window", S.last(2, ties="arrival").select(**ADDED)),
-    ("projection-below-count-window", S.last(1).select(**ADDED)),
-    ("projection-above-count-window", S.select(**ADDED).last(2, slide=2, ties="arrival")),
-    ("projection-above-count-window", S.select("y").last(None)),
-    ("projection-below-partitioned-window", groups(S).select(**ADDED)),
-    ("projection-below-partitioned-window", groups(S, ties="error").select("x")),
-    ("projection-above-partitioned-window", groups(S.select("x", z=col("y") + 1), rows_each=2)),
-    ("projection-above-partitioned-window", S.select(u=col("x"), v=col("x")).last(1, by=["u", "v"])),
-    ("time-window-above-union", S.window(2).union(T.window(2))),
-    ("time-window-above-union", S.window(3, slide=2).union(T.window(3, slide=2))),
-    ("time-window-below-union", S.union(T).window(2)),
-    ("time-window-below-union", S.union(LONG.filter(col("x") > 0)).window(3, slide=2)),
-    (
-        "granularity-below-reducible",
-        S.window(2).join(T.alias("t").window(3), on=[("x", "t.x")]).granularity(2),
-    ),
-    ("granularity-below-reducible", S.window(3).difference(T.window(2)).granularity(3)),
-    ("granularity-below-reducible", LONG.group_by("x").aggregate(n=count()).granularity(2)),
-    ("granularity-above-reducible", S.window(3).granularity(2).union(T.window(2).granularity(2))),
-    (
-        "granularity-above-reducible",
-        S.window(3).granularity(3).anti_join(T.alias("t").window(2).granularity(3), on=[("x", "t.x")]),
-    ),
-    ("granularity-above-reducible", LONG.granularity(2).distinct()),
-]
 
 NEEDED: list[tuple[str, str, Stream]] = [
     ("now-window", "is_of_one_chronon", S.window(2)),
@@ -155,11 +102,6 @@ def named(guard: Guard) -> str:
     return guard.__name__
 
 
-@pytest.mark.parametrize(("name", "rows"), HOLDS, ids=[f"{name}-{i}" for i, (name, _) in enumerate(HOLDS)])
-def test_both_sides_mean_the_same_on_small_streams(name: str, rows: Stream) -> None:
-    assert next(differences(RULES[name], rows.plan()), None) is None
-
-
 @pytest.mark.parametrize(
     ("name", "guard", "rows"), NEEDED, ids=[f"{name}-{g}-{i}" for i, (name, g, _) in enumerate(NEEDED)]
 )
@@ -174,8 +116,7 @@ def test_without_a_guard_some_small_stream_tells_the_sides_apart(name: str, guar
     assert found is not None
 
 
-def test_every_rule_and_every_guard_is_tried() -> None:
-    assert {name for name, _ in HOLDS} == set(RULES)
+def test_every_guard_is_tried() -> None:
     assert {(n, g) for n, g, _ in NEEDED} == {(r.name, named(g)) for r in RULES.values() for g in r.guards}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.engine.plan_box import label
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
@@ -46,9 +47,10 @@ def _adjust(
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
     _refuse_clash(moved, graph.base.running)
-    for node, operator in graph.base.running.items():
-        if logical_node(node) == old:
-            change(operator)
+    adjusted = {node: one for node, one in graph.base.running.items() if logical_node(node) == old}
+    _refuse_fixed(adjusted)
+    for operator in adjusted.values():
+        change(operator)
     graph.rewire(moved, plans)
     return [query.name for query in affected]
 
@@ -71,6 +73,15 @@ def _refuse_migrating(queries: list[RunningQuery]) -> None:
     for query in queries:
         if query.is_exchanged:
             raise PlanError(f"query {query.name} is being migrated; wait until that is done")
+
+
+def _refuse_fixed(adjusted: Mapping[Node, object]) -> None:
+    for node, operator in adjusted.items():
+        if not isinstance(operator, Adjustable):
+            raise PlanError(
+                f"{label(node)} runs as {node.operator}, which has one setting for all time; "
+                "run the query on intervals"
+            )
 
 
 def _refuse_clash(moved: Mapping[Node, Node], running: Mapping[Node, Any]) -> None:

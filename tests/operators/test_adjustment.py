@@ -9,6 +9,7 @@ from inside import base_of, input_max_ends
 
 from midstream.engine import Engine
 from midstream.operators.engine.run import run
+from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
@@ -60,6 +61,16 @@ def test_all_queries_with_a_window_are_changed() -> None:
     assert first == [(0, 10, (1, 1)), (2, 12, (2, 2)), (3, 5, (3, 3))]
     assert equivalent(second, [(0, 2, (1,)), (2, 3, (2,)), (3, 5, (3,)), (5, 10, (2,)), (10, 12, (1,))])
     assert [end - start for start, end, _ in other] == [5, 5, 5]
+
+
+def test_a_window_on_positives_and_negatives_keeps_its_size() -> None:
+    results: list = []
+    engine = Engine(signed_plan(WIDE), results.extend)
+    with pytest.raises(PlanError, match="runs as signed-time-window .*; run the query on intervals"):
+        engine.resize(WIDE.node, 2, at=3)
+    engine.push("bids", chronons([(4, (1, 1))]))
+    engine.close()
+    assert results == [(4, 14, (1, 1))]
 
 
 def test_after_a_change_the_window_is_what_the_plan_says() -> None:

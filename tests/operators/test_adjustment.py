@@ -66,7 +66,7 @@ def test_all_queries_with_a_window_are_changed() -> None:
 def test_a_window_on_positives_and_negatives_keeps_its_size() -> None:
     results: list = []
     engine = Engine(signed_plan(WIDE), results.extend)
-    with pytest.raises(PlanError, match="runs as signed-time-window .*; run the query on intervals"):
+    with pytest.raises(PlanError, match=r"runs as signed-time-window .*; run the query on intervals"):
         engine.resize(WIDE.node, 2, at=3)
     engine.push("bids", chronons([(4, (1, 1))]))
     engine.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
+
+import pytest
 
 from midstream.scenarios.simulator.results import Simulation
 from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
@@ -14,10 +17,11 @@ def figure(name: str, **smaller: str) -> Simulation:
     """A figure's scenario, run once, with some texts replaced by others; double underscores are spaces."""
     folder = Path(str(resources.files("midstream.scenarios.simulator") / "scenarios"))
     text = load_scenario(name).text
-    for whole, part in {"runs: 3": "runs: 1", **smaller}.items():
+    for whole, part in smaller.items():
         assert whole in text, whole
         text = text.replace(whole, part)
-    return simulate(parse_scenario(f"{name}.yaml", text, folder))
+    once = re.sub(r"runs: \d", "runs: 1", text)
+    return simulate(parse_scenario(f"{name}.yaml", once, folder))
 
 
 def check(simulation: Simulation, least: int) -> None:
@@ -48,3 +52,21 @@ def test_figure_24_1() -> None:
 
 def test_figure_24_2() -> None:
     check(figure("figure-24-2"), 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "claims"),
+    {
+        "14-2": 5,
+        "14-3": 7,
+        "14-4": 6,
+        "14-5": 3,
+        "14-6": 3,
+        "14-8": 7,
+        "14-9": 2,
+        "14-10": 3,
+        "14-11": 4,
+    }.items(),
+)
+def test_figures_of_chapter_14(name: str, claims: int) -> None:
+    check(figure(f"figure-{name}"), claims)

@@ -14,7 +14,7 @@ from midstream.scenarios.simulator.simulating import simulate
 
 OF_THE_THESIS = {"chapter-30", "example-28-1", "nexmark-q5"}
 OF_CHANGES = {"selectivity-flip", "rate-burst", "slow-input"}
-FIGURES = {"figure-24-1", "figure-24-2"}
+FIGURES = {f"figure-{n}" for n in ("24-1", "24-2", *(f"14-{i}" for i in (2, 3, 4, 5, 6, 8, 9, 10, 11)))}
 RECORDED = {"real-flights", "real-packets", "real-roads", "real-sales"}
 WITHOUT_JOIN_TREE = {"example-28-1", "nexmark-q5", "real-sales"}
 

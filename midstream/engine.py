@@ -379,8 +379,8 @@ class Engine:
         return self._graph.state()
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows, or sources without a window, by their logical nodes;
-        and what its relations hold. Cost: O(kept elements)."""
+        """What was seen of each of a query's sources, and of its windows; and what its relations hold; by
+        their logical nodes. Cost: O(kept elements)."""
         return self._graph.observe(query)
 
     def statistics(self, query: str | None = None) -> Statistics:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from midstream.plans.algebra.operators import Filter, Source, TimeWindow, Union
+from midstream.plans.algebra.operators.base import RowByRow
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, compile_row
+from midstream.plans.expressions.expressions import Expression, compile_row, conjuncts
 from midstream.plans.expressions.operands import expression_of
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
@@ -27,6 +29,8 @@ the shares may add up to less than 1."""
 
 MANY_TIMESTAMPS = 16
 """From so many timestamps on, their common divisor is taken for the granule."""
+FEW_ROWS = 32
+"""Where fewer rows of a sample satisfy a condition, their share is not to be relied on."""
 
 
 @dataclass(frozen=True)
@@ -155,17 +159,21 @@ class Statistics:
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
         """Estimate them from what a running engine saw: `Statistics.from_observations(engine.observe())`.
 
+        They are those of sources, and of windows of which these do not tell: where something is computed of
+        rows before they reach a time window with an end, as by a join. All other windows follow from their
+        sources, wherever filters and projections stand.
+
         >>> import midstream as ms
         >>> engine = ms.Engine(ms.stream("s", x="integer").window(60).plan())
         >>> engine.push("s", [(t, t + 1, (t % 2,)) for t in range(0, 100, 5)])
         >>> (s,) = Statistics.from_observations(engine.observe()).streams.values()
         >>> s.d, s.l, s.g, dict(s.sample.distribution("x"))
-        (5.0, 60.0, 5, {0: 0.5, 1: 0.5})
+        (5.0, 1.0, 5, {0: 0.5, 1: 0.5})
         """
         latest = max((_now(seen) for seen in observations.values()), default=BEGINNING)
-        return cls(
-            {node: stream_statistics(node.schema, seen, latest) for node, seen in observations.items()}
-        )
+        known = {node: stream_statistics(node.schema, seen, latest) for node, seen in observations.items()}
+        of_inputs = {node: each for node, each in known.items() if not follows_from_sources(node, known)}
+        return cls(of_inputs, rare_shares(known))
 
     def knows(self, node: Node) -> bool:
         """Whether there are statistics of a node's output."""
@@ -226,6 +234,41 @@ def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
     return float(latest - first) / len(recent) if latest > first else 1 / len(recent)
 
 
+def follows_from_sources(window: Node, known: Container[Node]) -> bool:
+    """Whether all that a window gives follows from known sources: it is a time window with an end, and below
+    it are operators that say the same of a row whatever others there are."""
+    if not isinstance(window.operator, TimeWindow) or window.operator.size is None:
+        return False
+    return all(
+        node in known if isinstance(node.operator, Source) else isinstance(node.operator, RowByRow | Union)
+        for child in window.inputs
+        for node in child.walk()
+    )
+
+
+def rare_shares(known: Mapping[Node, StreamStatistics]) -> dict[Expression, float]:
+    """The shares of rows that pass filters right above sources, by the rates of the windows further up, where
+    samples of the sources have too few such rows to tell."""
+    found: dict[Expression, dict[Node, float]] = {}
+    for window, seen in known.items():
+        if math.isinf(seen.d) or not follows_from_sources(window, known):
+            continue
+        below, *others = window.inputs[0].walk()
+        if sum(isinstance(node.operator, Filter | Union) for node in others) != 1:
+            continue  # by the rate alone, nobody can tell one condition from the other
+        operator, source = others[0].operator, known[below]
+        if isinstance(operator, Filter) and _has_few(source.sample, operator.condition):
+            found.setdefault(operator.condition, {})[below] = min(1.0, source.d / seen.d)
+    # A condition over two streams may be of different columns that have the same name.
+    return {condition: share for condition, of in found.items() if len(of) == 1 for share in of.values()}
+
+
+def _has_few(sample: Sample | None, condition: Expression) -> bool:
+    """Whether too few rows of a sample satisfy one condition to tell how many do."""
+    is_one = len(conjuncts(condition)) == 1
+    return is_one and sample is not None and len(sample.where(condition).rows) < FEW_ROWS
+
+
 def _is_even(recent: Sequence[Element]) -> bool:
     """Whether distances and lengths are all the same."""
     if len(recent) < MANY_TIMESTAMPS:
@@ -235,5 +278,7 @@ def _is_even(recent: Sequence[Element]) -> bool:
 
 
 def _granule(recent: Sequence[Element]) -> int:
-    times = {time for start, end, _ in recent for time in (start, end) if isinstance(time, int)}
+    """The unit of which timestamps are multiples; the ends of chronons tell nothing."""
+    shown = (element[:1] if element[1] == element[0] + 1 else element[:2] for element in recent)
+    times = {time for bounds in shown for time in bounds if isinstance(time, int)}
     return math.gcd(*times) if len(times) >= MANY_TIMESTAMPS else 1

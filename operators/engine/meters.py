@@ -1,4 +1,5 @@
-"""What is remembered of the windows of queries: for the statistics of the cost model, and for split times."""
+"""What is remembered of the windows of queries, and of sources of which these do not tell: for the statistics
+of the cost model, and for split times."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from midstream.operators.engine.base import Base
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.planner import form
 from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.sharing import as_they_came, shown_by
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_ordered_ends
+from midstream.plans.algebra.properties import has_ordered_ends, logical_node
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 RECENT = 4096
@@ -41,6 +43,11 @@ class Meter:
             return self._see_and_keep
         return self.recent.extend if self._has_ordered_ends else self._see
 
+    def resume(self, recent: Iterable[Element], max_end: Time) -> None:
+        """Begin late: some elements were there already, of which the last are known."""
+        self.recent.extend(recent)
+        self._max_end, self._has_ordered_ends = max_end, False
+
     def expect_any_order(self) -> None:
         """Ends may decrease from now on, as those of a window that is made smaller."""
         self._max_end = self.max_end
@@ -64,9 +71,10 @@ class Meter:
 
 
 class Meters(Mapping[Node, Meter]):
-    """One meter at each window, as long as a query has it; with a log, as long as one of these wants one.
+    """One meter at each window, as long as a query has it; with a log, as long as one of these wants one. And
+    one at each source below, where windows show something else than its elements.
 
-    Cost     O(windows of the query) to use and to release.
+    Cost     O(windows and sources of the query) to use and to release.
     """
 
     def __init__(self, base: Base) -> None:
@@ -78,29 +86,48 @@ class Meters(Mapping[Node, Meter]):
         self._windows: dict[str, list[Node]] = {}
         """By query."""
 
-    def use(self, query: RunningQuery, windows: Iterable[Node], max_end: Callable[[Node], Time]) -> None:
-        """A query has some windows, and no others, and may want a log of them. `max_end` tells
-        how long what a window gave so far may be valid."""
+    def use(
+        self,
+        query: RunningQuery,
+        windows: Iterable[Node],
+        sources: Mapping[Node, Time],
+        max_end: Callable[[Node], Time],
+    ) -> None:
+        """A query has some windows, and no others, and may want a log of them. Its sources are given with the
+        largest end so far; `max_end` tells how long what a window gave so far may be valid."""
         windows, before = list(windows), self._windows.get(query.name, [])
         logs = {
             node: Log(max_end(node))
             for node in windows
             if query.is_logged and form(node) == "intervals" and not self._logging.get(node)
         }
-        self._windows[query.name] = windows
-        for node in windows:
+        self._windows[query.name] = metered = list(dict.fromkeys([*windows, *sources]))
+        for node in metered:
             if node not in self._meters:
-                self._meters[node] = Meter(has_ordered_ends(node))
+                self._meters[node] = self._begun(node, sources.get(node, BEGINNING))
                 self._users[node], self._logging[node] = set(), set()
             self._users[node].add(query.name)
-            if query.is_logged:
+            if query.is_logged and node in windows:
                 self._logging[node].add(query.name)
             if node in logs:
                 self._keep(node, logs[node])
             self._base.tap(node, self._meters[node])
         for node in before:
-            if node not in windows:
+            if node not in metered:
                 self._release(node, query.name)
+
+    def of(self, query: RunningQuery) -> list[Node]:
+        """The nodes with a meter that a query has."""
+        return self._windows.get(query.name, [])
+
+    def _begun(self, node: Node, max_end: Time) -> Meter:
+        """A new meter; that of a source that spoke already knows what a window right above it has shown."""
+        meter = Meter(has_ordered_ends(node))
+        if max_end != BEGINNING:
+            above = (window for window in self._meters if shown_by(logical_node(window)) == node)
+            shown = next((self._meters[window].recent for window in above), ())
+            meter.resume(as_they_came(shown), max_end)
+        return meter
 
     def release(self, query: RunningQuery) -> None:
         """A query goes."""

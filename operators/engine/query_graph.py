@@ -26,7 +26,13 @@ from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.operators.engine.queries import RunningQuery, carried_out, lowest, missed_until
 from midstream.operators.engine.relations import Relations, check_relations
-from midstream.operators.engine.sharing import below_windows, read_late, shareable, with_own_operators
+from midstream.operators.engine.sharing import (
+    below_windows,
+    read_late,
+    shareable,
+    unseen_sources,
+    with_own_operators,
+)
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
@@ -98,7 +104,7 @@ class QueryGraph:
             self.inlets.pop(stream, None)
         self.queries[name] = query
         try:
-            self.meters.use(query, lowest(query.physical), self.max_end)
+            self._meter(query)
         except Exception:
             self._drop(query)
             raise
@@ -197,7 +203,7 @@ class QueryGraph:
                 chosen.logs[output] = Log(complete_from)
                 sinks.append(chosen.logs[output].see)
                 self.base.subscribed(chosen.physical.outputs[output])
-            self.meters.use(chosen, windows, self.max_end)
+            self._meter(chosen)
         logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
@@ -227,12 +233,24 @@ class QueryGraph:
             query.plan, physical = plans[query.name]
             query.physical = self.base.known(physical)
             self.base.run(query, query.physical, before, adopted)
-            self.meters.use(query, lowest(query.physical), self.max_end)
+            self._meter(query)
             self.guests.unblock(before, self.base)
             self.guests.listen(query.physical, running)
         self._gauges.place()
         for query in changing:
             query.made = self._made(query)
+
+    def _meter(self, query: RunningQuery) -> None:
+        """Meter what a query has now. A source that was metered stays so: what is known of it is not lost."""
+        windows = lowest(query.physical)
+        sources = unseen_sources(query.physical, windows)
+        sources += [node for node in self.meters.of(query) if node in query.physical.nodes]
+        ends = {
+            node: self.entrances.max_end(node.operator)
+            for node in sources
+            if isinstance(node.operator, Source) and node not in windows
+        }
+        self.meters.use(query, windows, ends, self.max_end)
 
     def exchange(
         self,
@@ -353,7 +371,8 @@ class QueryGraph:
         return inputs + [log for query in self.queries.values() for log in query.logs.values()]
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows, and what its relations hold, by their logical nodes."""
+        """What was seen of each of a query's windows and sources, and what its relations hold, by their
+        logical nodes."""
         chosen = self.query(query)
         windows = carried_out(chosen.physical)
         for node in windows.values():
@@ -367,24 +386,25 @@ class QueryGraph:
             if isinstance(node.operator, Relation)
             for rows in (self.relations[node.operator.relation],)
         }
-        return relations | {
+        sources = {n: n for n in self.meters.of(chosen) if isinstance(n.operator, Source)}
+        metered = {
             node: Observation(
                 self.base.made(physical),
                 self.base.progress_of(physical),
                 self.meters[physical].max_end,
                 tuple(self.meters[physical].recent),
             )
-            for node, physical in windows.items()
+            for node, physical in {**windows, **sources}.items()
         }
+        return relations | below_windows(metered) | metered
 
     def observe_all(self) -> dict[Node, Observation]:
-        """What was seen of the windows of all queries that have statistics, and of the streams below those
-        that show each element as it came."""
+        """What was seen of the windows and sources of all queries that have statistics."""
         seen: dict[Node, Observation] = {}
         for name, query in self.queries.items():
             if all(form(node) == "intervals" for node in lowest(query.physical)):
                 seen |= self.observe(name)
-        return below_windows(seen) | seen
+        return seen
 
     def shareable(self) -> dict[str, Plan]:
         """By the names of queries, what a further query can share of each."""

@@ -3,7 +3,7 @@ too much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from midstream.operators.engine.base import Base
@@ -18,7 +18,7 @@ from midstream.plans.algebra.properties import (
     reads_stream,
 )
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import BEGINNING
+from midstream.plans.values.streams import BEGINNING, Element
 
 
 def read_late(physical: Plan, base: Base) -> list[Node]:
@@ -76,10 +76,27 @@ def below_windows(seen: Mapping[Node, Observation]) -> dict[Node, Observation]:
     them can be priced."""
     found: dict[Node, Observation] = {}
     for node, window in seen.items():
-        if isinstance(node.operator, TimeWindow) and node.operator.slide == 1:
-            (stream,) = node.inputs
-            if isinstance(stream.operator, Source) and is_chronon_stream(stream):
-                recent = tuple((start, start + 1, row) for start, _, row in window.recent)
-                latest = recent[-1][1] if recent else BEGINNING
-                found[stream] = replace(window, max_end=latest, recent=recent)
+        if (stream := shown_by(node)) is not None:
+            recent = tuple(as_they_came(window.recent))
+            latest = recent[-1][1] if recent else BEGINNING
+            found[stream] = replace(window, max_end=latest, recent=recent)
     return found
+
+
+def shown_by(window: Node) -> Node | None:
+    """The source each element of which a logical window shows as it came, but for its end."""
+    if not isinstance(window.operator, TimeWindow) or window.operator.slide != 1:
+        return None
+    (stream,) = window.inputs
+    return stream if isinstance(stream.operator, Source) and is_chronon_stream(stream) else None
+
+
+def as_they_came(shown: Iterable[Element]) -> Iterator[Element]:
+    """The chronons that a window shows."""
+    return ((start, start + 1, row) for start, _, row in shown)
+
+
+def unseen_sources(physical: Plan, windows: Iterable[Node]) -> list[Node]:
+    """The sources of a running plan of which its windows do not tell."""
+    told = {*windows, *map(shown_by, map(logical_node, windows))}
+    return [node for node in physical.nodes if isinstance(node.operator, Source) and node not in told]

@@ -16,6 +16,7 @@ from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, t
 from midstream.optimizer.cost.gamma import gamma_tail
 from midstream.optimizer.cost.selectivity import DEFAULT_EQUALITY
 from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.algebra.properties import is_chronon_stream
 
 UNKNOWN_GROUPS = 1 / DEFAULT_EQUALITY
 """How many groups a window has of which nothing is known: as many as equal shares of the rows that an
@@ -27,8 +28,15 @@ def time_window_content(costing: Costing) -> Content:
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, TimeWindow)
     size = math.inf if operator.size is None else float(operator.size)
-    # Rows come and go where the window advances.
-    return Content(times(s.valid, size), s.facts, max(s.g, operator.slide))
+    return Content(times(s.valid, size), s.facts, _granule(costing, operator))
+
+
+def _granule(costing: Costing, operator: TimeWindow) -> int:
+    """Rows come and go where the window advances; chronons go when they are as old as it is long."""
+    g = max(costing.inputs[0].g, operator.slide)
+    if operator.slide != 1 or operator.size is None or not is_chronon_stream(costing.node.inputs[0]):
+        return g
+    return math.gcd(g, operator.size)
 
 
 def time_window_cut(costing: Costing, content: Content) -> Cut:

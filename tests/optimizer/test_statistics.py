@@ -10,7 +10,7 @@ import pytest
 from midstream.engine import Engine
 from midstream.operators.engine.meters import RECENT
 from midstream.operators.engine.run import interleave
-from midstream.optimizer import Sample, Statistics, StreamStatistics
+from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import MANY_TIMESTAMPS, stream_statistics
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
@@ -28,8 +28,9 @@ def engine() -> Engine:
     return Engine(S.join(T, on=[("x", "y")]).plan())
 
 
-def observed(running: Engine, query: Stream) -> StreamStatistics:
-    return Statistics.from_observations(running.observe()).stream(query.node)
+def observed(running: Engine, window: Stream) -> StreamStatistics:
+    """Statistics of the source below a window."""
+    return Statistics.from_observations(running.observe()).stream(window.node.inputs[0])
 
 
 def seen(
@@ -46,8 +47,10 @@ def test_a_steady_stream() -> None:
     running = engine()
     running.push("s", chronons((t, (t % 2,)) for t in range(0, 200, 5)))
     s = observed(running, S)
-    assert (s.d, s.l, s.g, s.rate) == (5.0, 60.0, 5, 0.2)
+    assert (s.d, s.l, s.g, s.rate) == (5.0, 1.0, 5, 0.2)
     assert s.sample == Sample(S.schema, [(t % 2,) for t in range(0, 200, 5)])
+    window = CostModel(running.statistics()).estimate(S.node)
+    assert (window.d, window.l, window.g, window.rate) == (5.0, 60.0, 5, 0.2)
 
 
 def test_a_poisson_stream() -> None:
@@ -208,6 +211,7 @@ def test_both_sides_of_a_self_join_are_inputs_of_their_own() -> None:
     running = Engine(slow.join(fast, on=[("l.item", "r.item")]).plan())
     for name, batch in interleave({"bids": chronons((t, (t % 3,)) for t in range(0, 300, 10))}):
         running.push(name, batch)
-    known = Statistics.from_observations(running.observe())
-    assert sorted(one.l for one in known.streams.values()) == [5.0, 100.0]
-    assert {one.d for one in known.streams.values()} == {10.0}
+    model = CostModel(running.statistics())
+    windows = [model.estimate(window.node.inputs[0]) for window in (slow, fast)]
+    assert [window.l for window in windows] == [100.0, 5.0]
+    assert {window.d for window in windows} == {10.0}

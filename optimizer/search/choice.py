@@ -175,6 +175,7 @@ class Search:
             value=objective.of_operator if objective.is_additive and objective != PROCESSING else None,
         )
         self._is_complete = objective.is_additive or is_small
+        """Whether nothing was left out so far; of more plans than can be compared as wholes, some will be."""
         self._work = self._steps(rules)
         self._choice: Choice | None = None
         self.is_done = False
@@ -264,11 +265,9 @@ class Search:
             for _ in self._exploration.round():
                 if not self._clock.may_explore:
                     self._is_complete = False
-                    break
+                    return
                 self._clock.apply_rule()
                 yield
-            if not self._is_complete:
-                break
 
     def _compare_plans(self) -> Iterator[None]:
         """Price whole plans; pauses after each."""

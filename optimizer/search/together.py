@@ -136,7 +136,7 @@ class SearchTogether(Search):
             while not search.advance():
                 yield
         yield from self._explore()
-        while self._is_complete and self._lead_to_others():
+        while self._clock.may_explore and self._lead_to_others():
             yield from self._explore()
         self._together.begin(self._start.values())
         for _ in self._together.compare(self._start.values()):

@@ -37,7 +37,7 @@ from midstream.optimizer.rules.linking import linked
 from midstream.optimizer.search.budget import STEPS, Milliseconds, Steps
 from midstream.optimizer.search.choice import Search
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.certificate import at
 from midstream.plans.expressions.expressions import equality
@@ -303,6 +303,20 @@ def test_the_choice_is_the_best_by_its_objective(objective: Objective) -> None:
         assert choice.objective == objective
         assert choice.is_complete
         assert list(choice.plans)[-1:] in ([choice.plan], [])
+
+
+@pytest.mark.parametrize("objective", [MEMORY, LATENCY], ids=str)
+def test_rules_are_applied_until_nothing_new_comes_out_however_many_inputs_meet(objective: Objective) -> None:
+    """Orders of six joined inputs are not all compared as whole plans; other rules are tried all the same."""
+    inputs = [integers(name, f"{name}k") for name in "abcdef"]
+    query = inputs[0]
+    for one in inputs[1:]:
+        query = query.join(one, on=[("ak", one.schema.names[0])])
+    known = {one.node: StreamStatistics(d=5.0, l=100.0) for one in inputs}
+    rare = Statistics(known, {col("ak") == 1: 0.01})
+    choice = optimize(query.distinct().filter(col("ak") == 1), rare, objective=objective)
+    (kept,) = (node for node in choice.plan.nodes if isinstance(node.operator, Filter))
+    assert kept.inputs == (inputs[0].node,)
 
 
 def test_whole_plans_are_compared_within_the_budget() -> None:

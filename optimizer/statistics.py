@@ -259,8 +259,14 @@ def rare_shares(known: Mapping[Node, StreamStatistics]) -> dict[Expression, floa
         operator, source = others[0].operator, known[below]
         if isinstance(operator, Filter) and _has_few(source.sample, operator.condition):
             found.setdefault(operator.condition, {})[below] = min(1.0, source.d / seen.d)
-    # A condition over two streams may be of different columns that have the same name.
-    return {condition: share for condition, of in found.items() if len(of) == 1 for share in of.values()}
+    # Where several streams have the columns, the condition may be asked of another one further up.
+    columns = [node.schema.names for node in known if isinstance(node.operator, Source)]
+    return {
+        condition: share
+        for condition, of in found.items()
+        if sum(condition.columns().issubset(names) for names in columns) == 1
+        for share in of.values()
+    }
 
 
 def _has_few(sample: Sample | None, condition: Expression) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Node
@@ -53,7 +53,7 @@ class Stop:
     """Those that reach it."""
     operator: Operator | None = None
     """None where the node is an input or a relation: what it gives comes from outside."""
-    users: dict[str, None] = field(default_factory=dict)
+    users: dict[Any, None] = field(default_factory=dict)
     """The queries that have it."""
     readers: dict[Node, int] = field(default_factory=dict)
     """The nodes that read it, each with the number of its ports that do."""

@@ -84,7 +84,7 @@ class Base:
         self._enter(fresh, operators)
         for node in plan.nodes:
             stop = self._stops[node]
-            stop.users[query.name] = None
+            stop.users[query] = None
             if not _is_leaf(node) and stop.operator is not operators[node]:
                 stop.operator = self._operators[node] = operators[node]
                 self._change(stop)
@@ -138,7 +138,7 @@ class Base:
             if node in staying:
                 continue
             stop = self._stops[node]
-            del stop.users[query.name]
+            del stop.users[query]
             if not stop.users:
                 self._forget(stop)
 
@@ -197,8 +197,8 @@ class Base:
         """The plans of all queries as one. Cost: O(all nodes)."""
         return Plan({str(stop.number): stop.node for stop in self._stops.values() if stop.sinks})
 
-    def users(self, node: Node) -> Mapping[str, None]:
-        """The names of the queries that have a node."""
+    def users(self, node: Node) -> Mapping[RunningQuery, None]:
+        """The queries that have a node."""
         stop = self._stops.get(node)
         return {} if stop is None else stop.users
 

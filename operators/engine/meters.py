@@ -80,10 +80,10 @@ class Meters(Mapping[Node, Meter]):
     def __init__(self, base: Base) -> None:
         self._base = base
         self._meters: dict[Node, Meter] = {}
-        self._users: dict[Node, set[str]] = {}
-        self._logging: dict[Node, set[str]] = {}
+        self._users: dict[Node, set[RunningQuery]] = {}
+        self._logging: dict[Node, set[RunningQuery]] = {}
         """By window, the queries that want a log of it."""
-        self._windows: dict[str, list[Node]] = {}
+        self._windows: dict[RunningQuery, list[Node]] = {}
         """By query."""
 
     def use(
@@ -95,30 +95,30 @@ class Meters(Mapping[Node, Meter]):
     ) -> None:
         """A query has some windows, and no others, and may want a log of them. Its sources are given with the
         largest end so far; `max_end` tells how long what a window gave so far may be valid."""
-        windows, before = list(windows), self._windows.get(query.name, [])
+        windows, before = list(windows), self._windows.get(query, [])
         logs = {
             node: Log(max_end(node))
             for node in windows
             if query.is_logged and form(node) == "intervals" and not self._logging.get(node)
         }
-        self._windows[query.name] = metered = list(dict.fromkeys([*windows, *sources]))
+        self._windows[query] = metered = list(dict.fromkeys([*windows, *sources]))
         for node in metered:
             if node not in self._meters:
                 self._meters[node] = self._begun(node, sources.get(node, BEGINNING))
                 self._users[node], self._logging[node] = set(), set()
-            self._users[node].add(query.name)
+            self._users[node].add(query)
             if query.is_logged and node in windows:
-                self._logging[node].add(query.name)
+                self._logging[node].add(query)
             if node in logs:
                 self._keep(node, logs[node])
             self._base.tap(node, self._meters[node])
         for node in before:
             if node not in metered:
-                self._release(node, query.name)
+                self._release(node, query)
 
     def of(self, query: RunningQuery) -> list[Node]:
         """The nodes with a meter that a query has."""
-        return self._windows.get(query.name, [])
+        return self._windows.get(query, [])
 
     def _begun(self, node: Node, max_end: Time) -> Meter:
         """A new meter; that of a source that spoke already knows what a window right above it has shown."""
@@ -131,22 +131,22 @@ class Meters(Mapping[Node, Meter]):
 
     def release(self, query: RunningQuery) -> None:
         """A query goes."""
-        for node in self._windows.pop(query.name, []):
-            self._release(node, query.name)
+        for node in self._windows.pop(query, []):
+            self._release(node, query)
 
     def move(self, moved: Mapping[Node, Node]) -> None:
         """Windows run under other nodes, and their ends may decrease from now on, as those of a window that
         is made smaller."""
         changed = {old: new for old, new in moved.items() if new != old and old in self._meters}
-        for name in {name for old in changed for name in self._users[old]}:
-            self._windows[name] = [changed.get(node, node) for node in self._windows[name]]
+        for query in {query for old in changed for query in self._users[old]}:
+            self._windows[query] = [changed.get(node, node) for node in self._windows[query]]
         self._meters |= {new: self._meters.pop(old) for old, new in changed.items()}
         for queries in (self._users, self._logging):
             queries |= {new: queries.pop(old) for old, new in changed.items()}
         for new in changed.values():
             self._meters[new].expect_any_order()
 
-    def _release(self, node: Node, query: str) -> None:
+    def _release(self, node: Node, query: RunningQuery) -> None:
         self._users[node].discard(query)
         self._logging[node].discard(query)
         if not self._users[node]:

@@ -280,7 +280,7 @@ class QueryGraph:
 
     def query_of(self, guest: Node) -> RunningQuery | None:
         """The query that has a guest, as far as the guest is still there."""
-        return next((self.queries[name] for name in self.base.users(guest)), None)
+        return next(iter(self.base.users(guest)), None)
 
     def _adopt(self, guest: Node, query: RunningQuery) -> None:
         """Let the operators of a Box that has become a plan run with all others, where they do not run
@@ -439,7 +439,7 @@ class _Shared(Set[Node]):
 
     def __contains__(self, node: object) -> bool:
         users = self._base.users(node) if isinstance(node, Node) else {}
-        return len(users) > (self._query.name in users)
+        return len(users) > (self._query in users)
 
     def __iter__(self) -> Iterator[Node]:
         return (node for node in self._base.plan.nodes if node in self)

@@ -57,6 +57,23 @@ def test_before_the_instant_the_old_plan_answers_and_from_it_on_the_new_one(
     assert engine.query().plan == new.plan()
 
 
+@given(st.lists(st.sampled_from(QUERIES), min_size=2, max_size=4), st.data())
+def test_what_took_a_place_can_be_replaced_again_and_removed(
+    plans: list[ms.Stream], data: st.DataObject
+) -> None:
+    engine = ms.Engine(plans[0])
+    engine.add(JOINED, name="other")
+    for i, new in enumerate(plans[1:], 1):
+        replacement = engine.replace(new, query="query")
+        for stream in ("s", "t"):
+            engine.advance(stream, 100 * i)
+        assert replacement.is_done
+    for name in data.draw(st.permutations(list(engine.queries))):
+        engine.remove(name)
+        assert name not in engine.queries
+    assert not engine.queries
+
+
 def test_the_new_query_has_the_name_and_the_place_of_the_old_one() -> None:
     results: list[Element] = []
     engine = ms.Engine(QUERIES[0], results.extend)

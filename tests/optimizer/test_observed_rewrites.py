@@ -104,3 +104,13 @@ def test_a_rewritten_plan_costs_what_its_run_tells(name: str) -> None:
         assert estimate.l == pytest.approx(measured[node].l, rel=nearly), node.operator
     before, after = (price(plan, statistics).operators[plan.node] for plan in (running, rewritten))
     assert (after.rate, after.valid) == pytest.approx((before.rate, before.valid), rel=0.02)
+
+
+def test_a_share_of_one_stream_is_not_that_of_another() -> None:
+    """Column x of U is filtered too, above the window, and there half of the rows are not rare."""
+    often = U.window(500).filter(RARE)
+    query = joined(S.filter(RARE).window(500)).select("y").join(often.select(v=ms.col("y")), on=[("y", "v")])
+    halved = chronons((start, (7 if i % 2 else 8, 1)) for i, start in enumerate(range(0, 60_000, 30)))
+    streams = {**SELDOM, "u": list(halved)}
+    statistics = run(query, streams)[0].statistics()
+    assert price(often, statistics).operators[often.node].rate == pytest.approx(1 / 60, rel=0.05)

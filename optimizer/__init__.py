@@ -13,6 +13,7 @@ from midstream.optimizer.cost.objective import (
     om,
 )
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.search.alternatives import alternatives
 from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.enumeration import enumerate_plans
@@ -42,6 +43,7 @@ __all__ = [
     "StreamStatistics",
     "Terms",
     "UnitCosts",
+    "alternatives",
     "enumerate_plans",
     "equivalent",
     "om",

@@ -45,6 +45,8 @@ RULE = 10
 """How many steps it takes to apply a rule."""
 PLAN = 20
 """How many steps it takes to make and price a whole plan."""
+COMBINATION = 5
+"""How many steps it takes to combine plans of an operator's inputs, and to price what comes out."""
 STEPS = 30_000
 """How many steps a search takes at most unless the caller says otherwise."""
 QUICK_STEPS = 10_000
@@ -90,6 +92,11 @@ class Clock:
     def plans(self) -> int:
         """How many whole plans are priced."""
         return int(min(self._steps, STEPS)) // PLAN
+
+    @property
+    def combinations(self) -> float:
+        """How often plans of inputs are combined where the several cheapest are looked for."""
+        return self._steps / COMBINATION
 
     @property
     def may_explore(self) -> bool:

@@ -143,6 +143,7 @@ RIGHT: dict[str, Call] = {
     "Milliseconds": of(ms.Milliseconds, 5.0),
     "price": of(ms.price, PLAN, STATISTICS),
     "enumerate_plans": of(ms.enumerate_plans, PLAN),
+    "alternatives": of(ms.alternatives, PLAN, STATISTICS, 2),
     "dumps": of(ms.dumps, PLAN),
     "loads": of(ms.loads, ms.dumps(PLAN)),
     "Shape": of(ms.Shape, Distinct, ms.Shape(Distinct)),

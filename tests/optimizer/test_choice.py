@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+from drawn_statistics import statistics_for
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from midstream.optimizer import (
     OUTPUT_RATE,
     CostModel,
     Objective,
-    Sample,
     Statistics,
     StreamStatistics,
     enumerate_plans,
@@ -77,18 +77,6 @@ def test_the_good_order_stays() -> None:
     assert choice.plan == GOOD
     assert choice.cost == choice.given_cost
     assert choice.is_complete
-
-
-@st.composite
-def statistics_for(draw: st.DrawFn, plan: Plan) -> Statistics:
-    streams = {}
-    for node in plan.nodes:
-        if not node.operator.is_snapshot_reducible:  # type: ignore[union-attr]
-            row = st.tuples(*[st.integers(0, 3)] * len(node.schema))
-            rows = draw(st.lists(row, max_size=8))
-            d, length = draw(st.floats(0.1, 50)), draw(st.floats(0.1, 500))
-            streams[node] = StreamStatistics(d, length, sample=Sample(node.schema, rows))
-    return Statistics(streams)
 
 
 @settings(max_examples=max(10, settings().max_examples // 2))

@@ -1,0 +1,218 @@
+"""The several cheapest plans that stand in a memo, by dynamic programming over its groups."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import insort
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from midstream.optimizer.cost import CostModel
+from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.objective import Objective
+from midstream.optimizer.search.memo import Group, Memo
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node, Operator
+from midstream.plans.values.errors import StatisticsError
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A plan of a group.
+
+    cost      what its operators take, each once
+    parts     the plan of each group that is in it
+    sides     a number that it shares with plans which differ only in which input of a join is which
+    """
+
+    node: Node
+    cost: float
+    parts: Mapping[Group, Node]
+    sides: int
+
+
+class Sides:
+    """Numbers for plans: the same for those that differ only in which input of a join is which."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Node, int] = {}
+        self._known: dict[tuple[Operator, tuple[int, ...]], int] = {}
+
+    def of(self, node: Node) -> int:
+        """The number of a plan. Cost: O(1) where those of its inputs are known."""
+        if node not in self._numbers:
+            inputs = tuple(map(self.of, node.inputs))
+            if isinstance(node.operator, Join):
+                inputs = tuple(sorted(inputs))
+            self._numbers[node] = self._known.setdefault((node.operator, inputs), len(self._known))
+        return self._numbers[node]
+
+
+class SeveralCheapest:
+    """Finds the plans of a group that cost least: so many, the cheapest first.
+
+    What is above a plan sees of it how its output is cut, and how late it comes. So of each group's plans
+    those are kept that are the cheapest of a kind: among plans whose outputs are alike in this. A plan has
+    one subplan for each group that is in it, and operators that it has in several places are paid once; of
+    plans that differ only in which input of a join is which there is one.
+
+    Its operators are compared by `objective`, which is additive. Plans of inputs are combined at most so
+    often.
+    """
+
+    def __init__(
+        self, memo: Memo, model: CostModel, number: int, objective: Objective, combinations: float
+    ) -> None:
+        self._memo = memo
+        self._model = model
+        self._number = number
+        self._objective = objective
+        self._left = combinations
+        self._kinds: dict[Group, dict[Hashable, list[Ranked]]] = {}
+        self._costs: dict[Group, dict[int, float]] = {}
+        self._sides = Sides()
+        self._has_dropped = self._is_irregular = self._is_over = False
+        self.priced = 0
+        """How many subplans were priced."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no cheaper plan stands in the memo. Nobody can tell where the cheapest plans of inputs
+        exclude each other, or share what they cost, and others were dropped for them."""
+        return not self._is_over and not (self._has_dropped and self._is_irregular)
+
+    def of(self, node: Node) -> list[Ranked]:
+        """The cheapest plans of a subplan's group."""
+        kinds = self._kinds.get(self._memo.group(node), {})
+        return heapq.nsmallest(
+            self._number, (one for plans in kinds.values() for one in plans), key=lambda one: one.cost
+        )
+
+    def compare(self, root: Node) -> Iterator[None]:
+        """Price what stands in the memo until no group gets a further plan; pauses after each expression."""
+        ways = self._ways(root)
+        readers: dict[Group, list[int]] = {}
+        for number, (_, expression) in enumerate(ways):
+            for child in expression.inputs:
+                readers.setdefault(self._memo.group(child), []).append(number)
+        # Inputs come first, so that most ways are looked at once.
+        waiting = set(range(len(ways)))
+        while waiting and self._left > 0:
+            number = min(waiting)
+            waiting.remove(number)
+            group, expression = ways[number]
+            if self._look_at(group, expression):
+                waiting.update(readers.get(group, ()))
+            yield
+        self._is_over = bool(waiting)
+
+    def _ways(self, root: Node) -> list[tuple[Group, Node]]:
+        """The expressions of all groups below, inputs first as far as they are not above themselves."""
+        found: list[tuple[Group, Node]] = []
+        seen: set[Group] = set()
+
+        def visit(group: Group) -> None:
+            if group in seen:
+                return
+            seen.add(group)
+            for expression in group.expressions:
+                for child in expression.inputs:
+                    visit(self._memo.group(child))
+            found.extend((group, expression) for expression in group.expressions)
+
+        visit(self._memo.group(root))
+        return found
+
+    def _look_at(self, group: Group, expression: Node) -> bool:
+        """Combine an operator with plans of its inputs; gives whether the group has got a further plan."""
+        if not self._model.is_priced(expression):
+            return self._keep(group, expression, {})
+        has_changed = False
+        of_inputs = [self._kinds.get(self._memo.group(child), {}).values() for child in expression.inputs]
+        for kinds in list(product(*of_inputs)):
+            combined = 0
+            for plans in combinations_by_cost([list(one) for one in kinds]):
+                self._left -= 1
+                parts = self._united(group, plans)
+                if parts is not None:
+                    node = expression.with_inputs(tuple(one.node for one in plans))
+                    has_changed |= self._keep(group, node, parts)
+                    combined += 1
+                if combined == self._number or self._left <= 0:
+                    break
+        return has_changed
+
+    def _united(self, group: Group, plans: Sequence[Ranked]) -> dict[Group, Node] | None:
+        """The parts of several plans below a group; None where they have different ones for a group."""
+        united: dict[Group, Node] = {}
+        for plan in plans:
+            for below, part in plan.parts.items():
+                if below is group or united.setdefault(below, part) != part:
+                    self._is_irregular = True
+                    return None
+        if len(united) < sum(len(plan.parts) for plan in plans):
+            self._is_irregular |= any(self._is_paid_twice(part, plans) for part in united.items())
+        return united
+
+    def _is_paid_twice(self, part: tuple[Group, Node], plans: Sequence[Ranked]) -> bool:
+        below, node = part
+        return self._model.is_priced(node) and sum(below in plan.parts for plan in plans) > 1
+
+    def _keep(self, group: Group, node: Node, below: Mapping[Group, Node]) -> bool:
+        """Price a plan of a group; gives whether it is one to be kept."""
+        sides = self._sides.of(node)
+        try:
+            estimate = self._model.estimate(node)
+        except StatisticsError:
+            return False  # an input that the given plan does not have
+        parts = {**below, group: node}
+        operators = (self._model.estimate(one) for one in parts.values() if self._model.is_priced(one))
+        cost = math.fsum(map(self._objective.of_operator, operators))
+        costs = self._costs.setdefault(group, {})
+        if sides in costs and costs[sides] <= cost:
+            return False
+        self.priced += 1
+        costs[sides] = cost
+        return self._insert(group, Ranked(node, cost, parts, sides), self._kind(estimate))
+
+    def _insert(self, group: Group, new: Ranked, kind: Hashable) -> bool:
+        kinds = self._kinds.setdefault(group, {})
+        plans = kinds.setdefault(kind, [])
+        plans[:] = [one for one in plans if one.sides != new.sides]
+        insort(plans, new, key=lambda one: one.cost)
+        if len(plans) > self._number:
+            plans.pop()
+            self._has_dropped = True
+        return new in plans
+
+    def _kind(self, output: Estimate) -> Hashable:
+        """The same for outputs of which what is above sees the same."""
+        numbers = [output.rate, output.l, output.valid, output.always]
+        if self._objective.memory or self._objective.state:
+            numbers += [output.lag, output.delay]  # processing is the same however late elements come
+        return (*(f"{number:.9g}" for number in numbers), output.g, output.cut.even)
+
+
+def combinations_by_cost(plans: Sequence[Sequence[Ranked]]) -> Iterator[tuple[Ranked, ...]]:
+    """One of each, in all ways, those that cost least together first; each is in order of cost.
+
+    Cost     O(log) for each that is asked for.
+    """
+
+    def cost(numbers: tuple[int, ...]) -> float:
+        return math.fsum(of[i].cost for of, i in zip(plans, numbers, strict=True))
+
+    first = (0,) * len(plans)
+    if not all(plans):
+        return
+    waiting, seen = [(cost(first), first)], {first}
+    while waiting:
+        _, numbers = heapq.heappop(waiting)
+        yield tuple(of[i] for of, i in zip(plans, numbers, strict=True))
+        for place, number in enumerate(numbers):
+            after = (*numbers[:place], number + 1, *numbers[place + 1 :])
+            if number + 1 < len(plans[place]) and after not in seen:
+                seen.add(after)
+                heapq.heappush(waiting, (cost(after), after))

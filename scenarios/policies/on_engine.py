@@ -99,11 +99,12 @@ def run(case: Case, policy: Policy) -> Run:
         for arrival in together:
             engine.push(arrival[1], [(time, time + 1, arrival[2])])
             policy.observe(arrival)
-    total = count.total(under_way[3] if under_way else None)
     if under_way is not None:
+        count.total(under_way[3])
         moves.append(ended(None))
     engine.close()
-    return Run(start, total, tuple(moves), results)
+    # During a migration, what waits in the backlog reaches the new plan only now.
+    return Run(start, count.total(None), tuple(moves), results)
 
 
 class InnerJoins:

@@ -10,6 +10,7 @@ import midstream as ms
 from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.run import interleave
 from midstream.optimizer import price
+from midstream.optimizer.rules import RULES, WINDOWS
 from midstream.plans.algebra.properties import logical_node
 from midstream.plans.values.streams import Element, chronons
 
@@ -114,3 +115,30 @@ def test_a_share_of_one_stream_is_not_that_of_another() -> None:
     streams = {**SELDOM, "u": list(halved)}
     statistics = run(query, streams)[0].statistics()
     assert price(often, statistics).operators[often.node].rate == pytest.approx(1 / 60, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (S.window(500).filter(LOW), S.filter(LOW).window(500)),
+        (S.filter(LOW).window(500), S.window(500).filter(LOW)),
+    ],
+    ids=["filter moved below", "filter moved above"],
+)
+def test_what_was_measured_survives_a_migration(before: ms.Stream, after: ms.Stream) -> None:
+    """A window that has shown nothing yet is not taken for an empty one."""
+    engine, _ = run(before, STREAMS)
+    known = engine.statistics()
+    engine.migrate(after, "swap")
+    assert engine.statistics().streams == known.streams
+    engine.push("s", chronons([(60_000 + t, (t % 40, 0)) for t in range(0, 60_000, 10)]))
+    assert engine.statistics().stream(S.node).d == pytest.approx(10.0)
+
+
+def test_windows_of_a_running_query_move_where_that_costs_less() -> None:
+    """Fewer rows go through the window, as what was measured above it tells; so it pays to filter first."""
+    engine, _ = run(S.window(500).filter(LOW), STREAMS)
+    choice = engine.optimize(rules=(*RULES, *WINDOWS))
+    assert choice.plan == S.filter(LOW).window(500).plan()
+    engine.migrate(choice, "swap")
+    assert not engine.optimize(rules=(*RULES, *WINDOWS)).is_better

@@ -40,7 +40,7 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
-from midstream.optimizer import Statistics, optimize
+from midstream.optimizer import optimize
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -267,7 +267,7 @@ def migrate_query(
         if summary.is_interrupted and trace is not None:
             trace.file.hold_back()
     unfinished = [output.file.note, "" if trace is None else trace.file.note]
-    notes = cut_off(inputs, catalog.unit)
+    notes = (*summary.notes, *cut_off(inputs, catalog.unit))
     return replace(summary, unfinished=tuple(filter(None, unfinished)), notes=notes)
 
 
@@ -336,6 +336,7 @@ class _Run:
         self._latest: Time = BEGINNING
         self._elements = 0
         self._is_interrupted = False
+        self._notes: list[str] = []
         self._new: Plan | None = None
         self._results_before = 0
         self._results: tuple[list[Element], list[Element]] = ([], [])
@@ -403,6 +404,7 @@ class _Run:
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=is_ordered(migrated) if is_compared else None,
             is_interrupted=self._is_interrupted,
+            notes=tuple(self._notes),
         )
 
     def _arrive(self, name: str, batch: Batch | None) -> None:
@@ -449,9 +451,11 @@ class _Run:
         running = engine.query().plan
         self._new = self._wish.to
         if self._new is None:
-            seen = Statistics.from_observations(engine.observe())
-            choice = optimize(running, seen, budget=QUICK_STEPS)
+            seen = engine.statistics()
+            choice = optimize(running, seen, budget=QUICK_STEPS, obstacle=engine.obstacle)
             self._new, self._proof = choice.plan, choice.proof
+            if choice.out_of_reach is not None:
+                self._notes.append(str(choice.out_of_reach))
         self._results_before = engine.counters()["results"]
         self.migration = engine.migrate(
             self._new, self._wish.strategy, proof=self._proof, unproved=self._wish.unproved

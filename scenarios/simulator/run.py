@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.optimizer import Statistics, optimize
+from midstream.optimizer import optimize
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -283,11 +283,7 @@ class _Run:
         self._record.intermediate.total()  # which takes note of the operators that will go
         cpu, wall = process_time(), perf_counter()
         try:
-            if step.to == OPTIMIZER:
-                seen = Statistics.from_observations(self._engine.observe())
-                plan = optimize(self._engine.query().plan, seen, budget=QUICK_STEPS).plan
-            else:
-                plan = self._plans[step.to]
+            plan = self._cheapest() if step.to == OPTIMIZER else self._plans[step.to]
             migration = self._variant.begin(self._engine, plan)
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
@@ -297,6 +293,14 @@ class _Run:
         self._record.give(time, self._results[known:])
         self._record.intermediate.total(migration)
         self._note_ended(time, taken)
+
+    def _cheapest(self) -> Plan:
+        """What the optimizer finds best of all that the running plan can be moved to."""
+        engine = self._engine
+        choice = optimize(
+            engine.query().plan, engine.statistics(), budget=QUICK_STEPS, obstacle=engine.obstacle
+        )
+        return choice.plan
 
     def _abort(self, move: Move, time: int, taken: int) -> None:
         known, cpu = len(self._results), process_time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.commands import migrating
 from midstream.commands.feeding import NamedBatch, arrivals
+from midstream.engine import Engine
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.operators import CountWindow, Dstream, Split
 from midstream.plans.algebra.plan import Node
@@ -482,6 +484,19 @@ def test_the_summary_shows_the_new_plan_and_why_in_short(folder: Path) -> None:
     assert plan.index("source c") < plan.index("source b") < plan.index("source a")
     told = summary(*RUN, "--at", 40, "--to", "new.sql", "--strategy", "auto")
     assert "swap refused: swap would lose" in told["reason"]
+
+
+def test_the_optimizer_leaves_out_what_no_strategy_can_move_to(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert summary(*RUN, "--at", 40, "--to", "auto")["changed"]
+    monkeypatch.setattr(
+        Engine, "obstacle", lambda self, plan: None if plan == self.plan else "there is no way"
+    )
+    told = summary(*RUN, "--at", 40, "--to", "auto")
+    assert not told["changed"]
+    (note,) = told["notes"]
+    assert re.fullmatch(r"a plan of \S+ µs per chronon is out of reach: there is no way", note)
 
 
 def test_the_names_of_strategies_are_in_the_help(folder: Path) -> None:

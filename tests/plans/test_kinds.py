@@ -53,6 +53,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {*WINDOWS, "Granularity", "Project", "Join", "Aggregate", "Split", "Coalesce"},
         "formulas read parameters",
     ),
+    "optimizer/statistics.py": (
+        {"Source", "TimeWindow", "Filter", "Union"},
+        "what was measured of windows is told of the sources below them",
+    ),
     "optimizer/search/*.py": ({"Join"}, "joins are put in order by a search of their own"),
     "optimizer/verification/declaring.py": ({"Source"}, "keys are declared of streams"),
     "optimizer/verification/subplans.py": (NAMES, "random subplans are made of them"),

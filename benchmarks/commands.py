@@ -281,6 +281,43 @@ def queries(
         raise typer.Exit(1)
 
 
+@app.command(epilog=examples("midstream bench policies --cases selectivity-flip,rate-burst --with-engine"))
+def policies(
+    cases: Annotated[
+        str | None, typer.Option(help="Which joins, by default all that are generated, and with --data all.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")
+    ] = None,
+    strategy: Annotated[str, typer.Option(help="How policies migrate: genmig or moving-states.")] = "genmig",
+    with_engine: Annotated[
+        bool, typer.Option("--with-engine", help="Run every policy with the engine too, and compare.")
+    ] = False,
+    seed: SEED = 1,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """What policies cost that choose among the orders of a join while it runs, migrations included, beside
+    each order alone and the cheapest way in hindsight.
+
+    Exit status: 0, or 1 if the engine counts something else than the replay, 2 for bad input.
+    """
+    from midstream.benchmarks.policies import PolicyRun, chosen_cases, chosen_strategy, judge, show_policies
+
+    names, how = chosen_cases(cases, data), chosen_strategy(strategy)
+    _check_files(output, None)
+    found = []
+    with progress_bar("cases") as advance, nothing_written():
+        for one in judge(names, data, how, seed, with_engine=with_engine):
+            found.append(one)
+            advance(len(found), len(names))
+    run = PolicyRun(seed, tuple(found))
+    if not _write(run.as_dict(), as_json, output):
+        show_policies(run, Console())
+    if not run.is_equal:
+        raise typer.Exit(1)
+
+
 @app.command(epilog=examples("midstream bench orders --landscapes 3"))
 def orders(
     landscapes: Annotated[

@@ -1,0 +1,98 @@
+"""What policies cost that choose among the orders of a join: the table of `midstream bench policies`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from rich.console import Console
+from rich.table import Table
+
+from midstream.benchmarks.options import BenchmarkError
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.generated import GENERATED
+from midstream.scenarios.policies.policy import How
+from midstream.scenarios.policies.recorded import RECORDED
+from midstream.scenarios.policies.regret import Regrets, regrets
+
+CASES = (*RECORDED, *GENERATED)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRun:
+    """All cases."""
+
+    seed: int
+    cases: tuple[Regrets, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the engine counted what the replay did."""
+        return all(one.is_equal for one in self.cases)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        cases: list[Mapping[str, Any]] = [one.as_dict() for one in self.cases]
+        return {"format": "midstream-policies", "version": 1, "seed": self.seed, "cases": cases}
+
+
+def chosen_cases(names: str | None, data: Path | None) -> list[str]:
+    """The cases that are wanted; by default the generated ones, and where there is data the recorded ones.
+
+    Raises   BenchmarkError for a name that there is not, and for a recorded one without data.
+    """
+    if names is None:
+        return list(CASES if data is not None else GENERATED)
+    chosen = list(dict.fromkeys(name.strip() for name in names.split(",")))
+    for name in chosen:
+        if name not in CASES:
+            raise BenchmarkError(f"--cases: found {name!r}, expected some of {', '.join(CASES)}", found=name)
+        if name in RECORDED and data is None:
+            raise BenchmarkError(
+                f"--cases: found {name}, which is recorded; expected its folder, with --data", found=name
+            )
+    return chosen
+
+
+def chosen_strategy(name: str) -> How:
+    """A strategy that can be replayed. Raises BenchmarkError for another one."""
+    for how in get_args(How):
+        if name == how:
+            return cast(How, how)
+    raise BenchmarkError(
+        f"--strategy: found {name!r}, expected one of {', '.join(get_args(How))}", found=name
+    )
+
+
+def judge(
+    names: list[str], data: Path | None, how: How, seed: int, *, with_engine: bool
+) -> Iterator[Regrets]:
+    """One case after the other."""
+    for name in names:
+        yield regrets(_case(name, data, seed), how, with_engine=with_engine)
+
+
+def _case(name: str, data: Path | None, seed: int) -> Case:
+    if name in GENERATED:
+        return GENERATED[name](seed)
+    assert data is not None
+    return RECORDED[name](data)
+
+
+def show_policies(found: PolicyRun, console: Console) -> None:
+    """A table for each case."""
+    for one in found.cases:
+        table = Table(
+            title=f"{one.case}: {one.arrivals:,} elements, intermediate results; the best orders of buckets give {one.hindsight:,}",
+            title_justify="left",
+        )
+        table.add_column("policy", no_wrap=True)
+        for heading in ("results", "engine", "moves", "/ fixed", "/ clairvoyant"):
+            table.add_column(heading, justify="right")
+        for row in one.judged:
+            counted = "" if row.counted is None else f"{row.counted:,}"
+            ratios = ("" if ratio is None else f"{ratio:.2f}" for ratio in (row.of_fixed, row.regret))
+            table.add_row(row.policy, f"{row.total:,}", counted, str(row.moves), *ratios)
+        console.print(table)

@@ -84,10 +84,8 @@ def _case(name: str, data: Path | None, seed: int) -> Case:
 def show_policies(found: PolicyRun, console: Console) -> None:
     """A table for each case."""
     for one in found.cases:
-        table = Table(
-            title=f"{one.case}: {one.arrivals:,} elements, intermediate results; the best orders of buckets give {one.hindsight:,}",
-            title_justify="left",
-        )
+        title = f"{one.case}: {one.arrivals:,} elements; the best orders of buckets give {one.hindsight:,}"
+        table = Table(title=title, title_justify="left")
         table.add_column("policy", no_wrap=True)
         for heading in ("results", "engine", "moves", "/ fixed", "/ clairvoyant"):
             table.add_column(heading, justify="right")

@@ -1,0 +1,168 @@
+"""Which plan is best where: a grid over what changes, with a plan for each region."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
+from midstream.plans.values.errors import MidstreamError
+
+FORMAT, VERSION = "midstream-chart", 1
+
+
+class ChartError(MidstreamError):
+    """A chart cannot be made, read, or asked as it is. The message names the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What changes, such as the rate of a stream or a selectivity: from low to high, in equal parts.
+
+    >>> selectivity = Dimension("selectivity", 0.0, 1.0, 10)
+    >>> selectivity.part(0.07), selectivity.part(0.1), selectivity.part(7.0)
+    (0, 1, 9)
+    >>> selectivity.middle(0)
+    0.05
+    """
+
+    name: str
+    low: float
+    high: float
+    parts: int
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ChartError(
+                f"dimension {self.name}: found [{self.low}, {self.high}], expected a range with a length"
+            )
+        if self.parts < 1:
+            raise ChartError(f"dimension {self.name}: found {self.parts} parts, expected 1 or more")
+
+    def part(self, value: float) -> int:
+        """The part with a value; beyond the range, the nearest one. O(1)."""
+        if value != value:
+            raise ChartError(f"dimension {self.name}: found NaN, expected a number")
+        inside = min(max(value, self.low), self.high)
+        return min(self.parts - 1, int((inside - self.low) / (self.high - self.low) * self.parts))
+
+    def middle(self, part: int) -> float:
+        """The value in the middle of a part."""
+        return self.low + (part + 0.5) * (self.high - self.low) / self.parts
+
+
+Place = tuple[int, ...]
+"""A part of each dimension."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The best of some plans for each place of a grid.
+
+    best    by place, in the order of `places()`, which plan is best: its position in `plans`
+
+    Cost     O(dimensions) to look up; the product of the dimensions' parts to keep
+    Source   OM, 4.4 and Algorithm 2, lines 1 to 3
+    """
+
+    dimensions: tuple[Dimension, ...]
+    plans: tuple[Plan, ...]
+    best: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        places = math.prod(dimension.parts for dimension in self.dimensions)
+        if not self.dimensions or len(self.best) != places:
+            raise ChartError(
+                f"chart: found {len(self.best)} places, expected {places} of 1 dimension or more"
+            )
+        for number in self.best:
+            if not 0 <= number < len(self.plans):
+                raise ChartError(f"chart: found plan {number}, expected one of {len(self.plans)}")
+
+    def places(self) -> Iterator[Place]:
+        """All places; the last dimension changes first."""
+        return product(*(range(dimension.parts) for dimension in self.dimensions))
+
+    def place(self, point: Sequence[float]) -> Place:
+        """The place with a point; beyond the ranges, the nearest one."""
+        if len(point) != len(self.dimensions):
+            raise ChartError(f"chart: found {len(point)} values, expected {len(self.dimensions)}")
+        return tuple(dimension.part(value) for dimension, value in zip(self.dimensions, point, strict=True))
+
+    def number_at(self, place: Place) -> int:
+        """Which plan is best at a place."""
+        index = 0
+        for dimension, part in zip(self.dimensions, place, strict=True):
+            index = index * dimension.parts + part
+        return self.best[index]
+
+    def plan(self, point: Sequence[float]) -> Plan:
+        """The plan that is best in the middle of the place with a point."""
+        return self.plans[self.number_at(self.place(point))]
+
+    def middle(self, place: Place) -> tuple[float, ...]:
+        """The centroid of a place."""
+        return tuple(dimension.middle(part) for dimension, part in zip(self.dimensions, place, strict=True))
+
+    @cached_property
+    def regions(self) -> Mapping[Place, int]:
+        """Neighbours with the same plan are one region; regions are numbered in the order of their first
+        places."""
+        found: dict[Place, int] = {}
+        count = 0
+        for first in self.places():
+            if first not in found:
+                found[first] = count
+                waiting = [first]
+                while waiting:
+                    place = waiting.pop()
+                    for other in self._neighbours(place):
+                        if other not in found and self.number_at(other) == self.number_at(first):
+                            found[other] = count
+                            waiting.append(other)
+                count += 1
+        return found
+
+    def _neighbours(self, place: Place) -> Iterator[Place]:
+        for i, dimension in enumerate(self.dimensions):
+            for part in (place[i] - 1, place[i] + 1):
+                if 0 <= part < dimension.parts:
+                    yield (*place[:i], part, *place[i + 1 :])
+
+    def dumps(self) -> str:
+        """JSON that `loads` reads."""
+        data = {
+            "format": FORMAT,
+            "version": VERSION,
+            "dimensions": [
+                {"name": one.name, "low": one.low, "high": one.high, "parts": one.parts}
+                for one in self.dimensions
+            ],
+            "plans": [plan_to_json(plan) for plan in self.plans],
+            "best": list(self.best),
+        }
+        return json.dumps(data, ensure_ascii=False)
+
+    @classmethod
+    def loads(cls, text: str) -> Chart:
+        """A chart from JSON. Raises ChartError, and PlanError where a plan cannot be read."""
+        try:
+            data: Any = json.loads(text)
+            if (found := (data["format"], data["version"])) != (FORMAT, VERSION):
+                raise ChartError(f"chart: found {found}, expected {(FORMAT, VERSION)}")
+            return cls(
+                tuple(
+                    Dimension(str(one["name"]), float(one["low"]), float(one["high"]), int(one["parts"]))
+                    for one in data["dimensions"]
+                ),
+                tuple(plan_from_json(plan) for plan in data["plans"]),
+                tuple(int(number) for number in data["best"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ChartError(f"chart: {type(error).__name__}: {error}, expected what dumps gave") from error

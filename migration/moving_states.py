@@ -106,8 +106,8 @@ def from_log(part: Subplan, split: Time) -> tuple[list[Batch], list[Batch]]:
         log = part.host.log(node)
         if log is None:
             raise MigrationRefused(
-                f"there is no log of {label(node)}, which other queries share or which gives positive and "
-                "negative elements; use genmig",
+                f"there is no log of {label(node)}: one is kept of a query's windows, or of streams without "
+                "one, unless other queries share them or they give positives and negatives; use genmig",
                 operator=str(logical(node)),
             )
         inputs.append(log)

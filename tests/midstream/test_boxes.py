@@ -360,7 +360,7 @@ def test_another_meaning_is_noticed(options: dict[str, Any]) -> None:
 
 def test_the_smallest_streams_are_shown() -> None:
     with pytest.raises(BrokenPromise) as caught:
-        check_box(NotInOrder)
+        check_box(NotInOrder, examples=300)
     shown = str(caught.value)
     assert shown.count("box.push") <= 4
     assert not getattr(caught.value, "__notes__", [])

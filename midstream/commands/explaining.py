@@ -10,6 +10,7 @@ from typing import Any
 
 from midstream.operators.engine.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
+from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.search.budget import QUICK_STEPS, Budget
 from midstream.optimizer.search.choice import Choice
 from midstream.optimizer.search.common_parts import CommonPart, common_parts, labelled
@@ -152,7 +153,11 @@ class Explanation:
 
 
 def explain(
-    plan: Plan, statistics: Statistics | None = None, *, budget: Budget | int = QUICK_STEPS
+    plan: Plan,
+    statistics: Statistics | None = None,
+    *,
+    budget: Budget | int = QUICK_STEPS,
+    objective: Objective = PROCESSING,
 ) -> Explanation:
     """Explain a plan: the plan itself, the steps by which rules make of it the cheapest equivalent one, and
     the physical plan of that.
@@ -173,7 +178,7 @@ def explain(
     given = _as_given(plan)
     known = assumed_statistics(given) if statistics is None else statistics
     model = CostModel(known)
-    choice = _choice(plan, given, known, budget)
+    choice = _choice(plan, given, known, budget, objective)
     stages = [Stage("logical plan", "as the query says it", given, model.price(given).total)]
     if choice is not None and choice.is_better:
         for step, after in zip(choice.steps, choice.plans, strict=True):
@@ -204,11 +209,18 @@ def _as_given(plan: Plan) -> Plan:
     return plan.map(lambda node: Node(logical(node), node.inputs))
 
 
-def _choice(plan: Plan, given: Plan, known: Statistics, budget: Budget | int) -> Choice | None:
-    """What the optimizer makes of a plan; None where that is to run as it is."""
+def is_free(plan: Plan) -> bool:
+    """Whether rules may rewrite a plan: it neither says how results are cut, nor names implementations."""
     # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
-    is_free = given == plan and logical_plan(given) == given
-    return optimize(given, known, budget=budget) if is_free else None
+    given = _as_given(plan)
+    return given == plan and logical_plan(given) == given
+
+
+def _choice(
+    plan: Plan, given: Plan, known: Statistics, budget: Budget | int, objective: Objective = PROCESSING
+) -> Choice | None:
+    """What the optimizer makes of a plan; None where that is to run as it is."""
+    return optimize(given, known, budget=budget, objective=objective) if is_free(plan) else None
 
 
 def assumed_statistics(plan: Plan) -> Statistics:

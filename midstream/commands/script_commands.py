@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from midstream.commands import options
 from midstream.console.options import AsJson
 from midstream.console.progress import progress_bar
 from midstream.plans.values.errors import MidstreamError
+
+if TYPE_CHECKING:
+    from midstream.commands.comparing import Comparison
 
 
 def run(
@@ -61,25 +64,53 @@ def explain(
         str, typer.Option(help="Which plan to draw: physical, logical, or the number of a stage from 1.")
     ] = "physical",
     notes: Annotated[bool, typer.Option(help="Whether to tell the properties of each operator.")] = True,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--alternatives",
+            min=1,
+            help="Show so many of the cheapest plans instead, and why the first wins.",
+        ),
+    ] = None,
+    stats: Annotated[
+        Path | None, typer.Option(help="A file with statistics of the streams (JSON), else they are assumed.")
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="What is wanted little of: processing, memory, state, latency, rate (1 / results), buffers; "
+            "sums such as 'processing + 0.001 memory'; or om(0.4, 0.6)."
+        ),
+    ] = "processing",
     as_json: AsJson = False,
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
     """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
     runs, and what is known of every operator."""
+    from midstream.commands.comparing import compare
     from midstream.commands.explaining import Stage, shared_parts
     from midstream.commands.explaining import explain as explained
     from midstream.commands.running import source_files
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import write_file
     from midstream.io.output import STDOUT
+    from midstream.optimizer.cost.objective import objective_of
+    from midstream.optimizer.statistics_file import read_statistics
 
     catalog, queries = options.read(script, unit, functions)
-    explanations = {query.name: explained(query.plan) for query in queries}
+    wanted = objective_of(objective)
+    known = None if stats is None else read_statistics(stats, [query.plan for query in queries])
     given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
     drawings = [(use, path, draw) for use, path, draw in given if path is not None]
     reads = [*options.also_read(script, functions), *source_files(catalog, {})]
+    reads += [] if stats is None else [("--stats", str(stats))]
     require_distinct_files(reads, [(use, path) for use, path, _ in drawings])
+    if number is not None:
+        compared = {query.name: compare(query.plan, number, known, wanted) for query in queries}
+        _show_alternatives(compared, svg, dot, as_json, catalog.unit.name)
+        return
+    explanations = {query.name: explained(query.plan, known, objective=wanted) for query in queries}
     if drawings:
         if len(queries) != 1:
             raise MidstreamError(f"found {len(queries)} queries, expected one to draw")
@@ -109,6 +140,30 @@ def explain(
             typer.echo(
                 f"{' and '.join(part.users)} share {part.node.operator}: {part.cost:.4g} µs per chronon"
             )
+
+
+def _show_alternatives(
+    compared: Mapping[str, Comparison], svg: Path | None, dot: Path | None, as_json: bool, unit: str
+) -> None:
+    """Draw the cheapest plans of a query, or print those of all."""
+    from midstream.io.new_file import write_file
+    from midstream.io.output import STDOUT
+
+    if (svg or dot) and len(compared) != 1:
+        raise MidstreamError(f"found {len(compared)} queries, expected one to draw")
+    for one in compared.values():
+        for path, draw in ((svg, one.svg), (dot, one.dot)):
+            if path is not None:
+                write_file(path, draw())
+    if any(str(path) == STDOUT for path in (svg, dot)):
+        return
+    if as_json:
+        shown = {name: {**one.as_dict(), "time_unit": unit} for name, one in compared.items()}
+        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        return
+    for name, one in compared.items():
+        title = f"{name}\n\n" if len(compared) > 1 else ""
+        typer.echo(f"{title}{one.text()}\ntime is counted in {unit}\n")
 
 
 def _stage(stages: Sequence[Any], wanted: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
@@ -158,6 +159,14 @@ LATENCY = Objective(latency=1.0)
 OUTPUT_RATE = Objective(slowness=1.0)
 OBJECTIVES = {"processing": PROCESSING, "memory": MEMORY, "latency": LATENCY, "rate": OUTPUT_RATE}
 """By the names that commands know them by."""
+_NUMBER = r"(\d+(?:\.\d*)?(?:[eE]-?\d+)?)"
+_UTILITY = re.compile(rf"\s*om\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)\s*", re.ASCII)
+_TERM = re.compile(rf"\s*{_NUMBER}?\s*\*?\s*([a-z]+)\s*", re.ASCII)
+WEIGHTS = {"processing": "processing", "memory": "memory", "state": "state", "latency": "latency"} | {
+    "rate": "slowness",
+    "buffers": "buffers",
+}
+"""By the words of a text, the weights that they stand for."""
 
 
 def om(output_rate: float, memory: float, *, chronon: float = 1000.0, round: float = 1.0) -> Objective:
@@ -168,3 +177,29 @@ def om(output_rate: float, memory: float, *, chronon: float = 1000.0, round: flo
     what the next one reads; and it holds what has arrived in a round at most.
     """
     return Objective(slowness=output_rate, buffers=memory, chronon=chronon, round=round)
+
+
+def objective_of(text: str) -> Objective:
+    """Read an objective: words with weights, 1 if there is none, or OM's utility.
+
+    Raises   StatisticsError for anything else.
+
+    >>> objective_of("processing + 0.001 memory") == Objective(processing=1.0, memory=0.001)
+    True
+    >>> objective_of("om(0.4, 0.6)") == om(0.4, 0.6)
+    True
+    """
+    if found := _UTILITY.fullmatch(text):
+        return om(float(found[1]), float(found[2]))
+    weights: dict[str, float] = {}
+    for part in text.split("+"):
+        term = _TERM.fullmatch(part)
+        if term is None or term[2] not in WEIGHTS or WEIGHTS[term[2]] in weights:
+            raise StatisticsError(
+                f"objective: found {part.strip()!r}, expected one or more of {', '.join(WEIGHTS)}, each "
+                "once, as in 'processing + 0.001 memory', or om(0.4, 0.6)"
+            )
+        weights[WEIGHTS[term[2]]] = float(term[1] or 1)
+    if not any(weights.values()):
+        raise StatisticsError(f"objective: found {text!r}, which weighs nothing, expected a weight above 0")
+    return Objective(**weights)

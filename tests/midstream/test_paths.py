@@ -104,6 +104,7 @@ CASES: dict[Name, dict[str, Case]] = {
     },
     ("explain",): {
         "script": SCRIPT,
+        "--stats": reads("stats.json"),
         "--svg": writes("q.svg"),
         "--dot": writes("q.dot"),
         "--functions": FUNCTIONS,
@@ -309,6 +310,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
         "f.py": "def register(catalog):\n    pass\n",
         "rules.py": "RULES = []\n",
+        "stats.json": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 1}}}),
         "small.yaml": yaml.safe_dump(described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}])),
         "study.toml": STUDY,
         "streams/a.csv": "t,k\n1,1\n",

@@ -1,0 +1,200 @@
+"""The cheapest plans of a query beside each other: what their operators take, and why the first wins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from midstream.commands.explaining import ASSUMED_ROWS, assumed_statistics, is_free
+from midstream.optimizer.cost.objective import PROCESSING, Objective
+from midstream.optimizer.search.alternatives import alternatives
+from midstream.optimizer.search.choice import Choice
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.drawing import tree
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.pictures.diagrams import dot, svg
+from midstream.plans.values.errors import PlanError
+
+UNITS = {
+    "processing": "µs per chronon",
+    "memory": "bytes",
+    "state": "elements kept",
+    "rate": "results per chronon",
+    "buffers": "elements in buffers",
+    "latency": "µs of latency",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The cheapest plans, the first one first, and whether what is known of the streams was assumed."""
+
+    choices: Sequence[Choice]
+    objective: Objective
+    is_assumed: bool
+
+    def notes(self, node: Node) -> tuple[str, ...]:
+        """What an operator takes; nothing for an input."""
+        for choice in self.choices:
+            if (estimate := choice.cost.operators.get(node)) is not None:
+                return (
+                    f"{estimate.cost:.4g} µs per chronon, {estimate.state:.4g} elements kept, "
+                    f"{estimate.bytes:.4g} bytes, {estimate.rate:.4g} results per chronon",
+                )
+        return ()
+
+    def text(self) -> str:
+        """All plans, one below the other, with what differs between the first and each other one."""
+        return "\n\n".join([*map(self._plan_text, range(len(self.choices))), self._summary()])
+
+    def dot(self) -> str:
+        """All plans in one graph for Graphviz: what they share is there once."""
+        return dot(self._together, self.notes)
+
+    def svg(self) -> str:
+        """All plans in one drawing: what they share is there once."""
+        return svg(self._together, self.notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON. The terms of a plan are not rounded; what is infinite is null."""
+        return {
+            "alternatives": [self._as_dict(number) for number in range(len(self.choices))],
+            "statistics": "assumed" if self.is_assumed else "given",
+            "all_considered": self.choices[0].is_complete,
+            "subplans_considered": self.choices[0].considered,
+        }
+
+    def differences(self, number: int) -> dict[str, tuple[float, float]]:
+        """The terms of the objective that differ: by name, the first plan's and this one's."""
+        first, other = self._terms[0], self._terms[number]
+        return {
+            name: (first[name], other[name])
+            for name in first
+            if not math.isclose(first[name], other[name], rel_tol=1e-9) and name in self._weighted
+        }
+
+    def only_in(self, one: int, other: int) -> list[tuple[Node, float]]:
+        """The operators of a plan that another one does not have, and what each takes: the most first."""
+        operators, others = self.choices[one].cost.operators, self.choices[other].cost.operators
+        found = [(node, self._own(estimate)) for node, estimate in operators.items() if node not in others]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def _own(self, estimate: Any) -> float:
+        """What an operator adds to the objective, or where that is no sum its processing."""
+        by = self.objective if self.objective.is_additive else PROCESSING
+        return by.of_operator(estimate)
+
+    @cached_property
+    def _terms(self) -> list[dict[str, float]]:
+        return [vars(self.objective.terms(choice.cost)) for choice in self.choices]
+
+    @cached_property
+    def _weighted(self) -> set[str]:
+        weights = {**vars(self.objective), "rate": self.objective.slowness}
+        return {name for name in UNITS if weights[name]}
+
+    @cached_property
+    def _together(self) -> Plan:
+        roots: dict[str, Node] = {}
+        for number, choice in enumerate(self.choices):
+            (root,) = choice.plan.outputs.values()
+            roots[f"plan {number + 1}: {self._told(number)}"] = root
+        return Plan(roots)
+
+    def _told(self, number: int) -> str:
+        return ", ".join(
+            f"{self._terms[number][name]:.4g} {UNITS[name]}" for name in UNITS if name in self._weighted
+        )
+
+    def _plan_text(self, number: int) -> str:
+        choice = self.choices[number]
+        given = " (as the query says it)" if not choice.is_better else ""
+        lines = [f"plan {number + 1}: {self._told(number)}{given}"]
+        lines += [f"   {line}" for line in tree(choice.plan, below=self.notes).splitlines()]
+        return "\n".join([*lines, *(f"   {line}" for line in self._why(number) if number)])
+
+    def _why(self, number: int) -> list[str]:
+        differences = self.differences(number)
+        if not differences:
+            return ["costs the same as plan 1"]
+        shown = (
+            f"{UNITS[name]}: {one:.4g} instead of {other:.4g}" for name, (one, other) in differences.items()
+        )
+        unit = self._unit
+        return [
+            f"plan 1 wins by {'; '.join(shown)}",
+            *(
+                f"  only here:      {node.operator}, {own:.4g} {unit}"
+                for node, own in self.only_in(number, 0)
+            ),
+            *(
+                f"  only in plan 1: {node.operator}, {own:.4g} {unit}"
+                for node, own in self.only_in(0, number)
+            ),
+        ]
+
+    @property
+    def _unit(self) -> str:
+        if not self.objective.is_additive or self._weighted == {"processing"}:
+            return UNITS["processing"]
+        weights = [getattr(self.objective, name) for name in self._weighted]
+        return UNITS[next(iter(self._weighted))] if weights == [1.0] else "in all by weight"
+
+    def _summary(self) -> str:
+        there = (
+            "no cheaper plan was left out"
+            if self.choices[0].is_complete
+            else "not all plans were compared: there may be cheaper ones"
+        )
+        by = (
+            f"no statistics were given: {ASSUMED_ROWS} rows of every stream assumed within the longest "
+            "window, nothing of values"
+            if self.is_assumed
+            else "by the statistics given"
+        )
+        return f"{self.choices[0].considered} subplans considered, {there}; {by}"
+
+    def _as_dict(self, number: int) -> dict[str, Any]:
+        choice = self.choices[number]
+        numbers = {node: i for i, node in enumerate(choice.plan.nodes)}
+        own: Mapping[Node, Any] = choice.cost.operators
+        return {
+            "terms": {name: _finite(value) for name, value in self._terms[number].items()},
+            "as_given": not choice.is_better,
+            "differs_in": {name: list(map(_finite, pair)) for name, pair in self.differences(number).items()},
+            "rules": list(choice.rules),
+            "nodes": [
+                {
+                    "id": i,
+                    "text": str(node.operator),
+                    "inputs": [numbers[child] for child in node.inputs],
+                    "cost": _finite(own[node].cost) if node in own else None,
+                    "state": _finite(own[node].state) if node in own else None,
+                    "bytes": _finite(own[node].bytes) if node in own else None,
+                    "rate": _finite(own[node].rate) if node in own else None,
+                    "in_first": number == 0 or node in self.choices[0].plan.nodes,
+                }
+                for node, i in numbers.items()
+            ],
+        }
+
+
+def compare(
+    plan: Plan, number: int, statistics: Statistics | None = None, objective: Objective = PROCESSING
+) -> Comparison:
+    """Find the cheapest plans of a query, so many at most; without statistics, by those that `explain`
+    assumes.
+
+    Raises   PlanError where a plan says how results are cut, or names implementations: it runs as it is.
+    """
+    if not is_free(plan):
+        raise PlanError("the plan says how results are cut, or names implementations: it has no alternatives")
+    known = assumed_statistics(plan) if statistics is None else statistics
+    return Comparison(alternatives(plan, known, number, objective=objective), objective, statistics is None)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

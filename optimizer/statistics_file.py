@@ -1,0 +1,162 @@
+"""Statistics of sources in a small file.
+
+    {"midstream_statistics": 1,
+     "streams": {"bids": {"d": 5, "l": 1, "sample": {"columns": ["item"], "rows": [[7], [8]]}},
+                 "rates": {"always": 160}},
+     "selectivities": {"item > 7": 0.1}}
+
+Of a stream, `d` is how many chronons elements are apart, and `l` how long they are valid, 1 unless it is
+told; of a relation, `always` is how many rows it has. Conditions are written as `explain` shows them in the
+plan as written. See `StreamStatistics` for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.plans.algebra.operators import Filter, Join, Project, Relation
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.expressions import Expression, conjuncts
+from midstream.plans.values.errors import MidstreamError, StatisticsError
+from midstream.plans.values.schema import Schema
+
+VERSION = 1
+FIELDS = ("d", "l", "g", "always", "even", "sample")
+
+
+def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
+    """Statistics as plain data. Raises StatisticsError where they are not of sources and relations."""
+    streams: dict[str, Any] = {}
+    for node, known in statistics.streams.items():
+        if node.inputs:
+            raise StatisticsError(
+                f"found statistics of {node!r}, expected those of streams and relations only"
+            )
+        found: dict[str, Any] = {"g": known.g, "always": known.always, "even": known.even}
+        found |= {name: value for name in "dl" if math.isfinite(value := getattr(known, name))}
+        if known.sample is not None:
+            columns, rows = list(known.sample.schema.names), [list(row) for row in known.sample.rows]
+            found["sample"] = {"columns": columns, "rows": rows}
+        streams[_name(node)] = found
+    shares = {str(condition): share for condition, share in statistics.selectivities.items()}
+    return {"midstream_statistics": VERSION, "streams": streams, "selectivities": shares}
+
+
+def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
+    """Read statistics of the streams that some plans read. Raises StatisticsError, saying where, for anything
+    else."""
+    if not isinstance(data, dict) or data.get("midstream_statistics") != VERSION:
+        raise StatisticsError(f'expected an object with "midstream_statistics": {VERSION}')
+    if unknown := sorted(data.keys() - {"midstream_statistics", "streams", "selectivities"}):
+        raise StatisticsError(f"found {', '.join(unknown)}, expected streams and selectivities")
+    nodes = [node for plan in plans for node in plan.nodes]
+    leaves = {_name(node).lower(): node for node in nodes if not node.inputs}
+    streams: dict[Node, StreamStatistics] = {}
+    for name, told in _object(data.get("streams", {}), "streams").items():
+        if name.lower() not in leaves:
+            known = ", ".join(_name(node) for node in leaves.values())
+            raise StatisticsError(f"streams: found {name}, expected one that the query reads: {known}")
+        node = leaves[name.lower()]
+        streams[node] = _stream(node, _object(told, name), name)
+    missing = [_name(node) for node in leaves.values() if node not in streams]
+    if missing:
+        raise StatisticsError(f"streams: found nothing of {', '.join(missing)}, expected it of every stream")
+    return Statistics(streams, _shares(_object(data.get("selectivities", {}), "selectivities"), nodes))
+
+
+def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
+    """The statistics in a file. Raises StatisticsError, with the name of the file, where there are none."""
+    try:
+        return statistics_from_json(json.loads(path.read_text(encoding="utf-8")), plans)
+    except OSError as error:
+        raise StatisticsError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError, MidstreamError) as error:
+        raise StatisticsError(f"{path}: {error}") from error
+
+
+def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
+    if unknown := [field for field in told if field not in FIELDS]:
+        raise StatisticsError(f"streams, {name}: found {', '.join(unknown)}, expected {', '.join(FIELDS)}")
+    is_constant = isinstance(node.operator, Relation)
+    if "d" not in told and not is_constant:
+        raise StatisticsError(f"streams, {name}: found no d, expected how many chronons elements are apart")
+    for field in ("d", "l", "g", "always"):
+        value = told.get(field, 1)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise StatisticsError(f"streams, {name}, {field}: found {value!r}, expected a number")
+    if not isinstance(told.get("even", False), bool):
+        raise StatisticsError(f"streams, {name}, even: found {told['even']!r}, expected true or false")
+    sample = _sample(node.schema, told["sample"], name) if "sample" in told else None
+    apart, length = (math.inf, math.inf) if is_constant else (math.inf, 1.0)
+    try:
+        return StreamStatistics(
+            told.get("d", apart),
+            told.get("l", length),
+            told.get("g", 1),
+            sample,
+            told.get("always", 0.0),
+            told.get("even", False),
+        )
+    except StatisticsError as error:
+        raise StatisticsError(f"streams, {name}: {error}") from error
+
+
+def _sample(schema: Schema, told: object, name: str) -> Sample:
+    place = f"streams, {name}, sample"
+    parts = _object(told, place)
+    columns, rows = parts.get("columns"), parts.get("rows")
+    if columns != list(schema.names):
+        raise StatisticsError(f"{place}: found columns {columns!r}, expected {', '.join(schema.names)}")
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise StatisticsError(f"{place}: found rows {rows!r}, expected a list of lists")
+    try:
+        schema.check(payloads := [tuple(row) for row in rows])
+    except MidstreamError as error:
+        raise StatisticsError(f"{place}: {error}") from error
+    return Sample(schema, payloads)
+
+
+def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
+    """By condition of the plans, its selectivity: also by what it is below projections, where it may move."""
+    forms = [list(_forms(part, node)) for node in nodes for part in _conditions(node)]
+    known = {str(form): equal for equal in forms for form in equal}
+    shares: dict[Expression, float] = {}
+    for text, share in told.items():
+        if text not in known:
+            expected = ", ".join(str(equal[0]) for equal in forms) or "none, as the query has no condition"
+            raise StatisticsError(
+                f"selectivities: found {text!r}, expected conditions of the plan: {expected}"
+            )
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise StatisticsError(f"selectivities, {text}: found {share!r}, expected a share from 0 to 1")
+        shares |= dict.fromkeys(known[text], float(share))
+    return shares
+
+
+def _conditions(node: Node) -> Sequence[Expression]:
+    return conjuncts(node.operator.condition) if isinstance(node.operator, Filter | Join) else ()
+
+
+def _forms(part: Expression, node: Node) -> Iterator[Expression]:
+    """A condition, and what it is over the columns below each projection on its way down."""
+    yield part
+    for child in node.inputs:
+        if set(part.columns()) <= set(child.schema.names):
+            below = substituted(part, definitions(child)) if isinstance(child.operator, Project) else part
+            yield from _forms(below, child)
+
+
+def _object(told: object, place: str) -> dict[str, Any]:
+    if not isinstance(told, dict):
+        raise StatisticsError(f"{place}: found {told!r}, expected an object")
+    return told
+
+
+def _name(node: Node) -> str:
+    return str(node.operator).split(" ", 1)[1]

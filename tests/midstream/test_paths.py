@@ -493,6 +493,8 @@ def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> Non
         given = arguments(name, flag, path)
         if "--functions" in CASES[name]:
             given += ["--functions", "f.py"]
+        if "--stats" in CASES[name]:
+            given += ["--stats", "stats.json"]
         if "--plan" in CASES[name]:
             given += ["--plan", "plans/study.json" if CASES[name][flag].folder else "study.json"]
         result = invoke(*given)

@@ -1,0 +1,84 @@
+"""The policy that counts the cost of changing: decayed counts of keys tell what each order costs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from midstream.migration.break_even import BreakEven, genmig_cost, moving_states_cost
+from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
+from midstream.scenarios.policies.case import Arrival, Case, Order
+from midstream.scenarios.policies.policy import How, Move, Now
+
+HALF_LIFE, HORIZON = 2, 8
+"""In windows."""
+
+LOOKS = 8
+"""In a window."""
+
+
+class ByBreakEven:
+    """Moves when that pays over the horizon; with moving states where allowed and cheaper, else by GenMig.
+
+    start   the first order; by default the first one of the case
+    """
+
+    def __init__(self, start: Order | None = None, how: How = "moving-states") -> None:
+        self._start, self._how = start, how
+
+    def begin(self, case: Case) -> Order:
+        """The first order."""
+        self._case, self._window = case, case.window
+        self._counts = {
+            (stream, column): DecayedCounts(HALF_LIFE * case.window)
+            for stream, columns in case.columns.items()
+            for column in columns
+        }
+        self._rule = BreakEven(HORIZON * case.window)
+        self._look_at, self._last = 0.0, 0
+        return self._start or case.orders[0]
+
+    def observe(self, arrival: Arrival) -> None:
+        """Count its keys."""
+        self._last, stream, row = arrival
+        for column, key in zip(self._case.columns[stream], row, strict=True):
+            self._counts[stream, column].take(self._last, key)
+
+    def decide(self, now: Now) -> Move | None:
+        """A few times a window, the move with the greatest gain, if any pays."""
+        if now.time < self._look_at:
+            return None
+        self._look_at = now.time + self._window / LOOKS
+        best = max(
+            (self._move(now, order) for order in self._case.orders if order != now.running),
+            key=lambda found: found[0],
+        )
+        return best[1] if best[0] > 0 else None
+
+    def _move(self, now: Now, order: Order) -> tuple[float, Move]:
+        """What a move to an order gains, and how it is done."""
+        rates: dict[str, Mapping[Hashable, float]] = {}
+        one, other = self._named(now.running, rates, now.time), self._named(order, rates, now.time)
+        window, decay = self._window, next(iter(self._counts.values())).decay
+        saving = difference(rates, one, other, window, decay)
+        new = pair_rate(rates[other[0]], rates[other[1]], window)
+        until_split = max(0, self._last + window - now.time)
+        ways: dict[How, float] = {
+            "genmig": genmig_cost(saving=saving.value, new=new, until_split=until_split, window=window)
+        }
+        if self._how == "moving-states":
+            ways["moving-states"] = moving_states_cost(new=new, until_split=until_split, window=window)
+        how = min(ways, key=ways.__getitem__)
+        running = pair_rate(rates[one[0]], rates[one[1]], window)
+        gain = self._rule.gain(
+            running=running, saving=saving.value, deviation=saving.deviation, cost=ways[how]
+        )
+        return gain, Move(order, how)
+
+    def _named(self, order: Order, rates: dict[str, Mapping[Hashable, float]], now: int) -> tuple[str, str]:
+        """The two columns that an order joins, by name; their rates are read."""
+        (one, first), (other, second) = zip(order, self._case.on[order], strict=True)
+        names = f"{one}.{first}", f"{other}.{second}"
+        for name, where in zip(names, ((one, first), (other, second)), strict=True):
+            if name not in rates:
+                rates[name] = self._counts[where].rates(now)
+        return names

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from midstream.commands.explaining import ASSUMED_ROWS, assumed_statistics, is_free
@@ -76,11 +77,26 @@ class Comparison:
             if not math.isclose(first[name], other[name], rel_tol=1e-9) and name in self._weighted
         }
 
-    def only_in(self, one: int, other: int) -> list[tuple[Node, float]]:
-        """The operators of a plan that another one does not have, and what each takes: the most first."""
-        operators, others = self.choices[one].cost.operators, self.choices[other].cost.operators
-        found = [(node, self._own(estimate)) for node, estimate in operators.items() if node not in others]
-        return sorted(found, key=lambda pair: -pair[1])
+    def operators_that_differ(self, number: int) -> list[tuple[str, float | None, float | None]]:
+        """The operators that do not take the same in the first plan and in this one: what they take in each,
+        None where a plan does not have them. What differs most comes first."""
+        in_both = self.choices[0].cost.operators.keys() & self.choices[number].cost.operators.keys()
+        first, other = self._by_text(0, in_both), self._by_text(number, in_both)
+        found = [
+            (text, one, another)
+            for text in dict.fromkeys((*first, *other))
+            for one, another in zip_longest(first.get(text, ()), other.get(text, ()))
+            if one is None or another is None or not math.isclose(one, another, rel_tol=1e-9)
+        ]
+        return sorted(found, key=lambda each: -abs((each[1] or 0.0) - (each[2] or 0.0)))
+
+    def _by_text(self, number: int, without: Set[Node]) -> dict[str, list[float]]:
+        """What operators of a plan take, by how they are shown."""
+        found: dict[str, list[float]] = {}
+        for node, estimate in self.choices[number].cost.operators.items():
+            if node not in without:
+                found.setdefault(str(node.operator), []).append(self._own(estimate))
+        return {text: sorted(values) for text, values in found.items()}
 
     def _own(self, estimate: Any) -> float:
         """What an operator adds to the objective, or where that is no sum its processing."""
@@ -121,20 +137,22 @@ class Comparison:
         if not differences:
             return ["costs the same as plan 1"]
         shown = (
-            f"{UNITS[name]}: {one:.4g} instead of {other:.4g}" for name, (one, other) in differences.items()
+            f"{abs(one - other):.4g} {UNITS[name]} {'less' if one < other else 'more'} "
+            f"({one:.4g} instead of {other:.4g})"
+            for name, (one, other) in differences.items()
         )
-        unit = self._unit
         return [
-            f"plan 1 wins by {'; '.join(shown)}",
-            *(
-                f"  only here:      {node.operator}, {own:.4g} {unit}"
-                for node, own in self.only_in(number, 0)
-            ),
-            *(
-                f"  only in plan 1: {node.operator}, {own:.4g} {unit}"
-                for node, own in self.only_in(0, number)
-            ),
+            f"plan 1 wins: {', '.join(shown)}",
+            *(f"  {text}: {self._taken(*taken)}" for text, *taken in self.operators_that_differ(number)),
         ]
+
+    def _taken(self, first: float | None, other: float | None) -> str:
+        """What an operator takes in the first plan and in another one."""
+        if first is None:
+            return f"only here, {other:.4g} {self._unit}"
+        if other is None:
+            return f"only in plan 1, {first:.4g} {self._unit}"
+        return f"{first:.4g} instead of {other:.4g} {self._unit}"
 
     @property
     def _unit(self) -> str:

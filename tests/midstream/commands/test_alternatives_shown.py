@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream.cli import app
+from midstream.commands.comparing import compare
 from midstream.optimizer import Sample, Statistics, StreamStatistics, alternatives, price
 from midstream.optimizer.cost.objective import MEMORY, Objective, objective_of, om
 from midstream.optimizer.statistics_file import read_statistics, statistics_from_json, statistics_to_json
@@ -65,14 +67,28 @@ def test_what_is_shown_is_what_the_function_gives(text: str, objective: Objectiv
 
 
 def test_why_the_first_wins() -> None:
-    result = invoke("--alternatives", 2, "--stats", "s.json")
-    first, _, second = result.stdout.partition("plan 2:")
+    result = invoke("--alternatives", 3, "--stats", "s.json")
+    first, second, third = re.split("plan [23]:", result.stdout)
     assert "plan 1: " in first
-    assert "plan 1 wins by" not in first
-    assert "plan 1 wins by µs per chronon: " in second
-    assert "only here: " in second
-    assert "only in plan 1: " in second
-    assert "no cheaper plan was left out; by the statistics given" in second
+    assert "plan 1 wins" not in first
+    assert "no cheaper plan was left out; by the statistics given" in third
+    choices = alternatives(PLAN, read_statistics(Path("s.json"), [PLAN]), 3)
+    for text, choice in ((second, choices[1]), (third, choices[2])):
+        less = choice.cost.total - choices[0].cost.total
+        assert f"plan 1 wins: {less:.4g} µs per chronon less (" in text
+
+
+@pytest.mark.parametrize("text", ["processing", "memory", "state", "processing + 0.001 memory"])
+def test_the_operators_that_differ_make_up_the_difference(text: str) -> None:
+    """What is the same in both plans is not told."""
+    wanted = objective_of(text)
+    found = compare(PLAN, 8, read_statistics(Path("s.json"), [PLAN]), wanted)
+    values = [wanted.of(choice.cost) for choice in found.choices]
+    for number in range(1, len(values)):
+        differing = found.operators_that_differ(number)
+        assert all(one != other for _, one, other in differing)
+        total = math.fsum((other or 0.0) - (one or 0.0) for _, one, other in differing)
+        assert total == pytest.approx(values[number] - values[0], abs=1e-6)
 
 
 def test_without_statistics_it_says_what_it_assumed() -> None:

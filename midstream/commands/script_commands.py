@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,7 +100,7 @@ def explain(
     from midstream.optimizer.statistics_file import read_statistics
 
     catalog, queries = options.read(script, unit, functions)
-    wanted = objective_of(objective)
+    wanted = replace(objective_of(objective), chronon=catalog.unit.nanoseconds / 1000)
     known = None if stats is None else read_statistics(stats, [query.plan for query in queries])
     given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
     drawings = [(use, path, draw) for use, path, draw in given if path is not None]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -33,6 +34,8 @@ KNOWN: dict[str, Any] = {
     "streams": {"bids": {"d": 1}, "items": {"d": 20, "l": 1}, "people": {"d": 10, "even": True}},
     "selectivities": {"i.kind = 7": 0.05},
 }
+SECOND = 1e6
+"""Microseconds: the script counts time in seconds."""
 PLAN = Catalog().execute(SCRIPT)[0].plan
 
 
@@ -51,7 +54,12 @@ def invoke(*arguments: object) -> Result:
 
 @pytest.mark.parametrize(
     ("text", "objective"),
-    [("processing", Objective(processing=1.0)), ("memory", MEMORY), ("om(1, 2)", om(1, 2))],
+    [
+        ("processing", Objective(processing=1.0, chronon=SECOND)),
+        ("memory", replace(MEMORY, chronon=SECOND)),
+        ("latency", Objective(latency=1.0, chronon=SECOND)),
+        ("om(1, 2)", om(1, 2, chronon=SECOND)),
+    ],
 )
 def test_what_is_shown_is_what_the_function_gives(text: str, objective: Objective) -> None:
     result = invoke("--alternatives", 4, "--stats", "s.json", "--objective", text, "--json")

@@ -108,6 +108,8 @@ def explain(
     reads += [] if stats is None else [("--stats", str(stats))]
     require_distinct_files(reads, [(use, path) for use, path, _ in drawings])
     if number is not None:
+        if stage != "physical":
+            raise MidstreamError(f"--stage: found {stage!r}, expected none beside --alternatives")
         compared = {query.name: compare(query.plan, number, known, wanted) for query in queries}
         _show_alternatives(compared, svg, dot, as_json, catalog.unit.name)
         return

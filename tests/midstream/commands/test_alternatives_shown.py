@@ -185,6 +185,9 @@ def test_statistics_that_are_none(text: str, message: str) -> None:
 
 def test_what_cannot_be_compared() -> None:
     assert invoke("--alternatives", 0).exit_code == 2
+    result = invoke("--alternatives", 1, "--stage", "logical", "--svg", "q.svg")
+    assert (result.exit_code, Path("q.svg").exists()) == (2, False)
+    assert "--stage: found 'logical', expected none beside --alternatives" in result.stderr
     assert "none.json: No such file" in invoke("--stats", "none.json").stderr
     Path("q.sql").write_text(f"{SCRIPT}; SELECT price FROM bids")
     assert "found 2 queries, expected one to draw" in invoke("--alternatives", 1, "--svg", "q.svg").stderr

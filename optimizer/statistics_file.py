@@ -27,6 +27,8 @@ from midstream.plans.values.errors import MidstreamError, StatisticsError
 from midstream.plans.values.schema import Schema
 
 VERSION = 1
+MOST_BYTES = 1 << 24
+"""How long the file may be: programs write it, too."""
 FIELDS = ("d", "l", "g", "always", "even", "sample")
 
 
@@ -73,7 +75,11 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
 def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
     """The statistics in a file. Raises StatisticsError, with the name of the file, where there are none."""
     try:
-        return statistics_from_json(json.loads(path.read_text(encoding="utf-8")), plans)
+        with path.open("rb") as opened:
+            data = opened.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise StatisticsError(f"found more than {MOST_BYTES:,} bytes, expected fewer")
+        return statistics_from_json(json.loads(data.decode("utf-8-sig")), plans)
     except OSError as error:
         raise StatisticsError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError, MidstreamError) as error:

@@ -40,7 +40,7 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
-from midstream.benchmarks import arrival_turns, files, join_orders, memory, queries, searches, turns
+from midstream.benchmarks import arrival_turns, files, join_orders, memory, policies, queries, searches, turns
 from midstream.benchmarks import costs as costs_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
@@ -140,6 +140,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
+    ("bench", "policies"): {"--output": writes("policies.json"), "--data": reads("data", folder=True)},
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("study", "profile"): {
         "study": reads("study.toml"),
@@ -170,6 +171,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "costs"): ["--quick"],
     ("bench", "queries"): [],
     ("bench", "orders"): [],
+    ("bench", "policies"): [],
     ("bench", "searches"): [],
     ("study", "profile"): [],
     ("study", "what-if"): [],
@@ -177,8 +179,8 @@ BASE: dict[Name, list[str]] = {
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
-    "--format", "--slack", "--time-unit", "--stage", "--at", "--strategy",
-    "--items", "--batch-sizes", "--window", "--bucket", "--master", "--collector", "--sizes",
+    "--format", "--slack", "--time-unit", "--stage", "--objective", "--at", "--strategy",
+    "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 
@@ -349,6 +351,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
+    monkeypatch.setattr(policies, "judge", lambda *_, **__: iter(()))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))

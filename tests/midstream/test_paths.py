@@ -54,6 +54,7 @@ from midstream.scenarios.costs import calibrating
 from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
 from midstream.scenarios.demonstration import demo
+from midstream.scenarios.policies.regret import Regrets
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
 from midstream.scenarios.studies.declaration import load_study
@@ -351,7 +352,8 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
-    monkeypatch.setattr(policies, "judge", lambda *_, **__: iter(()))
+    judged = Regrets("a case", 1, "genmig", 1, ())
+    monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))

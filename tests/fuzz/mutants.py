@@ -338,6 +338,7 @@ MUTANTS = (
         _all(_put(swap, "read_around", _none), _put(end_timestamp, "read_around", _none)),
         strategies=("swap", "auto", "genmig-end-timestamp"),
         kinds=("flowing",),
+        seed=1,
     ),
     Mutant(
         "windows-over-other-arrangements",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -24,6 +25,12 @@ from midstream.scenarios.simulator.variants import Variant
 
 MEASURED = ("seconds", "cpu", *(name for name, meaning in FIGURES.items() if "CPU" in meaning))
 """The keys of what depends on the machine."""
+
+
+@functools.cache
+def simulated(is_wild: bool = False) -> Simulation:
+    """The scenario as it is, simulated once for all tests that only look."""
+    return simulate(scenario(streams=WILD) if is_wild else scenario())
 
 
 def without_clocks(data: Any) -> Any:
@@ -81,7 +88,7 @@ def test_the_same_whatever_the_hash_seed() -> None:
 def test_batches_change_no_result(batch: int) -> None:
     found = simulate(scenario(streams=WILD, batch=batch))
     assert found.is_equal
-    usual = simulate(scenario(streams=WILD))
+    usual = simulated(is_wild=True)
     for strategy in (BASELINE, "genmig"):
         one, other = only(found, strategy), only(usual, strategy)
         assert one.series.results == other.series.results
@@ -105,7 +112,7 @@ def test_what_is_counted_adds_up() -> None:
 
 
 def test_intermediate_results_are_those_of_both_plans_while_both_run() -> None:
-    found = simulate(scenario())
+    found = simulated()
     moved, (move,) = only(found, "genmig"), only(found, "genmig").migrations
     assert (move.asked, move.phase) == (5000, "done")
     assert move.ended is not None
@@ -123,7 +130,7 @@ def test_intermediate_results_are_those_of_both_plans_while_both_run() -> None:
 
 
 def test_state_is_that_of_the_old_box_then_of_both_then_of_the_new_one() -> None:
-    simulation = simulate(scenario())
+    simulation = simulated()
     found, stayed = only(simulation, "genmig"), only(simulation, BASELINE)
     (move,) = found.migrations
     assert move.ended is not None
@@ -166,7 +173,7 @@ def test_a_pause_outside_of_migrations_is_not_theirs() -> None:
 
 
 def test_processing_while_migrating_is_compared_with_the_same_time_elsewhere() -> None:
-    found = simulate(scenario())
+    found = simulated()
     totals = only(found, "genmig").totals
     assert totals.cpu_moving is not None
     assert totals.cpu_window_old_alone is not None
@@ -353,7 +360,7 @@ def test_memory_is_estimated_where_it_is_asked_for() -> None:
         for size, kept in zip(found.bytes, found.state, strict=True)
         if kept
     )
-    assert set(only(simulate(scenario()), "genmig").series.bytes) == {None}
+    assert set(only(simulated(), "genmig").series.bytes) == {None}
 
 
 def test_progress_is_told() -> None:

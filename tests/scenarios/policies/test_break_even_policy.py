@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.break_even import BreakEven
+from midstream.migration.autopilot.break_even import BreakEven
 from midstream.optimizer.pair_rates import difference, pair_rate
 from midstream.scenarios.policies.break_even import ByBreakEven
 from midstream.scenarios.policies.case import Case, Key, one_key

@@ -12,7 +12,7 @@ S_contra = TypeVar("S_contra", contravariant=True)
 """Of what is known of the streams."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Forecast[str](...) fails in Python 3.11
 class Forecast(Generic[P]):
     """What a plan is expected to cost, in the advisor's unit per chronon.
 
@@ -26,7 +26,7 @@ class Forecast(Generic[P]):
     deviation: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Advice(Generic[P]):
     """What an advisor tells when it is asked.
 

@@ -9,6 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from midstream.plans.values.errors import ArgumentError
+
+KNOWN = (
+    "swap",
+    "genmig-reference-point",
+    "genmig-end-timestamp",
+    "genmig",
+    "parallel-track",
+    "moving-states",
+)
+"""The strategies whose costs can be predicted."""
+
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
@@ -52,3 +64,46 @@ def moving_states_cost(*, new: float, until_split: float, window: float) -> floa
     0.0
     """
     return new * window / 2 if until_split > 0 else 0.0
+
+
+def predicted_cost(strategy: str, saving: float, new: float, until_split: float, window: float) -> float:
+    """What a migration by a strategy costs beyond a change at once.
+
+    Raises   ArgumentError for a strategy that is not known here.
+
+    >>> predicted_cost("parallel-track", saving=3.0, new=2.0, until_split=10, window=10)
+    90.0
+    """
+    if strategy == "swap" or until_split <= 0:
+        _require_known(strategy)
+        return 0.0
+    if strategy == "moving-states":
+        return moving_states_cost(new=new, until_split=until_split, window=window)
+    return max(0.0, saving) * _duration(strategy, until_split, window) + while_both_run(
+        strategy, new, until_split, window
+    )
+
+
+def while_both_run(strategy: str, new: float, until_split: float, window: float) -> float:
+    """What the new plan gives while the old one still runs; of moving states, at once.
+
+    Raises   ArgumentError for a strategy that is not known here.
+    """
+    _require_known(strategy)
+    if strategy == "swap" or until_split <= 0:
+        return 0.0
+    if strategy == "moving-states":
+        return moving_states_cost(new=new, until_split=until_split, window=window)
+    duration = _duration(strategy, until_split, window)
+    growing = min(duration, window)
+    return new * (growing**2 / (2 * window) + duration - growing)
+
+
+def _duration(strategy: str, until_split: float, window: float) -> float:
+    """Parallel track also waits until results of old elements with new ones have gone."""
+    return until_split + window if strategy == "parallel-track" else until_split
+
+
+def _require_known(strategy: str) -> None:
+    if strategy not in KNOWN:
+        raise ArgumentError(f"autopilot: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")

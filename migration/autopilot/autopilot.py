@@ -1,0 +1,160 @@
+"""Decides when to move to which plan, by what an advisor tells; it knows no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.break_even import BreakEven, predicted_cost, while_both_run
+from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.guard import Guard, Ledger
+from midstream.migration.autopilot.horizon import Horizon
+from midstream.migration.autopilot.settings import BALANCED, Settings
+from midstream.plans.values.errors import ArgumentError
+
+P = TypeVar("P", bound=Hashable)
+
+PRICED = ("genmig", "moving-states")
+"""The strategies that are weighed unless others are named."""
+
+
+class Autopilot(Generic[P]):
+    """Asked at instants of application time, it weighs what each plan saves against what a move costs.
+
+    running    the plan that runs first
+    window     for how long an element is valid, in chronons; the longest one where there are several
+    settings   how ready it is to move
+
+    It is told of every look, also while a migration is under way, when a migration begins, and when it ends:
+
+    >>> pilot = Autopilot("old", window=10)
+    >>> advice = Advice(5.0, (Forecast("new", rate=1.0, saving=4.0),))
+    >>> decision = pilot.decide(100, advice, until_split=10)
+    >>> decision.to, decision.strategy, decision.cost
+    ('new', 'moving-states', 5.0)
+    >>> pilot.begun(100, "new", "moving-states", until_split=10)
+    >>> pilot.decide(105, advice).reason
+    'a migration is under way'
+    >>> pilot.ended(110, "new")
+    >>> pilot.decide(110, Advice(1.0, (Forecast("old", rate=5.0, saving=-4.0),))).moves
+    False
+
+    The same calls give the same decisions, on every machine.
+    """
+
+    def __init__(self, running: P, window: float, settings: Settings = BALANCED) -> None:
+        if not window > 0:
+            raise ArgumentError(f"autopilot: window: found {window!r}, expected a number of chronons above 0")
+        self.running = running
+        self.settings = settings
+        self._window = window
+        self._ledger = Ledger(running)
+        self._guard: Guard[P] = Guard(settings.guard)
+        self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
+        self._rates: dict[P, float] = {}
+        self._looked: float | None = None
+        self._is_moving = False
+
+    def decide(
+        self,
+        now: float,
+        advice: Advice[P] | None,
+        until_split: float = 0.0,
+        strategies: Sequence[str] = PRICED,
+    ) -> Decision[P]:
+        """Whether to move, at an instant.
+
+        advice        what the advisor tells of the running plan and others; None where too little is known
+        until_split   after how many chronons all that is valid now has expired; 0 where nothing is
+        strategies    those by which a migration may be carried out
+
+        Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
+        """
+        only = self._look(now, advice)
+        if self._is_moving:
+            return Decision(now, self.running, "a migration is under way")
+        if advice is None or not advice.others:
+            return Decision(now, self.running, "nothing is known of other plans")
+        weighed = [self._weigh(advice, other, until_split, strategies) for other in advice.others]
+        allowed = [one for one in weighed if only in (None, one.forecast.plan)] or weighed
+        best = max(allowed, key=lambda one: (one.gain, one.forecast.saving))
+        is_allowed = only in (None, best.forecast.plan)
+        return Decision(
+            now,
+            self.running,
+            _reason(best, is_allowed),
+            best.forecast.plan,
+            is_allowed and best.gain > 0,
+            best.strategy,
+            advice.running,
+            best.forecast.saving,
+            best.forecast.deviation,
+            self._horizon.expected,
+            best.cost,
+            best.gain,
+            only,
+        )
+
+    def begun(self, now: float, to: P, strategy: str, until_split: float = 0.0) -> None:
+        """A migration has begun, decided here or elsewhere."""
+        self._pass(now)
+        self._ledger.pay(while_both_run(strategy, self._rates.get(to, 0.0), until_split, self._window))
+        self._is_moving = True
+
+    def ended(self, now: float, running: P) -> None:
+        """A migration has ended, and this plan runs: the old one if it was aborted."""
+        self._pass(now)
+        self._is_moving, self.running = False, running
+
+    def _look(self, now: float, advice: Advice[P] | None) -> P | None:
+        """Learn from what is told; the only plan to which moves may go."""
+        if advice is not None:
+            self._rates = {self.running: advice.running}
+            self._rates |= {other.plan: other.rate for other in advice.others}
+            self._horizon.look(now, self._rates)
+        self._pass(now)
+        totals = self._ledger.totals
+        return self._guard.check(self._ledger.ours, totals, slack=0.0)
+
+    def _pass(self, now: float) -> None:
+        """Time passes up to an instant, at the costs that are known now."""
+        if self._looked is not None:
+            if now < self._looked:
+                raise ArgumentError(f"autopilot: found instant {now}, expected none before {self._looked}")
+            running = self._rates.get(self.running, 0.0)
+            self._ledger.add(now - self._looked, running, self._rates)
+        self._looked = now
+
+    def _weigh(
+        self, advice: Advice[P], other: Forecast[P], until_split: float, strategies: Sequence[str]
+    ) -> _Weighed[P]:
+        rule = BreakEven(self._horizon.expected, self.settings.doubt, self.settings.least_saving)
+        costs = {
+            name: predicted_cost(name, other.saving, other.rate, until_split, self._window)
+            for name in strategies
+        }
+        strategy = min(costs, key=costs.__getitem__)
+        gain = rule.gain(
+            running=advice.running, saving=other.saving, deviation=other.deviation, cost=costs[strategy]
+        )
+        return _Weighed(other, strategy, costs[strategy], gain)
+
+
+@dataclass(frozen=True)
+class _Weighed(Generic[P]):
+    """A plan to move to, and the cheapest way."""
+
+    forecast: Forecast[P]
+    strategy: str
+    cost: float
+    gain: float
+
+
+def _reason(best: _Weighed[P], is_allowed: bool) -> str:
+    if not is_allowed:
+        return "the total is so far above that of the best plan that moves may only go to it"
+    if best.gain > 0:
+        return "as it pays"
+    return "as no other plan costs less" if best.forecast.saving <= 0 else "as no move pays"

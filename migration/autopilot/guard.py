@@ -1,0 +1,73 @@
+"""What each plan would have cost had it run all the time, and a bound on what we may cost beyond the best.
+
+    ours  >  (1 + share) · best + slack        only moves to the best plan, until
+    ours  ≤  (1 + share / 2) · best + slack    and then again to all plans
+
+Two plans may take turns in being the best so far. What is the best is therefore kept until it exceeds another
+one by a share, too: the totals must grow by this share between two changes, so that there are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Generic, TypeVar
+
+P = TypeVar("P", bound=Hashable)
+
+
+class Ledger(Generic[P]):
+    """The estimated cost so far of each known plan had it run all the time, and of ourselves.
+
+    A plan that becomes known later is taken to have cost what we did until then, as is one that the advisor
+    does not tell of now: of them there is nothing to regret.
+    """
+
+    def __init__(self, running: P) -> None:
+        self.ours = 0.0
+        self._totals: dict[P, float] = {running: 0.0}
+
+    @property
+    def totals(self) -> Mapping[P, float]:
+        """By plan."""
+        return self._totals
+
+    def add(self, passed: float, running: float, rates: Mapping[P, float]) -> None:
+        """What happened in a time, in chronons, at a cost of the running plan and of all that are known."""
+        for plan in dict.fromkeys((*self._totals, *rates)):
+            so_far = self._totals.get(plan, self.ours)
+            self._totals[plan] = so_far + passed * rates.get(plan, running)
+        self.ours += passed * running
+
+    def pay(self, cost: float) -> None:
+        """A migration, beyond what the running plan costs."""
+        self.ours += cost
+
+
+class Guard(Generic[P]):
+    """Tells the only plan to which moves may go.
+
+    share   of the best plan's total; half of it is enough to be released
+    stays   the share by which a plan that was the best one may exceed the best one now
+
+    >>> guard = Guard(share=0.1)
+    >>> guard.check(105, {"a": 100, "b": 130}, slack=0), guard.check(111, {"a": 100, "b": 130}, slack=0)
+    (None, 'a')
+    >>> guard.check(219, {"a": 206, "b": 200}, slack=0)                # a stays, with little more than b
+    'a'
+    >>> guard.check(209, {"a": 206, "b": 200}, slack=0)
+    """
+
+    def __init__(self, share: float, stays: float = 0.1) -> None:
+        self._share, self._stays = share, stays
+        self._only: P | None = None
+
+    def check(self, ours: float, totals: Mapping[P, float], slack: float) -> P | None:
+        """The only plan to move to, by what all cost so far; None where all are allowed."""
+        best = min(totals, key=totals.__getitem__)
+        least = totals[best]
+        share = self._share if self._only is None else self._share / 2
+        if ours <= (1 + share) * least + slack:
+            self._only = None
+        elif self._only is None or totals[self._only] > (1 + self._stays) * least:
+            self._only = best
+        return self._only

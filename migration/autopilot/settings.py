@@ -1,0 +1,93 @@
+"""How ready an autopilot is to change plans: three named settings, of which one is meant for all streams."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from midstream.plans.values.errors import ArgumentError
+
+FORMAT, VERSION = "midstream-autopilot", 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Times are in windows: in multiples of how long an element is valid.
+
+    horizon        for how long things are expected to stay as they are, before anything is known of them
+    doubt          so many standard deviations a saving may be less than it seems
+    least_saving   the share of the running plan's cost that a move must save
+    guard          the share by which the total cost may exceed that of the best plan if it had run all the
+                   time; beyond it, only moves to that plan are made
+    memory         how much all plans may keep together during a migration, in the advisor's unit of state;
+                   None for no bound
+    looks          how often a window to look, at instants of application time
+    half_life      after which time what came counts half
+
+    >>> Settings.loads('{"format": "midstream-autopilot", "version": 1, "doubt": 2}').doubt
+    2
+    """
+
+    horizon: float = 8.0
+    doubt: float = 0.5
+    least_saving: float = 0.05
+    guard: float = 0.1
+    memory: float | None = None
+    looks: int = 8
+    half_life: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Raises ArgumentError for what makes no sense."""
+        for name in ("horizon", "half_life", "looks"):
+            _require(name, getattr(self, name), "a number greater than 0", above=0)
+        for name in ("doubt", "least_saving", "guard"):
+            _require(name, getattr(self, name), "a number of 0 or more")
+        if self.memory is not None:
+            _require("memory", self.memory, "None or a number of 0 or more")
+        if not isinstance(self.looks, int):
+            raise ArgumentError(f"settings: looks: found {self.looks!r}, expected a whole number")
+
+    def dumps(self) -> str:
+        """JSON that `loads` reads."""
+        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
+
+    @classmethod
+    def loads(cls, text: str) -> Settings:
+        """Settings from JSON; what it does not name is as in `BALANCED`.
+
+        Raises   ArgumentError for anything else.
+        """
+        try:
+            data: Any = json.loads(text)
+        except ValueError as error:
+            raise ArgumentError(f"settings: {error}, expected JSON") from error
+        if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+            raise ArgumentError(
+                f'settings: expected an object with "format": "{FORMAT}", "version": {VERSION}'
+            )
+        values = {name: value for name, value in data.items() if name not in ("format", "version")}
+        known = [field.name for field in fields(cls)]
+        if unknown := sorted(values.keys() - set(known)):
+            raise ArgumentError(f"settings: found {', '.join(unknown)}, expected some of {', '.join(known)}")
+        return cls(**values)
+
+
+def _require(name: str, found: object, expected: str, above: float | None = None) -> None:
+    is_number = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    if not is_number or found < 0 or found == above:  # type: ignore[operator]
+        raise ArgumentError(f"settings: {name}: found {found!r}, expected {expected}")
+
+
+BALANCED = Settings()
+"""For all streams of which nothing special is known."""
+
+CAREFUL = Settings(doubt=2.0, least_saving=0.2, guard=0.05)
+"""Moves where there is much to save, and little doubt."""
+
+EAGER = Settings(horizon=16.0, doubt=0.0, least_saving=0.02, guard=0.2)
+"""Moves for small savings, too."""
+
+NAMED: Mapping[str, Settings] = {"careful": CAREFUL, "balanced": BALANCED, "eager": EAGER}

@@ -7,7 +7,7 @@ all batches: more than one element, an element that a quick look does not find s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from midstream.operators.base.way import Stop, Take
 from midstream.operators.compile import legs
@@ -15,10 +15,22 @@ from midstream.operators.compile.checks import Checks
 from midstream.operators.compile.generated import define
 from midstream.operators.compile.routes import Route
 from midstream.plans.values.finite import finite
-from midstream.plans.values.streams import FOREVER
+from midstream.plans.values.streams import FOREVER, Element, Time
 
 Inlet = Callable[[Iterable[Any]], None]
 """Takes what arrives on a stream."""
+
+
+class Mark(Protocol):
+    """Where somebody who watches a stream takes note of elements, up to a limit."""
+
+    @property
+    def limit(self) -> Time:
+        """Elements from there on are noted otherwise."""
+
+    @property
+    def append(self) -> Callable[[Element], object]:
+        """Takes note of an element."""
 
 
 _INLET = """
@@ -29,7 +41,7 @@ def inlet(elements):
             element, = elements
             start, end, row = element
             {unpack}
-            is_usual = start >= manager.progress and {sound}
+            is_usual = start >= manager.progress and {watched}{sound}
             if integers and is_usual:
                 element = start, end, row = start, end, {floats}
         except Exception:  # whatever an odd value raises when it is looked at
@@ -41,7 +53,7 @@ def inlet(elements):
     entrance.last = element
     way.reached = p0
     way.received += 1
-    {body}
+    {noted}{body}
     if waiting:
         adopt_plans()
 """
@@ -53,11 +65,13 @@ def compile_inlet(
     sinks: Sequence[tuple[Stop, Take]],
     checks: Checks,
     names: Mapping[str, object],
+    marks: Sequence[Mark] = (),
 ) -> Inlet | None:
     """The inlet of a stream that is in order; None where it reaches more than one function should hold.
 
     `names` has the stream's `way`, `entrance` and `manager`; `take`, to which what is unusual is left; and
-    `adopt_plans`, which is called behind an element when something is `waiting`.
+    `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` are of those who
+    watch the stream: an element that begins another cell is unusual.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None
@@ -80,7 +94,10 @@ def compile_inlet(
         sound=checks.sound,
         floats=checks.floats,
         body="\n    ".join(body or ["pass"]),
+        watched="".join(f"start < mark{i}.limit and " for i in range(len(marks))),
+        noted="".join(f"mark{i}.append(element)\n    " for i in range(len(marks))),
     )
+    route.names |= {f"mark{i}": mark for i, mark in enumerate(marks)}
     route.names |= {**names, "finite": finite, "FOREVER": FOREVER}
     try:
         inlet: Inlet = define(text, "inlet", route.names, f"way of {stream}, one element")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Generator, Iterable
 from functools import partial
+from operator import attrgetter
 
 from midstream.operators.compile.inlets import Inlet, compile_inlet
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.watching import IDLE, START, Watch, Watcher
 from midstream.operators.engine.ways import Way
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Batch, Element, Time
+from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 
 PIECE = 256
 """Larger batches run in pieces of so many elements: what one operator gives is still in the caches of the
@@ -34,6 +37,8 @@ class Feed:
         self._references = graph.entrances.references
         self._steps: deque[Generator[None, None, None]] = deque()
         """Work that is done a step at a time, one at each push, heartbeat and end."""
+        self._watches: dict[str, tuple[Watch, ...]] = {}
+        """By stream, who watches it."""
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -94,6 +99,36 @@ class Feed:
         """Do work a step at a time, one at each push, heartbeat and end. It must have taken its first."""
         self._steps.append(work)
 
+    def watch(
+        self,
+        watcher: Watcher,
+        first: int = 0,
+        step: int = 1,
+        streams: Iterable[str] | None = None,
+        idle: int = IDLE,
+    ) -> Watch:
+        """Let somebody watch streams, by default all that are read now. A batch is cut where he looks, at
+        instants `first + n * step`, of which those are left out that come more than `idle` behind the last
+        element."""
+        require("watch: first", first, int, "an instant in chronons")
+        for name, number in (("step", step), ("idle", idle)):
+            require(f"watch: {name}", number, int, "a number from 1")
+            if number < 1:
+                raise wrong(f"watch: {name}", number, "a number from 1")
+        watch = Watch(watcher, self.streams if streams is None else streams, first, step, idle)
+        for stream in watch.marks:
+            self._watches[stream] = (*self._watches.get(stream, ()), watch)
+            self._inlets.pop(stream, None)
+        return watch
+
+    def unwatch(self, watch: Watch) -> None:
+        """Nobody watches any more; twice is allowed."""
+        for stream in watch.marks:
+            left = tuple(one for one in self._watches.pop(stream, ()) if one is not watch)
+            if left:
+                self._watches[stream] = left
+            self._inlets.pop(stream, None)
+
     def open(self, stream: str) -> Inlet | None:
         """The compiled way of an element that comes alone, where there is one: not where ways are walked, nor
         where order is to be restored."""
@@ -114,7 +149,8 @@ class Feed:
             "adopt_plans": self._graph.adopt_plans,
             "waiting": self._graph.guests.ready,
         }
-        return compile_inlet(way.source, list(way.stops.values()), way.sinks(), entrance.checks, names)
+        marks = [watch.marks[stream] for watch in self._watches.get(stream, ())]
+        return compile_inlet(way.source, list(way.stops.values()), way.sinks(), entrance.checks, names, marks)
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:
         """Elements of a stream whose way is not compiled, or not yet."""
@@ -131,16 +167,78 @@ class Feed:
 
     def _process(self, way: Way, batch: Batch, progress: Time) -> None:
         """Elements of a stream, possibly none, and the progress behind them."""
-        if len(batch) > PIECE:
-            self._process_pieces(way.stream, batch, progress)
-        elif batch or progress > way.reached:
-            self._process_piece(way, batch, progress)
-        else:
+        if not batch and progress <= way.reached:
             return
+        if way.stream in self._watches:
+            self._process_watched(way.stream, batch, progress)
+        else:
+            self._run(way, batch, progress)
         if self._references:
             # Behind all pieces: an error stops nothing that was taken.
             self._references.keep(self._ways)
             self._references.see(way.stream, batch, progress)
+
+    def _process_watched(self, stream: str, batch: Batch, progress: Time) -> None:
+        """The same, cut at the instants that somebody looks at."""
+        is_due = False
+        for watch in self._watches[stream]:
+            if batch:
+                watch.note(stream, batch)
+            is_due |= watch.next <= progress
+        if is_due:
+            batch = self._look(stream, batch, progress)
+        way = self._ways.get(stream)
+        if way is None:  # who looks may change the queries, as a sink may
+            return
+        if batch or progress > way.reached:
+            self._run(way, batch, progress)
+        if progress == FOREVER:
+            for watch in self._watches.get(stream, ()):
+                if self._others_reached(watch, stream) == FOREVER:
+                    watch.finish()
+
+    def _look(self, stream: str, batch: Batch, progress: Time) -> Batch:
+        """Let elements run up to each instant that somebody looks at now, and look; the rest is given."""
+        told = self._watches[stream]
+        while stream in self._ways and (due := self._due(stream, progress)) is not None:
+            now = due.next
+            reach = bisect_left(batch, now, key=START)
+            if reach or now > self._ways[stream].reached:
+                self._run(self._ways[stream], batch[:reach], now)
+                batch = batch[reach:]
+            if stream in self._ways and due.next == now:
+                due.look()
+            watches = self._watches.get(stream, ())
+            if batch and watches is not told:
+                for watch in watches:
+                    if watch not in told:  # it began as another one looked
+                        watch.note(stream, batch)
+            told = watches
+        return batch
+
+    def _due(self, stream: str, progress: Time) -> Watch | None:
+        """Of those who watch a stream that comes to an instant, the one whose next look is the earliest, if
+        all streams that are watched have come there, and not all have ended."""
+        due = [
+            watch
+            for watch in self._watches.get(stream, ())
+            if watch.next <= progress
+            and watch.next <= (others := self._others_reached(watch, stream))
+            and not progress == others == FOREVER
+        ]
+        return min(due, key=attrgetter("next"), default=None)
+
+    def _others_reached(self, watch: Watch, stream: str) -> Time:
+        """How far all streams but one are that somebody watches."""
+        others = (self._ways[one].reached for one in watch.marks if one != stream and one in self._ways)
+        return min(others, default=FOREVER)
+
+    def _run(self, way: Way, batch: Batch, progress: Time) -> None:
+        """Let elements take their way, in pieces."""
+        if len(batch) > PIECE:
+            self._process_pieces(way.stream, batch, progress)
+        else:
+            self._process_piece(way, batch, progress)
 
     def _process_piece(self, way: Way, batch: Batch, progress: Time) -> None:
         way.process(batch, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -13,6 +13,7 @@ from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import RunningQuery, carried_out
 from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.watching import IDLE, Watch, Watcher
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.observations import Observation
@@ -152,6 +153,23 @@ class Host:
     def count_results(self, query: str | None = None) -> None:
         """Bring the count of a query's results up to date, before its operators change."""
         self._graph.count_results(self.query(query))
+
+    # Watching
+
+    def watch(
+        self,
+        watcher: Watcher,
+        first: int = 0,
+        step: int = 1,
+        streams: Iterable[str] | None = None,
+        idle: int = IDLE,
+    ) -> Watch:
+        """Let somebody watch streams, by default all that are read now, and look at instants of a grid."""
+        return self._feed.watch(watcher, first, step, streams, idle)
+
+    def unwatch(self, watch: Watch) -> None:
+        """Nobody watches any more."""
+        self._feed.unwatch(watch)
 
     # Later
 

@@ -1,0 +1,137 @@
+"""Who watches streams: told of what came, cell by cell of a grid of application time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heappop, heappush
+from operator import itemgetter
+from typing import Protocol
+
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+IDLE = 64
+"""So many instants are still looked at behind the last element, by default."""
+
+START = itemgetter(0)
+
+
+class Watcher(Protocol):
+    """Sees what comes on streams, and looks at instants of a grid of application time.
+
+    At an instant it has been told of all elements that start before it, of all streams, and of no others.
+    What it is told, and when, depends neither on batch boundaries nor on how far one stream is ahead.
+    """
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """What came on a stream, not empty, by start, and within one cell of the grid; nothing else comes
+        before `progress`, which is the end of the cell. A cell may come in several pieces."""
+        ...
+
+    def look(self, now: int) -> None:
+        """All streams have come to `now`, and what starts from then on has not run on the last of them.
+        The queries may be changed."""
+        ...
+
+
+class Mark:
+    """The last cell of a stream that something came in, for elements to come quickly."""
+
+    __slots__ = ("append", "extend", "limit")
+
+    def __init__(self) -> None:
+        self.limit: Time = BEGINNING
+        """Where the cell ends: an element from there on begins another one."""
+        self.append: Callable[[Element], object] = _never
+        """Puts an element of the cell behind the others."""
+        self.extend: Callable[[Batch], object] = _never
+
+
+class Watch:
+    """A watcher, its grid, and what it has yet to be told.
+
+    Instants are `first + n * step`; cell n is from there to the next. Behind the last element that came, only
+    `idle` of them are looked at, so that silence costs nothing; then the first one behind the next element.
+
+    State    The elements that start from the last look on.
+    Cost     O(1) per batch within a cell; O(streams) per cell and look.
+    """
+
+    def __init__(
+        self, watcher: Watcher, streams: Iterable[str], first: int, step: int, idle: int = IDLE
+    ) -> None:
+        self.watcher = watcher
+        self.marks: Mapping[str, Mark] = {stream: Mark() for stream in streams}
+        """By stream."""
+        self.next: Time = FOREVER
+        """The next instant to look at; FOREVER while none is known."""
+        self._first, self._step, self._idle = first, step, idle
+        self._cells: dict[str, deque[tuple[int, Batch]]] = {stream: deque() for stream in self.marks}
+        """By stream, what came and was not told, by the numbers of cells."""
+        self._coming: list[int] = []
+        """A heap of the cells in which something came, from the last look on."""
+        self._looked: int | None = None
+        """The number of the last instant that was looked at."""
+        self._latest = 0
+        """The last cell before it in which something came."""
+
+    def note(self, stream: str, batch: Batch) -> None:
+        """Elements are about to run, or some of them after others have been looked at."""
+        mark = self.marks[stream]
+        if batch[-1][0] < mark.limit:
+            mark.extend(batch)
+            return
+        at = 0
+        while at < len(batch):
+            if batch[at][0] >= mark.limit:
+                self._begin_cell(stream, mark, batch[at][0])
+            end = bisect_left(batch, mark.limit, at, key=START)
+            mark.extend(batch[at:end])
+            at = end
+        self._set_next()
+
+    def _begin_cell(self, stream: str, mark: Mark, start: Time) -> None:
+        number = int((start - self._first) // self._step)
+        cell: Batch = []
+        self._cells[stream].append((number, cell))
+        heappush(self._coming, number)
+        mark.limit = self._instant(number + 1)
+        mark.append, mark.extend = cell.append, cell.extend
+
+    def look(self) -> None:
+        """Tell of all that starts before the next instant, and look there."""
+        assert isinstance(self.next, int)
+        now = self.next
+        self._looked = (now - self._first) // self._step
+        while self._coming and self._coming[0] < self._looked:
+            self._latest = heappop(self._coming)
+        self._set_next()
+        self._tell(self._looked)
+        self.watcher.look(now)
+
+    def finish(self) -> None:
+        """All streams have ended: tell of the rest, of which nobody looks at anything."""
+        self._tell(None)
+        self._coming.clear()
+        self.next = FOREVER
+
+    def _tell(self, before: int | None) -> None:
+        for stream, cells in self._cells.items():
+            while cells and (before is None or cells[0][0] < before):
+                number, cell = cells.popleft()
+                self.watcher.take(stream, cell, self._instant(number + 1))
+
+    def _set_next(self) -> None:
+        looked = self._looked
+        if looked is not None and looked < self._latest + self._idle:
+            self.next = self._instant(looked + 1)
+        else:
+            self.next = self._instant(self._coming[0] + 1) if self._coming else FOREVER
+
+    def _instant(self, number: int) -> int:
+        return self._first + number * self._step
+
+
+def _never(_: object) -> None:
+    raise AssertionError("no cell has begun")

@@ -128,16 +128,23 @@ def _sample(schema: Schema, told: object, name: str) -> Sample:
     return Sample(schema, payloads)
 
 
-def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
-    """By condition of the plans, its selectivity: also by what it is below projections, where it may move."""
+def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
+    """The conditions of filters and joins, as they are shown: each as it is there, and by what it is below
+    projections, where it may move."""
     forms = [list(_forms(part, node)) for node in nodes for part in _conditions(node)]
-    known = {str(form): equal for equal in forms for form in equal}
+    return {str(form): equal for equal in forms for form in equal}
+
+
+def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
+    """By condition of the plans, its selectivity: also by what it is below projections."""
+    known = conditions_by_text(nodes)
     shares: dict[Expression, float] = {}
     for text, share in told.items():
         if text not in known:
-            expected = ", ".join(str(equal[0]) for equal in forms) or "none, as the query has no condition"
+            expected = ", ".join(dict.fromkeys(str(equal[0]) for equal in known.values()))
             raise StatisticsError(
-                f"selectivities: found {text!r}, expected conditions of the plan: {expected}"
+                f"selectivities: found {text!r}, expected conditions of the plan: "
+                f"{expected or 'none, as the query has no condition'}"
             )
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             raise StatisticsError(f"selectivities, {text}: found {share!r}, expected a share from 0 to 1")

@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
+from midstream.optimizer.charts.measures import Measure
 from midstream.optimizer.cost import price
 from midstream.optimizer.cost.objective import PROCESSING, Objective
+from midstream.optimizer.search.budget import QUICK_STEPS, Budget
+from midstream.optimizer.search.optimizing import optimize
 from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.expressions.expressions import Expression
-from midstream.plans.expressions.operands import Operand
 
-Change = Callable[[Statistics, float], Statistics]
-"""Statistics with another value of what changes."""
+Changing = Sequence[tuple[Dimension, Measure]]
+"""The dimensions of a chart, each with what changes along it."""
 
+TIE = 1e-9
+"""Costs that differ by no more than this share are equal: what differs is rounding. Without it, equal plans
+would share a chart like noise."""
 
-def rate_of(stream: Stream) -> Change:
-    """Elements of a stream per chronon."""
-
-    def change(known: Statistics, rate: float) -> Statistics:
-        if rate <= 0:
-            raise ChartError(f"rate of {stream.node!r}: found {rate}, expected more than 0")
-        other = replace(known.stream(stream.node), d=1 / rate)
-        return replace(known, streams={**known.streams, stream.node: other})
-
-    return change
-
-
-def selectivity_of(condition: Operand | Expression) -> Change:
-    """The share of rows, or of pairs, that satisfy a condition."""
-
-    def change(known: Statistics, selectivity: float) -> Statistics:
-        # Known selectivities are kept by their trees, so the condition replaces itself.
-        added = Statistics({}, {condition: selectivity}).selectivities
-        return replace(known, selectivities={**known.selectivities, **added})
-
-    return change
+MOST_PLACES = 100_000
+"""A chart of more takes minutes to make, and says that dimensions are too many, or too fine."""
 
 
 def make_chart(
-    plans: Sequence[Plan],
-    known: Statistics,
-    changing: Sequence[tuple[Dimension, Change]],
-    objective: Objective = PROCESSING,
+    plans: Sequence[Plan], known: Statistics, changing: Changing, objective: Objective = PROCESSING
 ) -> Chart:
     """The plan with the least cost in the middle of each place; the first of equals. What does not change
     is `known`.
@@ -57,6 +37,7 @@ def make_chart(
     Raises   StatisticsError where an input is unknown.
     Source   OM, Algorithm 1 and 4.4.2
 
+    >>> from midstream.optimizer.charts.measures import rate_of, selectivity_of
     >>> from midstream.optimizer.statistics import StreamStatistics
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("s", x="integer", y="integer")
@@ -73,12 +54,65 @@ def make_chart(
     """
     if not plans:
         raise ChartError("chart: found no plan, expected one or more")
-    dimensions = tuple(dimension for dimension, _ in changing)
-    best = []
-    for place in product(*(range(dimension.parts) for dimension in dimensions)):
+    best = tuple(cheapest(plans, here, objective) for here in _centroids(known, changing))
+    return Chart(tuple(dimension for dimension, _ in changing), tuple(plans), best)
+
+
+def ask_optimizer(
+    plan: Plan,
+    known: Statistics,
+    changing: Changing,
+    objective: Objective = PROCESSING,
+    *,
+    budget: Budget | int = QUICK_STEPS,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Chart:
+    """The chart of all plans that the optimizer finds best somewhere: it is asked in the middle of each
+    place, and what it found is then compared everywhere. `tell` hears how many places are done.
+
+    Cost     a search for each place
+    Raises   StatisticsError where an input is unknown.
+    """
+    total = places(changing)
+    found: dict[Plan, None] = {}
+    for done, here in enumerate(_centroids(known, changing)):
+        tell(done, total)
+        found[optimize(plan, here, budget=budget, objective=objective).plan] = None
+    return without_idle_plans(make_chart(list(found), known, changing, objective))
+
+
+def cheapest(plans: Sequence[Plan], known: Statistics, objective: Objective = PROCESSING) -> int:
+    """Which of some plans costs least; the first of equals."""
+    costs = [objective.of(price(plan, known)) for plan in plans]
+    least = min(costs)
+    return next(i for i, cost in enumerate(costs) if cost <= least + TIE * abs(least))
+
+
+def without_idle_plans(chart: Chart) -> Chart:
+    """A chart without the plans that are best nowhere; the others keep their order."""
+    used = sorted(set(chart.best))
+    renumbered = {number: i for i, number in enumerate(used)}
+    best = tuple(renumbered[number] for number in chart.best)
+    return Chart(chart.dimensions, tuple(chart.plans[number] for number in used), best)
+
+
+def places(changing: Changing) -> int:
+    """How many places a chart has. Raises ChartError where they are too many."""
+    count = 1
+    for dimension, _ in changing:
+        count *= dimension.parts
+    if count > MOST_PLACES:
+        raise ChartError(
+            f"chart: found {count:,} places in {len(changing)} dimensions, expected {MOST_PLACES:,} at most; "
+            "take fewer parts, or fewer dimensions"
+        )
+    return count
+
+
+def _centroids(known: Statistics, changing: Changing) -> Iterator[Statistics]:
+    places(changing)
+    for place in product(*(range(dimension.parts) for dimension, _ in changing)):
         here = known
-        for part, (dimension, change) in zip(place, changing, strict=True):
-            here = change(here, dimension.middle(part))
-        costs = [objective.of(price(plan, here)) for plan in plans]
-        best.append(costs.index(min(costs)))
-    return Chart(dimensions, tuple(plans), tuple(best))
+        for part, (dimension, measure) in zip(place, changing, strict=True):
+            here = measure.change(here, dimension.middle(part))
+        yield here

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from midstream.optimizer import (
     MEMORY,
     PROCESSING,
     Objective,
+    Sample,
     Statistics,
     StreamStatistics,
     enumerate_plans,
@@ -21,7 +23,9 @@ from midstream.optimizer import (
 )
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
 from midstream.optimizer.charts.fidelity import Followed, follow
-from midstream.optimizer.charts.making import make_chart, rate_of, selectivity_of
+from midstream.optimizer.charts.making import ask_optimizer, make_chart
+from midstream.optimizer.charts.measures import measure_named, measures_of, rate_of, selectivity_of
+from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 
@@ -61,6 +65,101 @@ def test_a_chart_of_selectivity_and_rate_is_brute_force_at_every_centroid(
         x, often = low + (2 * i + 1) * length / (2 * k), slow + (2 * j + 1) * 2 * slow / (2 * m)
         costs = [PROCESSING.of(price(plan, of_filters(often, x, y))) for plan in FILTERS]
         assert costs[FILTERS.index(chart.plan((x, often)))] == pytest.approx(min(costs), rel=1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 9)), min_size=16, max_size=40),
+    st.integers(1, 4),
+    st.floats(0, 1),
+)
+def test_a_chart_over_learned_ranges_is_brute_force_in_every_region(
+    points: list[tuple[float, float]], k: int, y: float
+) -> None:
+    """At every centroid of a region, after merging, the region's plan is the cheapest one."""
+    measures = selectivity_of(X), rate_of(S)
+    learned = [LearnedRange(one.least, one.most) for one in measures]
+    ranges = LearnedRanges([one.name for one in measures], k, learned)
+    for point in points:
+        ranges.see(point)
+    dimensions = ranges.dimensions
+    assert dimensions is not None
+    chart = make_chart(FILTERS, of_filters(1, 0.5, y), list(zip(dimensions, measures, strict=True)))
+    of_region: dict[int, int] = {}
+    for place in chart.places():
+        x, often = chart.middle(place)
+        costs = [PROCESSING.of(price(plan, of_filters(often, x, y))) for plan in FILTERS]
+        number = of_region.setdefault(chart.regions[place], chart.number_at(place))
+        assert costs[number] == pytest.approx(min(costs), rel=1e-8)
+        assert chart.plan((x, often)) is FILTERS[number]
+
+
+def test_plans_that_cost_the_same_do_not_share_a_chart_like_noise() -> None:
+    """Twelve plans are three orders: those that differ in sides of joins cost the same but for rounding."""
+    changing = [(Dimension(n, 0.0, 2.0, 6), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
+    chart = make_chart(JOINS, of_joins(1, 1, 1), changing, MEMORY)
+    assert (len(JOINS), len(set(chart.best))) == (12, 3)
+
+
+def test_the_optimizer_is_asked_in_every_place() -> None:
+    changing = [(Dimension(n, 0.0, 2.0, 3), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
+    asked: list[int] = []
+    query = A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")]).plan()
+    chart = ask_optimizer(query, of_joins(1, 1, 1), changing, tell=lambda done, total: asked.append(done))
+    assert asked == list(range(27))
+    assert sorted(set(chart.best)) == list(range(len(chart.plans)))
+    for point in product((1 / 3, 1.0, 5 / 3), repeat=3):
+        found = PROCESSING.of(price(chart.plan(point), of_joins(*point)))
+        least = min(PROCESSING.of(price(plan, of_joins(*point))) for plan in JOINS)
+        assert found == pytest.approx(least, rel=1e-9)
+
+
+class Counted(tuple[int, ...]):
+    """Counts how often it is read."""
+
+    read = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        Counted.read += 1
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize("k", [1, 10, 1000])
+def test_a_look_up_reads_one_place_however_many_there_are(k: int) -> None:
+    """As OM's Algorithm 2 has it."""
+    chart = Chart(
+        (Dimension("x", 0, 1, k), Dimension("y", 0, 1, k)),
+        tuple(FILTERS),
+        Counted((0, 1) * (k * k // 2) or (0,)),
+    )
+    Counted.read = 0
+    chart.plan((0.3, 0.7))
+    assert Counted.read == 1
+
+
+def test_measures_are_read_off_statistics_and_changed_there() -> None:
+    sample = Sample(S.node.schema, [(i, 9) for i in range(10)])
+    known = Statistics({S.node: StreamStatistics(d=4.0, l=1.0, sample=sample)}, {Y: 0.25})
+    measures = measures_of(FILTERS)
+    assert list(measures) == ["rate(s)", "selectivity(x > 7)", "selectivity(y > 7)"]
+    assert [one.read(known) for one in measures.values()] == [0.25, 0.2, 0.25]
+    for measure in measures.values():
+        assert measure.read(measure.change(known, 0.5)) == 0.5
+        assert measure.least == 0
+    assert measure_named(" Rate( S )", FILTERS) == measures["rate(s)"]
+    nothing = Statistics({})
+    assert [one.read(nothing) for one in measures.values()] == [None, None, None]
+    with pytest.raises(ChartError, match=r"found 'rate\(t\)', expected what may change: rate\(s\), selec"):
+        measure_named("rate(t)", FILTERS)
+    with pytest.raises(ChartError, match=r"rate\(s\): found 0"):
+        rate_of(S).change(known, 0.0)
+
+
+def test_too_many_places_are_told() -> None:
+    changing = [(Dimension(n, 0.0, 2.0, 80), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
+    with pytest.raises(ChartError, match=r"found 512,000 places in 3 dimensions, expected 100,000 at most"):
+        make_chart(JOINS, of_joins(1, 1, 1), changing)
+    with pytest.raises(ChartError, match="found no plan"):
+        make_chart([], of_joins(1, 1, 1), [])
 
 
 @pytest.mark.parametrize("objective", [PROCESSING, MEMORY])

@@ -1,0 +1,164 @@
+"""What charts have along their dimensions: rates of streams, and selectivities of conditions.
+
+A measure has a name, by which it is found again in the plans of a chart that was saved:
+
+    rate(bids)                  elements of the stream per chronon
+    selectivity(price > 7)      the share of rows, or of pairs, that satisfy the condition
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from midstream.optimizer.charts.chart import ChartError
+from midstream.optimizer.statistics import Statistics
+from midstream.optimizer.statistics_file import conditions_by_text
+from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.expressions.operands import Operand, expression_of
+
+
+class Measure(Protocol):
+    """Something that statistics tell, and that may change.
+
+    least, most    what it can be
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def least(self) -> float: ...
+
+    @property
+    def most(self) -> float: ...
+
+    def read(self, known: Statistics) -> float | None:
+        """Its value; None where the statistics do not tell."""
+        ...
+
+    def change(self, known: Statistics, value: float) -> Statistics:
+        """The statistics with another value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Elements of a stream per chronon."""
+
+    source: Node
+
+    @property
+    def name(self) -> str:
+        """As in rate(bids)."""
+        return f"rate({_stream(self.source)})"
+
+    @property
+    def least(self) -> float:
+        return 0.0
+
+    @property
+    def most(self) -> float:
+        return math.inf
+
+    def read(self, known: Statistics) -> float | None:
+        return known.streams[self.source].rate if self.source in known.streams else None
+
+    def change(self, known: Statistics, value: float) -> Statistics:
+        if not 0 < value < math.inf:
+            raise ChartError(f"{self.name}: found {value}, expected more than 0")
+        other = replace(known.stream(self.source), d=1 / value)
+        return replace(known, streams={**known.streams, self.source: other})
+
+
+@dataclass(frozen=True, slots=True)
+class Selectivity:
+    """The share of rows, or of pairs, that satisfy a condition. It may stand in plans in several forms, over
+    columns above and below projections."""
+
+    forms: tuple[Expression, ...]
+
+    @property
+    def name(self) -> str:
+        """As in selectivity(price > 7)."""
+        return f"selectivity({self.forms[0]})"
+
+    @property
+    def least(self) -> float:
+        return 0.0
+
+    @property
+    def most(self) -> float:
+        return 1.0
+
+    def read(self, known: Statistics) -> float | None:
+        """What is known of it, else its share of a sample; None where neither tells."""
+        for form in self.forms:
+            if form in known.selectivities:
+                return known.selectivities[form]
+        for form in self.forms:
+            for node, stream in known.streams.items():
+                if stream.sample and stream.sample.rows and form.columns() <= set(node.schema.names):
+                    return len(stream.sample.where(form).rows) / len(stream.sample.rows)
+        return None
+
+    def change(self, known: Statistics, value: float) -> Statistics:
+        return replace(known, selectivities={**known.selectivities, **dict.fromkeys(self.forms, value)})
+
+
+def rate_of(stream: Stream) -> Measure:
+    """Elements of a stream per chronon."""
+    return Rate(stream.node)
+
+
+def selectivity_of(condition: Operand | Expression) -> Measure:
+    """The share of rows, or of pairs, that satisfy a condition."""
+    # Known selectivities are kept by their trees.
+    return Selectivity((expression_of(condition),))
+
+
+def measures_of(plans: Iterable[Plan]) -> dict[str, Measure]:
+    """All that may change in some plans, by name: rates first."""
+    nodes = list(dict.fromkeys(node for plan in plans for node in plan.nodes))
+    found: dict[str, Measure] = {}
+    for measure in (*_rates(nodes), *_selectivities(nodes)):
+        found.setdefault(measure.name, measure)
+    return found
+
+
+def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
+    """What is so called in some plans. Raises ChartError, with the names that there are, where nothing is.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> s = stream("bids", price="integer")
+    >>> measure_named("rate(bids)", [s.filter(s["price"] > 7).plan()]).name
+    'rate(bids)'
+    """
+    known = measures_of(plans)
+    by_text = {_plain(one): measure for one, measure in known.items()}
+    if _plain(name) not in by_text:
+        raise ChartError(f"found {name!r}, expected what may change: {', '.join(known)}")
+    return by_text[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return "".join(name.split()).lower()
+
+
+def _rates(nodes: Iterable[Node]) -> Iterator[Measure]:
+    return (Rate(node) for node in nodes if isinstance(node.operator, Source))
+
+
+def _selectivities(nodes: Iterable[Node]) -> Iterator[Measure]:
+    for text, forms in conditions_by_text(nodes).items():
+        if text == str(forms[0]):
+            yield Selectivity(tuple(forms))
+
+
+def _stream(node: Node) -> str:
+    return node.operator.stream if isinstance(node.operator, Source) else repr(node)

@@ -1,0 +1,1 @@
+"""Selectivities from samples, with intervals."""

@@ -1,0 +1,46 @@
+"""Which rows are drawn for a sample: a matter of a hash, so that whoever draws gets the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from midstream.plans.expressions.expressions import Apply, Col, Expression
+from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.schema import Schema, Type
+
+BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Whether a row with these values is drawn: the given share of all rows, another one for each seed.
+
+    Equal rows are drawn together. What is drawn does not depend on the interpreter's hash seed.
+
+    >>> drawn = Drawn("left", 0.2)
+    >>> sum(drawn(i, "x") for i in range(10_000)), drawn(1.0) == drawn(1)
+    (1994, True)
+    """
+
+    seed: str
+    share: float
+    _bound: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ArgumentError(f"sample: found the share {self.share}, expected one above 0 and up to 1")
+        object.__setattr__(self, "_bound", round(self.share * (1 << BITS)))
+
+    def __call__(self, *values: Any) -> bool:
+        # Numbers that are equal have one hash, whatever their type is; it is no secret one.
+        known = [hash(value) if isinstance(value, int | float) else value for value in values]
+        text = f"{self.seed} {known!r}".encode(errors="surrogatepass")
+        return int.from_bytes(blake2b(text, digest_size=BITS // 8).digest()) < self._bound
+
+
+def drawn(schema: Schema, seed: str, share: float) -> Expression:
+    """The condition that a row with these columns is drawn."""
+    columns = tuple(map(Col, schema.names))
+    return Apply(Drawn(seed, share), columns, Type.BOOLEAN, name=f"drawn {share:g}", strict=False)

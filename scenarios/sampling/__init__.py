@@ -1,0 +1,1 @@
+"""How often intervals of sampled selectivities hold the truth."""

@@ -21,7 +21,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
+from types import CodeType
 from typing import Any, NamedTuple
 
 from midstream.plans.functions import function_named
@@ -642,9 +643,15 @@ def evaluate(source: str, scope: Bindings) -> Any:
     """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
     spelled. Raises ExpressionError where it has more brackets in brackets than Python reads."""
     try:
-        return eval(source, scope.names)
+        return eval(_code(source), scope.names)
     except (SyntaxError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
+
+
+@lru_cache(maxsize=1024)
+def _code(source: str) -> CodeType:
+    """Plans come again; to compile takes most of the time."""
+    return compile(source, "<midstream expression>", "eval")
 
 
 def expression_from_json(data: Any) -> Expression:

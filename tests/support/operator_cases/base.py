@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,10 +86,14 @@ class Case:
         """What the operator must give on complete inputs."""
         return specified(self.plan, dict(zip(self.sources, histories, strict=True)))
 
+    @cached_property
+    def _meaning(self) -> Callable[..., Counter]:
+        return meaning(self.plan.root)
+
     def snapshot(self, histories: Histories, instant: Time) -> Counter:
         """What the operator must give at one instant, which depends on nothing later."""
         if logical(self.node).is_snapshot_reducible:
-            return meaning(self.plan.root)(*(snapshot(history, instant) for history in histories))
+            return self._meaning(*(snapshot(history, instant) for history in histories))
         past = [[e for e in history if e[0] <= instant] for history in histories]
         known = snapshots(self.plan, dict(zip(self.sources, past, strict=True)))
         if instant in known:

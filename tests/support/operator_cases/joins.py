@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,7 +71,11 @@ class JoinCase(Case):
 
     def joins(self, left: Any, right: Any) -> bool:
         """Whether two payloads make a pair."""
-        return compile_pair(self.plan.root.operator.condition, *self._sides)(left, right) is True
+        return self._holds(left, right) is True
+
+    @cached_property
+    def _holds(self) -> Callable[[Any, Any], Any]:
+        return compile_pair(self.plan.root.operator.condition, *self._sides)
 
     def keeps(self, port: int, payload: Any) -> bool:
         """Whether an element may find a partner at all: an unknown key finds none."""
@@ -83,7 +87,7 @@ class JoinCase(Case):
         keys, _ = join_keys(self.plan.root.operator.condition, *self._sides)
         return all(payload[self._sides[port].index(key[port])] is not None for key in keys)
 
-    @property
+    @cached_property
     def _sides(self) -> tuple[Schema, ...]:
         return tuple(child.schema for child in self.node.inputs)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from midstream.operators.base.operator import Operator
@@ -44,13 +45,17 @@ class SemiJoinCase(Case):
 
     def matches(self, left: Any, right: Any) -> bool:
         """Whether two payloads satisfy the condition."""
-        return compile_pair(self.plan.root.operator.condition, *self._sides)(left, right) is True
+        return self._holds(left, right) is True
 
-    @property
+    @cached_property
+    def _holds(self) -> Callable[[Any, Any], Any]:
+        return compile_pair(self.plan.root.operator.condition, *self._sides)
+
+    @cached_property
     def _split(self) -> tuple[list[tuple[str, str]], Expression]:
         return join_keys(self.plan.root.operator.condition, *self._sides)
 
-    @property
+    @cached_property
     def _sides(self) -> tuple[Schema, ...]:
         return tuple(child.schema for child in self.node.inputs)
 

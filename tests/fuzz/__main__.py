@@ -27,12 +27,12 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
-from cases import KINDS
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from machine import MOVED, OUTCOMES, TALLY, Midstream
 
 from midstream.migration.strategies import STRATEGIES
+from midstream.testing.families import KINDS
 
 Tally = Counter[tuple[str, str]]
 

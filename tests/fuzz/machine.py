@@ -11,59 +11,36 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import floor
 from typing import Any
 
-from cases import (
-    ELEMENTS,
-    GAPS,
-    KINDS,
-    LATEST,
-    Family,
-    companions,
-    families,
-    later,
-    members,
-    placed,
-    relations_for,
-)
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from migration_law import Brittle, ask, is_bounded, is_preserving
+from migration_law import Brittle, ask
 
-from midstream.engine import Engine, host_of
+from midstream.engine import host_of
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
 from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import carried_out
-from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import input_nodes, logical_plan, reads_stream
+from midstream.plans.algebra.properties import logical_plan, reads_stream
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, PlanError
-from midstream.plans.values.snapshots import NormalForm, compare, normal_form
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
-from midstream.queries import Query
+from midstream.plans.values.snapshots import compare
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import is_ordered, rows
-
-REASONS = (
-    "valid for ever|reference-point|rows of a relation|differ below|swap|parallel track|is under way|"
-    "positive and negative elements|runs for other queries|ask for a log"
-    "|there is no log of|log of the query is not"
-)
-"""What refusals may say."""
+from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, later, placed, relations_for
+from midstream.testing.families import KINDS, Family, companions, families, members, strategies_for
+from midstream.testing.law import REFUSALS, Runner, between, clipped, must_move
 
 FIRST, SECOND = "query", "other"
 
 STANDS = st.sampled_from((None, None, None, None, 0, 2, 4))
 """How many events a new plan stands; None if it does not fail."""
-
-PICKY = ("genmig-reference-point", "parallel-track", "moving-states")
-"""The strategies that take few plans, or ask for a log."""
 
 MOVED = ("moved", "moved to another logical plan")
 
@@ -81,40 +58,6 @@ def outcome(transition: Transition, *, is_another: bool) -> str:
         case Phase.ABORTED:
             return "aborted"
     return MOVED[is_another] if transition.parts else "nothing to do"
-
-
-class Runner:
-    """An engine, and what its queries have given and promised."""
-
-    def __init__(self, relations: dict[str, list[Element]]) -> None:
-        self.engine = Engine(relations=relations)
-        self.given: dict[tuple[str, str], Batch] = {}
-        self._promised: dict[tuple[str, str], Time] = {}
-
-    def add(self, name: str, plan: Plan) -> None:
-        self.engine.add(plan, name=name)
-        for output in plan.outputs:
-            self.given[name, output] = []
-            self._promised[name, output] = BEGINNING
-            self.engine.subscribe(lambda batch, at=(name, output): self._take(at, batch), output, name)
-
-    def remove(self, name: str) -> None:
-        self.engine.remove(name)
-        self.given = {at: batch for at, batch in self.given.items() if at[0] != name}
-
-    def _take(self, at: tuple[str, str], batch: Batch) -> None:
-        late = [element for element in batch if element[0] < self._promised[at]]
-        assert not late, f"{at} had promised {self._promised[at]} and gives {late}"
-        self.given[at].extend(batch)
-
-    def progress(self, at: tuple[str, str]) -> Time:
-        """What an output promises, which it must keep from now on."""
-        name, output = at
-        progress = self.engine.query(name).progress(output)
-        assert progress >= self._promised[at], f"{at} takes back {self._promised[at]}: {progress}"
-        assert isinstance(progress, int) or progress in (BEGINNING, FOREVER), progress
-        self._promised[at] = progress
-        return progress
 
 
 class Midstream(RuleBasedStateMachine):
@@ -217,7 +160,10 @@ class Midstream(RuleBasedStateMachine):
         name = self._name(which)
         family = self.families[name]
         query = self.moved.engine.query(name)
-        strategy = data.draw(st.sampled_from(self._choices(family, query)), label="strategy")
+        choices = strategies_for(
+            family, self.strategies, is_logged=query.is_logged, is_exchanged=query.is_exchanged
+        )
+        strategy = data.draw(st.sampled_from(choices), label="strategy")
         plan = data.draw(members(family, query.plan, strategy), label="plan")
         note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
         engine = self.moved.engine
@@ -231,7 +177,7 @@ class Midstream(RuleBasedStateMachine):
             # What runs for another query too is not exchanged, even where signs begin, or go on.
             is_signed = any(form(node) == "signs" for node in host_of(engine).shared(name))
             assert not must or (is_signed and "gives positive and negative" in str(refusal)), refusal
-            assert re.search(REASONS, str(refusal)), refusal
+            assert re.search(REFUSALS, str(refusal)), refusal
             assert (query.plan, query.physical) == (before, physical)
             self.tally[strategy, "refused"] += 1
             return
@@ -245,34 +191,13 @@ class Midstream(RuleBasedStateMachine):
                 self.brittle.append(part)
                 part.backlog.adopt(Brittle(part.new, part, stands))
 
-    def _choices(self, family: Family, query: Query) -> Sequence[str]:
-        """All strategies, and several times those that are not likely to be refused."""
-        suited = (*family.suits, "moving-states") if query.is_logged else family.suits
-        seldom = {*PICKY} - {*suited} | ({"swap", "parallel-track"} if query.is_exchanged else set())
-        likely = [one for one in self.strategies if one not in seldom]
-        return (*self.strategies, *likely * 3, *(one for one in suited if one in likely))
-
     def _must(self, name: str, plan: Plan, strategy: str, when_busy: str) -> bool:
         """Whether nothing speaks against a migration."""
         engine = self.moved.engine
         query = engine.query(name)
         if query.is_exchanged and when_busy != "chain":
             return when_busy == "queue"
-        if strategy in ("swap", "parallel-track", "moving-states"):
-            return False
-        if strategy == "genmig-reference-point":
-            # Signed implementations do not preserve starts, and nobody looks inside of Boxes.
-            has_boxes = any(isinstance(node.operator, Boxed) for node in query.physical.nodes)
-            if has_boxes or self.families[name].is_rewritten:
-                return False
-            if not (is_preserving(query.plan) and is_preserving(plan)):
-                return False
-        # What is shared may end sooner than an input below it, such as a join of an unbounded window; and
-        # later, where rows of a relation come in.
-        cut = (carried_out(query.physical, shared) for shared in (frozenset(), host_of(engine).shared(name)))
-        ends = [host_of(engine).max_end(node) for inputs in cut for node in inputs.values()]
-        had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))
-        return is_bounded(query.plan) and is_bounded(plan) and FOREVER not in ends and had == has
+        return must_move(engine, name, plan, strategy, preserving=not self.families[name].is_rewritten)
 
     @precondition(lambda self: self.transitions)
     @rule(which=st.integers(0, 5))
@@ -435,17 +360,3 @@ class Midstream(RuleBasedStateMachine):
 
     def _complete_from(self, name: str) -> Time:
         return max(runner.engine.query(name).complete_from for runner in (self.moved, self.unmoved))
-
-
-def between(results: Iterable[Element], since: Time, until: Time) -> NormalForm:
-    """What a stream means from one instant to another."""
-    clipped = ((max(start, since), min(end, until), payload) for start, end, payload in results)
-    return normal_form(element for element in clipped if element[0] < element[1])
-
-
-def clipped(form: NormalForm, since: Time) -> NormalForm:
-    """What a normal form means from an instant on."""
-    steps = (
-        (start, end, payload) for payload, found in form.items() for start, end, n in found for _ in range(n)
-    )
-    return between(steps, since, FOREVER)

@@ -11,18 +11,20 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from machine import Midstream
 from migration_law import Scenario, check
-from mutants import MUTANTS, Mutant
+from mutants import HUNTS, Hunt
+
+from midstream.testing.mutants import MUTANTS
 
 MOST = 200
 """Runs in which a fault must be found; with the seed of each it takes far fewer today."""
 
 
-def runs_until_failure(mutant: Mutant, most: int, *, is_patched: bool) -> int | None:
+def runs_until_failure(hunt: Hunt, most: int, *, is_patched: bool) -> int | None:
     """In how many runs the fault was found; None if it was not."""
-    if mutant.story is not None:
-        with mutant.patched() if is_patched else nullcontext():
+    if hunt.story is not None:
+        with hunt.mutant.patched() if is_patched else nullcontext():
             try:
-                mutant.story.check()
+                hunt.story.check()
             except Exception:
                 return 1
         return None
@@ -34,8 +36,8 @@ def runs_until_failure(mutant: Mutant, most: int, *, is_patched: bool) -> int | 
         check(scenario)
 
     class Watched(Midstream):
-        strategies = mutant.strategies
-        kinds = mutant.kinds
+        strategies = hunt.strategies
+        kinds = hunt.kinds
 
         def __init__(self) -> None:
             nonlocal begun
@@ -52,22 +54,22 @@ def runs_until_failure(mutant: Mutant, most: int, *, is_patched: bool) -> int | 
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
-    with mutant.patched() if is_patched else nullcontext():
+    with hunt.mutant.patched() if is_patched else nullcontext():
         try:
-            if mutant.scenarios is None:
-                run_state_machine_as_test(seed(mutant.seed)(Watched), settings=chosen)
+            if hunt.scenarios is None:
+                run_state_machine_as_test(seed(hunt.seed)(Watched), settings=chosen)
             else:
-                chosen(seed(mutant.seed)(given(mutant.scenarios)(run)))()
+                chosen(seed(hunt.seed)(given(hunt.scenarios)(run)))()
         except Exception:
             return begun
     return None
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_the_fault_is_found(mutant: Mutant) -> None:
-    found = runs_until_failure(mutant, MOST, is_patched=True)
-    assert found is not None, mutant.sentence
-    assert runs_until_failure(mutant, found, is_patched=False) is None
+@pytest.mark.parametrize("hunt", HUNTS, ids=str)
+def test_the_fault_is_found(hunt: Hunt) -> None:
+    found = runs_until_failure(hunt, MOST, is_patched=True)
+    assert found is not None, hunt.mutant.sentence
+    assert runs_until_failure(hunt, found, is_patched=False) is None
 
 
 def test_the_document_lists_them(root: Path) -> None:
@@ -75,4 +77,5 @@ def test_the_document_lists_them(root: Path) -> None:
     if not page.exists():
         pytest.skip("the documents are not next to the tests")
     listed = re.findall(r"^\| `([\w-]+)` \| (.*?) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert listed == [(mutant.name, mutant.sentence) for mutant in MUTANTS]
+    assert listed == [(mutant.name, mutant.sentence) for mutant in MUTANTS.values()]
+    assert [hunt.mutant for hunt in HUNTS] == [*MUTANTS.values()]

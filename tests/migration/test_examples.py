@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 from inside import box_of
-from vouching import vouched
 
 from midstream.engine import Engine, host_of
 from midstream.migration.machine import Migration, Phase, under_way
@@ -25,6 +24,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.snapshots import equivalent, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import is_ordered, verdict
+from midstream.testing.vouching import vouched
 
 FORKING = [name for name in STRATEGIES if name not in ("swap", "moving-states")]
 """Those that can move a join."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from inside import base_of, box_of, input_max_ends, input_progress
-from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
@@ -18,6 +17,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import equivalent
+from midstream.testing.vouching import vouched
 
 A = stream("a", x="integer", intervals=True)
 B = stream("b", y="integer", intervals=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from inside import input_progress
-from migration_law import Scenario, arranged, check, equations, equivalents
+from migration_law import Scenario, check, equations, equivalents
 
 from midstream.engine import Engine, host_of
 from midstream.migration import backlog
@@ -27,6 +27,7 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import normal_form
 from midstream.plans.values.streams import chronons
 from midstream.testing import Workload, implemented, plans, verdict, workloads
+from midstream.testing.rephrasing import arranged
 
 
 @st.composite

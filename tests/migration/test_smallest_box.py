@@ -8,7 +8,6 @@ from itertools import product
 
 import pytest
 from inside import base_of, box_of
-from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
@@ -27,6 +26,7 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import snapshot
 from midstream.plans.values.streams import FOREVER, Element, chronons
 from midstream.testing import is_ordered, verdict
+from midstream.testing.vouching import vouched
 
 A, B, C = (stream(name, {x: "integer"}).window(10) for name, x in zip("abc", "xyz", strict=True))
 HISTORY: Mapping[str, list[Element]] = {

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from inside import base_of, box_of, input_max_ends
-from migration_law import Scenario, check, one_column
-from vouching import vouched
+from migration_law import Scenario, check
 
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
@@ -26,6 +25,8 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element, chronons
 from midstream.testing import is_ordered, plans, verdict, workloads
+from midstream.testing.families import one_column
+from midstream.testing.vouching import vouched
 
 ODD, LARGE, MORE = (col("u") % 2).eq(1), col("u") > 0, col("u") + 1
 

@@ -8,7 +8,6 @@ import pytest
 from derivable_pairs import DERIVABLE
 from hypothesis import event, given
 from hypothesis import strategies as st
-from rephrasing import rephrased
 from wrong_changes import WRONG
 
 import midstream as ms
@@ -23,6 +22,7 @@ from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.equivalence.prover import same_meaning
 from midstream.plans.values.verdicts import Answer
 from midstream.testing import plans
+from midstream.testing.rephrasing import rephrased
 
 NOT_YET = {
     "count as sum of counts",

@@ -10,13 +10,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 from inside import box_of, input_max_ends
-from rephrasing import STATEFUL, STATELESS, arranged, rephrased
-from vouching import vouched
 
 from midstream.engine import Engine
 from midstream.migration.changes import around
 from midstream.migration.machine import Migration, Phase
-from midstream.migration.preconditions import require_bounded, require_start_preserving
 from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
@@ -24,25 +21,24 @@ from midstream.operators.base.box import Box, driver
 from midstream.operators.base.way import Take
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.run import interleave
-from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import above, input_nodes, logical_plan
-from midstream.plans.expressions.aggregates import count, median, top_k
-from midstream.plans.expressions.operands import col
+from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.values.errors import MigrationRefused
-from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.testing import (
     WHOLE,
     Event,
     Workload,
     drive,
-    implemented,
     is_ordered,
     plans,
     verdict,
     workloads,
 )
+from midstream.testing.families import ONE_COLUMN, carried_out, equations, pairs
+from midstream.testing.law import is_bounded, is_preserving
+from midstream.testing.rephrasing import STATEFUL, STATELESS, rephrased
+from midstream.testing.vouching import vouched
 
 
 @dataclass(frozen=True)
@@ -102,54 +98,6 @@ def equivalents(draw: st.DrawFn, plan: Plan, *, preserving: bool = False) -> Pla
     if draw(st.integers(0, 7)) == 0:
         return logical_plan(plan)
     return draw(rephrased(plan, STATELESS if preserving else STATEFUL))
-
-
-@st.composite
-def carried_out(draw: st.DrawFn, plan: Plan) -> Plan:
-    """The plan with splits and coalesces put in, and with implementations chosen, signed ones among them."""
-    if draw(st.integers(0, 3)) == 0:
-        plan = draw(arranged(plan))
-    return draw(implemented(plan, upper=True)) if draw(st.booleans()) else plan
-
-
-def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:
-    """Pairs of queries that mean the same, over streams with a column u, u and v."""
-    p, on, less = col("u") > 0, [("u", "v")], col("u") < col("v")
-    kinds = (Stream.difference, Stream.strict_difference, Stream.intersection, Stream.max_union)
-    matches = (Stream.semi_join, Stream.anti_join)
-    return [
-        *((kind(a.filter(p), b.filter(p)), kind(a, b).filter(p)) for kind in kinds),
-        (a.intersection(b), b.intersection(a)),
-        (a.max_union(b), b.max_union(a)),
-        (a.intersection(b), a.difference(a.difference(b))),
-        (a.max_union(b), a.difference(b).union(b)),
-        (a.strict_difference(b), a.anti_join(b.rename({"u": "v"}), on=on)),
-        *((match(a.filter(p), c, on), match(a, c, on).filter(p)) for match in matches),
-        *((match(a.distinct(), c, on), match(a, c, on).distinct()) for match in matches),
-        *((match(a, c.distinct(), less), match(a, c, less)) for match in matches),
-        (a.anti_join(c, on), a.difference(a.semi_join(c, on))),
-        (a.union(b).semi_join(c, less), a.semi_join(c, less).union(b.semi_join(c, less))),
-    ]
-
-
-@st.composite
-def pairs(draw: st.DrawFn, forever: bool) -> tuple[Plan, Plan]:
-    """Two plans that mean the same by an equation for an operator for which there are no rules."""
-    below = [Stream(draw(plans(depth=1, forever=forever, **WHOLE)).root) for _ in "abc"]
-    one, other = draw(st.sampled_from(equations(*map(one_column, below, "uuv"))))
-    match draw(st.integers(0, 3)):
-        case 0:
-            one, other = one.distinct(), other.distinct()
-        case 1:
-            one, other = (s.aggregate(n=count(), k=top_k("u", 2), m=median("u")) for s in (one, other))
-    return one.plan(), other.plan()
-
-
-def one_column(below: Stream, name: str) -> Stream:
-    """A column of known integers; null is equal to null as a row, but not in a condition."""
-    found = (c.name for c in below.schema if c.type is Type.INTEGER and not c.nullable)
-    column = next(found, None)
-    return below.select(**{name: col(column) if column else 0})
 
 
 @st.composite
@@ -256,25 +204,6 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     return migrations
 
 
-def is_bounded(plan: Plan) -> bool:
-    """Whether streams bound whatever it gives; where this is wrongly true, the law does not hold."""
-    try:
-        require_bounded(plan.outputs.values(), set(input_nodes(plan)), "old")
-    except MigrationRefused:
-        return False
-    return True
-
-
-def is_preserving(physical: Plan) -> bool:
-    """Whether a result's start tells which plan it belongs to; converters count, which pair ends with starts
-    anew."""
-    try:
-        require_start_preserving(above(physical, input_nodes(physical)), "old")
-    except MigrationRefused:
-        return False
-    return True
-
-
 def check(scenario: Scenario) -> list[Transition]:
     """The law."""
     results, migrations, engine = migrated(scenario)
@@ -297,9 +226,6 @@ def check(scenario: Scenario) -> list[Transition]:
     assert isinstance(box_of(engine), PlanBox)
     assert box_of(engine).size() == 0
     return migrations
-
-
-ONE_COLUMN = [stream(name, {u: "integer"}, intervals=True) for name, u in zip("abc", "uuv", strict=True)]
 
 
 @st.composite

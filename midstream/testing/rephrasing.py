@@ -119,8 +119,8 @@ def windows(node: Node) -> Iterator[Node]:
                 yield Node(below.operator, inputs)
         case Filter() | Project() | Union():
             found = {child.operator for child in node.inputs}
-            if len(found) == 1 and isinstance(window := found.pop(), TimeWindow):
-                yield Node(window, (Node(node.operator, tuple(c.inputs[0] for c in node.inputs)),))
+            if len(found) == 1 and isinstance(one := found.pop(), TimeWindow):
+                yield Node(one, (Node(node.operator, tuple(c.inputs[0] for c in node.inputs)),))
 
 
 def multisets(node: Node) -> Iterator[Node]:

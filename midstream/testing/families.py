@@ -1,4 +1,5 @@
-"""What the state machine draws: plans that mean the same, and elements that meet the split time."""
+"""Hypothesis strategies for queries in several forms that mean the same: by rewrites, equations and
+implementations."""
 
 from __future__ import annotations
 
@@ -7,27 +8,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
-from migration_law import carried_out, pairs
-from rephrasing import MOST_NODES, SHOWN, STATEFUL, STATELESS, Rewrite, arranged, rephrased, windows
 
-from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan, reads_stream
-from midstream.plans.expressions.aggregates import count, max_
+from midstream.plans.expressions.aggregates import count, max_, median, top_k
+from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Type
-from midstream.plans.values.streams import FOREVER, Batch, Element, Time
-from midstream.testing import WHOLE, condition, elements, plans, rows
-
-LATEST = 30
-"""No element starts after this instant: the specification takes a look at every one."""
-
-GAPS = (0, 0, 1, 1, 2, 4, 7, "the mark", "behind the mark")
-"""From an element to the next, at most longer than the windows are. The mark is the chronon of the split
-time, or of the next migration's."""
-
-LENGTHS = (1, 1, 2, 3, 6, 9, "to the mark", "past the mark")
+from midstream.testing.plans import WHOLE, condition, implemented, plans
+from midstream.testing.rephrasing import (
+    MOST_NODES,
+    SHOWN,
+    STATEFUL,
+    STATELESS,
+    Rewrite,
+    arranged,
+    rephrased,
+    windows,
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,58 @@ class Family:
     def beginning_with(self, plan: Plan) -> Family:
         """The same with another plan to begin with."""
         return replace(self, plans=(plan, *self.plans))
+
+
+@st.composite
+def carried_out(draw: st.DrawFn, plan: Plan) -> Plan:
+    """The plan with splits and coalesces put in, and with implementations chosen, signed ones among them."""
+    if draw(st.integers(0, 3)) == 0:
+        plan = draw(arranged(plan))
+    return draw(implemented(plan, upper=True)) if draw(st.booleans()) else plan
+
+
+def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:
+    """Pairs of queries that mean the same, over streams with a column u, u and v."""
+    p, on, less = col("u") > 0, [("u", "v")], col("u") < col("v")
+    kinds = (Stream.difference, Stream.strict_difference, Stream.intersection, Stream.max_union)
+    matches = (Stream.semi_join, Stream.anti_join)
+    return [
+        *((kind(a.filter(p), b.filter(p)), kind(a, b).filter(p)) for kind in kinds),
+        (a.intersection(b), b.intersection(a)),
+        (a.max_union(b), b.max_union(a)),
+        (a.intersection(b), a.difference(a.difference(b))),
+        (a.max_union(b), a.difference(b).union(b)),
+        (a.strict_difference(b), a.anti_join(b.rename({"u": "v"}), on=on)),
+        *((match(a.filter(p), c, on), match(a, c, on).filter(p)) for match in matches),
+        *((match(a.distinct(), c, on), match(a, c, on).distinct()) for match in matches),
+        *((match(a, c.distinct(), less), match(a, c, less)) for match in matches),
+        (a.anti_join(c, on), a.difference(a.semi_join(c, on))),
+        (a.union(b).semi_join(c, less), a.semi_join(c, less).union(b.semi_join(c, less))),
+    ]
+
+
+ONE_COLUMN = [stream(name, {u: "integer"}, intervals=True) for name, u in zip("abc", "uuv", strict=True)]
+"""Streams for `equations`."""
+
+
+@st.composite
+def pairs(draw: st.DrawFn, forever: bool) -> tuple[Plan, Plan]:
+    """Two plans that mean the same by an equation for an operator for which there are no rules."""
+    below = [Stream(draw(plans(depth=1, forever=forever, **WHOLE)).root) for _ in "abc"]
+    one, other = draw(st.sampled_from(equations(*map(one_column, below, "uuv"))))
+    match draw(st.integers(0, 3)):
+        case 0:
+            one, other = one.distinct(), other.distinct()
+        case 1:
+            one, other = (s.aggregate(n=count(), k=top_k("u", 2), m=median("u")) for s in (one, other))
+    return one.plan(), other.plan()
+
+
+def one_column(below: Stream, name: str) -> Stream:
+    """A column of known integers; null is equal to null as a row, but not in a condition."""
+    found = (c.name for c in below.schema if c.type is Type.INTEGER and not c.nullable)
+    column = next(found, None)
+    return below.select(**{name: col(column) if column else 0})
 
 
 def _one(plan: Plan) -> Family:
@@ -119,7 +170,7 @@ KINDS: Mapping[str, Any] = {
 @st.composite
 def families(draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), forever: bool = False) -> Family:
     """A query to begin with, in one of the forms that it may take."""
-    family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
+    family: Family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
     return family.beginning_with(draw(members(family)))
 
 
@@ -154,6 +205,20 @@ def _rewrites(family: Family, plan: Plan, strategy: str) -> Sequence[Rewrite]:
     return STATEFUL if family.is_rewritten and not (family.is_join_tree or family.is_flow) else STATELESS
 
 
+PICKY = ("genmig-reference-point", "parallel-track", "moving-states")
+"""The strategies that take few plans, or ask for a log."""
+
+
+def strategies_for(
+    family: Family, strategies: Sequence[str], *, is_logged: bool, is_exchanged: bool = False
+) -> Sequence[str]:
+    """All of some strategies, and several times those that are not likely to be refused."""
+    suited = (*family.suits, "moving-states") if is_logged else family.suits
+    seldom = {*PICKY} - {*suited} | ({"swap", "parallel-track"} if is_exchanged else set())
+    likely = [one for one in strategies if one not in seldom]
+    return (*strategies, *likely * 3, *(one for one in suited if one in likely))
+
+
 @st.composite
 def companions(draw: st.DrawFn, family: Family) -> Family:
     """Another query that shares something with one: all, a part, or that it is made of it."""
@@ -171,38 +236,3 @@ def companions(draw: st.DrawFn, family: Family) -> Family:
         case 3:
             return _one(one.aggregate(most=max_(number) if number else count()).plan())
     return Family((one.plan(),), family.is_rewritten)
-
-
-def relations_for(plan: Plan) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """The rows of a plan's relations."""
-    constants = st.lists(rows(2), max_size=4).map(constant)
-    temporal = elements(rows(2), forever=False, max_size=4)
-    return st.fixed_dictionaries(
-        {one.relation: constants if one.is_constant else temporal for one in plan.relations}
-    )
-
-
-ELEMENTS = st.tuples(st.sampled_from(GAPS), st.sampled_from(LENGTHS), rows(2))
-"""How the next elements follow: the gap before each, its length, its row."""
-
-
-def placed(steps: Sequence[tuple[int | str, int | str, Any]], time: int, mark: int, chronons: bool) -> Batch:
-    """Elements behind an instant, as far as they start by the latest one."""
-    batch: Batch = []
-    for gap, length, row in steps:
-        time = later(gap, time, mark)
-        if time > LATEST:
-            break
-        end: Time = time + 1
-        if not chronons:
-            ends = {"to the mark": mark, "past the mark": mark + 1, "for ever": FOREVER}
-            end = ends[length] if isinstance(length, str) else time + length
-        batch.append((time, max(end, time + 1), row))
-    return batch
-
-
-def later(gap: int | str, time: int, mark: int) -> int:
-    """The instant that follows another one."""
-    if isinstance(gap, str):
-        return max(time, mark if gap == "the mark" else mark + 1)
-    return time + gap

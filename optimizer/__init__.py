@@ -3,6 +3,7 @@
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.objective import (
+    INTERMEDIATE,
     LATENCY,
     MEMORY,
     OBJECTIVES,
@@ -23,6 +24,7 @@ from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 
 __all__ = [
+    "INTERMEDIATE",
     "LATENCY",
     "MEMORY",
     "OBJECTIVES",

@@ -106,7 +106,8 @@ class StreamStatistics:
     g    granule, the unit of which timestamps are multiples
 
     `always` is how many rows are valid at every instant besides: those of a constant relation. The stream is
-    `even` where distances and lengths are all the same (Remark 22.1).
+    `even` where distances and lengths are all the same (Remark 22.1). `distributions` are by column, and take
+    precedence over the sample.
     """
 
     d: float
@@ -115,6 +116,7 @@ class StreamStatistics:
     sample: Sample | None = None
     always: float = 0.0
     even: bool = False
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("d", "l", "g", "always"):
@@ -136,12 +138,16 @@ class Statistics:
     samples.
 
     `selectivities` are by condition, a conjunct as the plan has it: an operand, or its tree. `distributions`
-    are by column name.
+    are by column name, of all streams that do not have one of their own.
+
+    `replicates` are the same statistics by all elements but those of one of several groups, where there are
+    such: how much what follows from them differs tells how sure it is (see `deviation`).
     """
 
     streams: Mapping[Node, StreamStatistics]
     selectivities: Mapping[Any, float] = field(default_factory=dict)
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    replicates: Sequence[Statistics] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("streams", "selectivities", "distributions"):
@@ -191,6 +197,22 @@ class Statistics:
             return self.streams[node]
         except KeyError:
             raise StatisticsError(f"there are no statistics for the input {node!r}") from None
+
+
+def deviation(replicates: Iterable[float]) -> float:
+    """The standard deviation of a value, by what it is without each of several groups of elements:
+
+        √((G − 1) / G · Σ (v₋ᵢ − v̄)²)
+
+    Source   the delete-a-group jackknife; B. Efron, The jackknife, the bootstrap and other resampling plans,
+             1982
+
+    >>> round(deviation([9.0, 11.0]), 6)
+    1.0
+    """
+    values = list(replicates)
+    mean = math.fsum(values) / len(values)
+    return math.sqrt((len(values) - 1) / len(values) * math.fsum((value - mean) ** 2 for value in values))
 
 
 def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNING) -> StreamStatistics:

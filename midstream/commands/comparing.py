@@ -26,6 +26,7 @@ UNITS = {
     "rate": "results per chronon",
     "buffers": "elements in buffers",
     "latency": "µs of latency",
+    "intermediate": "intermediate results per chronon",
 }
 
 

@@ -232,7 +232,7 @@ def assumed_statistics(plan: Plan) -> Statistics:
     >>> from midstream.plans.algebra.builder import stream
     >>> window = stream("s", x="integer").window(60_000)
     >>> assumed_statistics(window.plan()).stream(window.node)
-    StreamStatistics(d=60.0, l=60000.0, g=1, sample=None, always=0.0, even=False)
+    StreamStatistics(d=60.0, l=60000.0, g=1, sample=None, always=0.0, even=False, distributions={})
     """
     nodes = logical_plan(plan).nodes
     sizes = [op.size for node in nodes if isinstance(op := node.operator, TimeWindow) and op.size is not None]

@@ -80,6 +80,7 @@ class Estimate:
     delay    how many chronons after its start a result comes, on average
     bytes       what the elements take that are kept
     arriving    elements that arrive in a chronon, by input
+    made        results per chronon, if the operator makes new ones: a join, and not a filter or a window
     """
 
     content: Content
@@ -89,6 +90,7 @@ class Estimate:
     delay: float = 0.0
     bytes: float = 0.0
     arriving: tuple[float, ...] = ()
+    made: float = 0.0
 
     @property
     def d(self) -> float:

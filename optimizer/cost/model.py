@@ -25,7 +25,8 @@ from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import expected_implementation
-from midstream.plans.algebra.operators import OverTime, SnapshotReducible
+from midstream.plans.algebra.operators import OverTime, SnapshotReducible, Union
+from midstream.plans.algebra.operators.base import RowByRow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.arguments import require
@@ -127,11 +128,13 @@ class CostModel:
         work = WORK[implementation.formula](costing, output)
         timely = timed(replace(output, work=work), costing.inputs)
         arriving = tuple(s.rate for s in costing.inputs)
-        return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving)
+        made = 0.0 if isinstance(operator, RowByRow | Union | OverTime) else output.rate
+        return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_node(node))
-        facts = input_facts(node.schema, stream.sample, self._statistics.distributions)
+        known = {**self._statistics.distributions, **stream.distributions}
+        facts = input_facts(node.schema, stream.sample, known)
         cut = Cut(stream.d, stream.l, stream.even)
         valid = times(cut.rate, cut.l) + stream.always
         # How long ago the last of some random instants was is the same as their distance, of equal distances

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
 from midstream.optimizer.cost.model import PlanCost
+from midstream.plans.algebra.operators import Union
+from midstream.plans.algebra.operators.base import RowByRow
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
 
@@ -23,6 +26,7 @@ class Terms:
     rate          results per chronon that a processor can give; for each operator has one of its own
     buffers       elements in the input buffers and between operators, OM's C_m
     latency       microseconds from when a result could be known to when it comes
+    intermediate  results per chronon of operators inside the plan, as joins below others
     """
 
     processing: float
@@ -31,22 +35,24 @@ class Terms:
     rate: float
     buffers: float
     latency: float
+    intermediate: float
 
 
 @dataclass(frozen=True)
 class Objective:
     """Weights of what a plan takes; the plan with the least sum is wanted.
 
-    processing, memory, state, latency    as in `Terms`
-    slowness                              of 1 / rate, OM's w_r
-    buffers                               of OM's C_m, its w_m
+    processing, memory, state, latency, intermediate    as in `Terms`
+    slowness                                            of 1 / rate, OM's w_r
+    buffers                                             of OM's C_m, its w_m
 
     A chronon lasts for so many microseconds; without this it is not known how long a result waits, nor how
     much a processor can do. A round of OM's, in which what has arrived is processed at once, takes so many
     chronons.
 
     It `is_additive` where a plan's is the sum of its operators', so that the best plan is made of the best
-    parts: processing, memory, state, and mixtures of these.
+    parts: processing, memory, state, intermediate results, and mixtures of these. What comes out of the whole
+    plan is no intermediate result; but parts are compared with it, as all plans have it in common.
 
     >>> MEMORY.is_additive, om(0.4, 0.6).is_additive
     (True, False)
@@ -58,6 +64,7 @@ class Objective:
     latency: float = 0.0
     slowness: float = 0.0
     buffers: float = 0.0
+    intermediate: float = 0.0
     chronon: float = 1000.0
     round: float = 1.0
 
@@ -80,12 +87,15 @@ class Objective:
                 times(self.processing, estimate.cost),
                 times(self.memory, estimate.bytes),
                 times(self.state, estimate.state),
+                times(self.intermediate, estimate.made),
             )
         )
 
     def of(self, cost: PlanCost) -> float:
         """What a plan comes to. Less is better."""
         total = math.fsum(self.of_operator(estimate) for estimate in cost.operators.values())
+        if self.intermediate:
+            total -= times(self.intermediate, math.fsum(estimate.made for estimate in _last(cost)))
         if self.is_additive:
             return total
         found = self.terms(cost)
@@ -108,6 +118,8 @@ class Objective:
             rate=math.fsum(times(cost.operators[node].rate, share) for node, share in served.items()),
             buffers=self._buffers(cost),
             latency=max((self._latency(node, cost) for node in cost.outputs), default=0.0),
+            intermediate=math.fsum(estimate.made for estimate in cost.operators.values())
+            - math.fsum(estimate.made for estimate in _last(cost)),
         )
 
     def _served(self, node: Node, cost: PlanCost) -> float:
@@ -153,11 +165,32 @@ class Objective:
         return own + max(self._way(child, cost) for child in node.inputs)
 
 
+def _last(cost: PlanCost) -> list[Estimate]:
+    """The operators from which the plan's results come: what is done row by row above them makes no other
+    ones."""
+    last: dict[Node, Estimate] = {}
+    above = list(cost.outputs)
+    while above:
+        node = above.pop()
+        if isinstance(logical(node), RowByRow | Union):
+            above += [child for child in node.inputs if child in cost.operators]
+        else:
+            last[node] = cost.operators[node]
+    return list(last.values())
+
+
 PROCESSING = Objective(processing=1.0)
 MEMORY = Objective(memory=1.0)
 LATENCY = Objective(latency=1.0)
 OUTPUT_RATE = Objective(slowness=1.0)
-OBJECTIVES = {"processing": PROCESSING, "memory": MEMORY, "latency": LATENCY, "rate": OUTPUT_RATE}
+INTERMEDIATE = Objective(intermediate=1.0)
+OBJECTIVES = {
+    "processing": PROCESSING,
+    "memory": MEMORY,
+    "latency": LATENCY,
+    "rate": OUTPUT_RATE,
+    "intermediate": INTERMEDIATE,
+}
 """By the names that commands know them by."""
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE]-?\d+)?)"
 _UTILITY = re.compile(rf"\s*om\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)\s*", re.ASCII)
@@ -165,6 +198,7 @@ _TERM = re.compile(rf"\s*{_NUMBER}?\s*\*?\s*([a-z]+)\s*", re.ASCII)
 WEIGHTS = {"processing": "processing", "memory": "memory", "state": "state", "latency": "latency"} | {
     "rate": "slowness",
     "buffers": "buffers",
+    "intermediate": "intermediate",
 }
 """By the words of a text, the weights that they stand for."""
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from midstream.commands.explaining import assumed_statistics
 from midstream.optimizer import (
+    INTERMEDIATE,
     LATENCY,
     MEMORY,
     OUTPUT_RATE,
@@ -47,7 +48,7 @@ from midstream.testing import plans
 MOST = 3000
 """So many plans are enumerated at most."""
 ALL = Objective(processing=1.0, memory=1e-3, state=1e-2)
-OBJECTIVES = (PROCESSING, MEMORY, ALL, LATENCY, OUTPUT_RATE, om(0.4, 0.6))
+OBJECTIVES = (PROCESSING, MEMORY, ALL, INTERMEDIATE, LATENCY, OUTPUT_RATE, om(0.4, 0.6))
 
 
 def enumerated(

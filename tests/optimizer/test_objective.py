@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from midstream.optimizer import (
+    INTERMEDIATE,
     LATENCY,
     MEMORY,
+    OBJECTIVES,
     OUTPUT_RATE,
     PROCESSING,
     Objective,
@@ -22,6 +24,7 @@ from midstream.optimizer import (
     price,
 )
 from midstream.optimizer.cost.estimate import Work
+from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.operands import col
@@ -167,3 +170,33 @@ def test_a_plan_without_operators_costs_nothing() -> None:
 def test_weights_are_numbers_of_zero_or_more(wrong: dict[str, float]) -> None:
     with pytest.raises(StatisticsError, match="expected a weight"):
         Objective(**wrong)
+
+
+def test_intermediate_results_are_those_of_joins_below_others() -> None:
+    """Filters and columns taken pass on what others made, and what comes out of the plan is no part."""
+    u = stream("u", intervals=True, q="integer", v="integer")
+    inner = S.join(T, on=[("x", "z")])
+    known = Statistics(
+        {
+            each.node: StreamStatistics(4.0, 10.0, distributions={each.schema.names[0]: {1: 0.5, 2: 0.5}})
+            for each in (S, T, u)
+        }
+    )
+    made = price(inner, known).operators[inner.node].rate
+    top = inner.join(u, on=[("x", "q")])
+    for query in (
+        top,
+        top.select("y", "v"),
+        inner.filter(col("y") > 1).join(u, on=[("x", "q")]).filter(FIRST),
+    ):
+        cost = price(query, known)
+        assert INTERMEDIATE.of(cost) == INTERMEDIATE.terms(cost).intermediate == pytest.approx(made)
+    assert INTERMEDIATE.of(price(inner.select("y"), known)) == 0
+    above = top.aggregate(n=count())
+    assert INTERMEDIATE.of(price(above, known)) > made  # the upper join is below the aggregation
+
+
+def test_intermediate_results_have_a_name() -> None:
+    assert objective_of("intermediate") == INTERMEDIATE == OBJECTIVES["intermediate"]
+    assert objective_of("processing + 2 intermediate") == Objective(processing=1.0, intermediate=2.0)
+    assert INTERMEDIATE.is_additive

@@ -1,0 +1,1 @@
+"""Statistics of streams while they flow: what came lately counts most."""

@@ -1,0 +1,188 @@
+"""Statistics of running streams, in which what came lately counts most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import overload
+
+from midstream.optimizer.cost.column_facts import agreement
+from midstream.optimizer.online.decayed_keys import NOTHING
+from midstream.optimizer.online.decayed_stream import SILENT, DecayedStream, StreamSnapshot
+from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.observations import GROUPS, Cell
+
+THRESHOLD = 0.05
+"""By what share a value must have changed before it is handed out."""
+
+
+class DecayedStatistics:
+    """Statistics of a plan's sources, from the cells that a `Collector` gives.
+
+    Everything is smoothed exponentially: what is older by a half-life, in chronons, counts half (thesis,
+    22.2.3; OM, 4.3). With a = ln 2 / half-life, and n(c) elements in a cell around c, at the instant T
+
+        1 / d  =  Σ n(c) e^(−a (T − c)) / Σ |c| e^(−a (T − c))
+
+    and the share of a value, of a column that joins read, is its part of the first sum. What is handed out
+    changes only when a value has changed by more than the `threshold`, as a share: a rate, a length, how many
+    rows satisfy a condition of the plan, how many pairs of rows a join of it equates. Until then it is the
+    same object.
+
+    `constant` are statistics of relations, which do not change.
+
+    >>> import midstream as ms
+    >>> from midstream.operators.engine.collecting import Collector
+    >>> s = ms.stream("s", x="integer")
+    >>> collector = Collector([s.node.operator], {}, step=10)
+    >>> known = DecayedStatistics(s.window(60).plan(), half_life=100)
+    >>> collector.take("s", [(t, t + 1, (t % 2,)) for t in range(0, 200, 5)], 200)
+    >>> known.take(collector.cells(200))
+    >>> round(known.at(200).streams[s.node].d, 6)
+    5.0
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        half_life: float,
+        *,
+        threshold: float = THRESHOLD,
+        constant: Mapping[Node, StreamStatistics] | None = None,
+    ) -> None:
+        for name, number in (("half-life", half_life), ("threshold", threshold)):
+            require(f"statistics: {name}", number, (int, float), "a number")
+        if not (0 < half_life < math.inf and threshold >= 0):
+            raise StatisticsError(
+                f"found half-life {half_life}, threshold {threshold}, expected a positive half-life and no "
+                "negative threshold"
+            )
+        self.decay = math.log(2) / half_life
+        """What a count loses per chronon, as a share."""
+        self._threshold = threshold
+        self._wanted = wanted(plan)
+        self._constant = dict(constant or {})
+        columns = self._wanted.columns
+        self._nodes = {
+            node.operator.stream: node
+            for node in logical_plan(plan).nodes
+            if isinstance(node.operator, Source)
+        }
+        self._streams = {
+            name: DecayedStream(node, name, columns.get(name, ())) for name, node in self._nodes.items()
+        }
+        self._first: Cell | None = None
+        self._since = 0
+        """When the first element started."""
+        self._zero = 0.0
+        """What comes at t weighs e^(a (t − zero)): that is the same as that the past decays."""
+        self._values: Sequence[float] = ()
+        self._handed_out = Statistics(dict.fromkeys(self._nodes.values(), SILENT) | self._constant)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By stream, the columns whose values the collector is to count."""
+        return self._wanted.columns
+
+    def take(self, cells: Iterable[Cell]) -> None:
+        """Cells in order of time, as the collector gives them."""
+        for cell in cells:
+            if cell.stream not in self._streams:
+                continue
+            if self._first is None:
+                self._first, self._since, self._zero = cell, cell.first, float(cell.start)
+            elif cell.start == self._first.start:
+                self._since = min(self._since, cell.first)
+            middle = (cell.start + cell.end) / 2
+            self._rescale(middle)
+            self._streams[cell.stream].take(
+                cell, math.exp(self.decay * (middle - self._zero)), self.decay * (middle - self._first.start)
+            )
+
+    def _rescale(self, middle: float) -> None:
+        """Let what comes weigh 1 again, before weights grow too large."""
+        factor = math.exp(self.decay * (self._zero - middle))
+        if factor < NOTHING:
+            for stream in self._streams.values():
+                stream.scale(factor, NOTHING)
+            self._zero = middle
+
+    def at(self, now: int) -> Statistics:
+        """The statistics at an instant of the grid, by all cells before it, which must have been taken. The
+        same object as before where no value has changed by more than the threshold."""
+        if self._first is None:
+            return self._handed_out
+        scale = math.exp(-self.decay * (now - self._zero)) / self._covered(self._first, now)
+        seen = [stream.snapshot(scale, now - self._since) for stream in self._streams.values()]
+        known = {snapshot.node: snapshot.statistics() for snapshot in seen}
+        values = list(self._watched(known))
+        if not self._values or self._has_changed(values):
+            self._values = values
+            self._handed_out = Statistics(known | self._constant, replicates=Replicates(seen, self._constant))
+        return self._handed_out
+
+    def _covered(self, first: Cell, now: int) -> float:
+        """Σ |c| e^(−a (T − c)) over all cells so far, the first one from the first element on."""
+        step = first.end - first.start
+        q = self.decay * step
+        cells = (now - first.start) / step
+        all_of_them = step * math.exp(-q / 2) * math.expm1(-q * cells) / math.expm1(-q)
+        missed = (self._since - first.start) * math.exp(-self.decay * (now - first.start - step / 2))
+        return all_of_them - missed
+
+    def _has_changed(self, values: Sequence[float]) -> bool:
+        return any(
+            abs(new - old) > self._threshold * max(abs(new), abs(old))
+            for new, old in zip(values, self._values, strict=True)
+        )
+
+    def _watched(self, known: Mapping[Node, StreamStatistics]) -> Iterator[float]:
+        """The values by which it is noticed that something has changed."""
+        for name, node in self._nodes.items():
+            yield from (known[node].rate, known[node].l, known[node].g)
+            for condition in self._wanted.conditions.get(name, ()):
+                yield _share(condition, known[node].sample)
+        for pair in self._wanted.pairs:
+            yield agreement(
+                *(known[self._nodes[name]].distributions.get(column, {}) for name, column in pair)
+            )
+
+
+def _share(condition: Expression, sample: Sample | None) -> float:
+    """The share of rows that satisfy a condition."""
+    if sample is None:
+        return 0.0
+    try:
+        return len(sample.where(condition).rows) / len(sample.rows)
+    except Exception:
+        return 0.0  # a callable may fail on rows that it never meets in the plan
+
+
+class Replicates(Sequence[Statistics]):
+    """The same statistics by all elements but those of one group, computed when they are asked for."""
+
+    def __init__(
+        self, snapshots: Sequence[StreamSnapshot], constant: Mapping[Node, StreamStatistics]
+    ) -> None:
+        self._snapshots, self._constant = snapshots, constant
+
+    @overload
+    def __getitem__(self, number: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Statistics]: ...
+    def __getitem__(self, number: int | slice) -> Statistics | Sequence[Statistics]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(len(self))[number]]
+        without = range(GROUPS)[number]
+        known = {one.node: one.statistics(without) for one in self._snapshots}
+        return Statistics({**known, **self._constant})
+
+    def __len__(self) -> int:
+        return GROUPS

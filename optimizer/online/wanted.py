@@ -1,0 +1,86 @@
+"""What must be known of the streams of a plan, so that the plans that mean the same can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import networkx as nx
+
+from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.plans.algebra.operators import Filter, Join, Project, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.expressions.expressions import Col, Expression, column_equality, conjuncts
+
+Column = tuple[str, str]
+"""A stream, and a column of it."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan asks of its streams.
+
+    pairs        columns of two streams, or of one, that a join equates, directly or by others
+    conditions   by stream, what filters and joins ask of its rows alone
+    """
+
+    pairs: tuple[tuple[Column, Column], ...]
+    conditions: Mapping[str, tuple[Expression, ...]]
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By stream, the columns that joins equate with others: those whose values are to be counted."""
+        found: dict[str, set[str]] = {}
+        for pair in self.pairs:
+            for stream, column in pair:
+                found.setdefault(stream, set()).add(column)
+        return {stream: tuple(sorted(columns)) for stream, columns in sorted(found.items())}
+
+
+def wanted(plan: Plan) -> Wanted:
+    """What a plan asks of its streams.
+
+    >>> import midstream as ms
+    >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
+    >>> asked = wanted(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7).plan())
+    >>> asked.columns, [str(condition) for condition in asked.conditions["a"]]
+    ({'a': ('a',), 'b': ('b',)}, ['a > 7'])
+    """
+    equal: nx.utils.UnionFind[Column] = nx.utils.UnionFind()
+    conditions: dict[str, dict[Expression, None]] = {}
+    for node in logical_plan(plan).nodes:
+        if not isinstance(node.operator, Filter | Join):
+            continue
+        for part in conjuncts(node.operator.condition):
+            if names := column_equality(part):
+                columns = [origin for name in names for origin in _origins(Col(name), node)]
+                equal.union(*columns) if len(columns) > 1 else None
+            for stream, below in _of_one_stream(part, node):
+                conditions.setdefault(stream, {})[below] = None
+    pairs = [pair for names in equal.to_sets() for pair in combinations(sorted(names), 2)]
+    return Wanted(
+        tuple(sorted(pairs)), {stream: tuple(parts) for stream, parts in sorted(conditions.items())}
+    )
+
+
+def _origins(column: Col, node: Node) -> Iterator[Column]:
+    """The columns of streams that a column of an operator's input is."""
+    for stream, below in _of_one_stream(column, node):
+        if isinstance(below, Col):
+            yield stream, below.name
+
+
+def _of_one_stream(part: Expression, node: Node) -> Iterator[tuple[str, Expression]]:
+    """What an expression over the inputs of an operator is over the columns of a stream, where it reads one
+    only."""
+    for child in node.inputs:
+        if part.columns() and part.columns() <= set(child.schema.names):
+            if isinstance(child.operator, Source):
+                yield child.operator.stream, part
+            else:
+                is_computed = isinstance(child.operator, Project)
+                yield from _of_one_stream(
+                    substituted(part, definitions(child)) if is_computed else part, child
+                )

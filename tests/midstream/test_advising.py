@@ -1,0 +1,115 @@
+"""The optimizer as an advisor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import midstream as ms
+from midstream.advising import ByOptimizer
+from midstream.migration.autopilot.advice import Advisor
+from midstream.optimizer import INTERMEDIATE, Statistics, StreamStatistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError
+
+A, B, C = (ms.stream(name, {f"{name}_x": "integer"}).window(1000) for name in "abc")
+FIRST = A.join(B, on=[("a_x", "b_x")]).join(C, on=[("a_x", "c_x")]).plan()
+
+
+def statistics(a: float, b: float, c: float) -> Statistics:
+    """By rates."""
+    sources = [stream.node.inputs[0] for stream in (A, B, C)]
+    return Statistics(
+        {
+            node: StreamStatistics(d=1 / rate, l=1.0, distributions={node.schema.names[0]: {1: 0.5, 2: 0.5}})
+            for node, rate in zip(sources, (a, b, c), strict=True)
+        }
+    )
+
+
+def test_it_is_an_advisor() -> None:
+    advisor: Advisor[Plan, Statistics] = ByOptimizer()
+    assert advisor.advise(FIRST, statistics(1.0, 1.0, 0.1)) is not None
+
+
+def test_it_finds_the_cheapest_plan_and_what_it_saves() -> None:
+    advice = ByOptimizer(INTERMEDIATE).advise(FIRST, statistics(1.0, 1.0, 0.1))
+    assert advice is not None
+    best = advice.others[0]
+    # Of two values each, half of the pairs agree; a pair that starts together is one.
+    assert advice.running == pytest.approx(0.5 * (2 * 1000 - 1))
+    assert best.rate == pytest.approx(0.5 * (2 * 1000 - 1) * 0.1)
+    assert best.saving == advice.running - best.rate
+    assert best.deviation == 0.0  # nothing is told of how sure the statistics are
+
+
+def test_how_sure_a_saving_is() -> None:
+    known = statistics(1.0, 1.0, 0.1)
+    others = [statistics(1.0, 1.0, 0.1), statistics(1.2, 1.0, 0.1)]
+    advice = ByOptimizer(INTERMEDIATE).advise(FIRST, replace(known, replicates=others))
+    assert advice is not None
+    best = advice.others[0]
+    half = 0.5 * (2 * 1000 - 1)
+    # a ⋈ b instead of b ⋈ c: half · (a − c) · b, or of a ⋈ c: half · (b − c) · a
+    joined = {*best.plan.root.walk()}
+    assert A.join(B, on=[("a_x", "b_x")]).node not in joined
+    with_b = any({*node.schema.names} == {"b_x", "c_x"} for node in joined)
+    savings = [half * (a - 0.1) if with_b else half * (1.0 - 0.1) * a for a in (1.0, 1.2)]
+    assert best.deviation == pytest.approx(abs(savings[0] - savings[1]) / 2)
+
+
+def test_the_same_question_has_the_same_answer_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    advisor, known = ByOptimizer(INTERMEDIATE), statistics(1.0, 1.0, 0.1)
+    first = advisor.advise(FIRST, known)
+    monkeypatch.setattr("midstream.advising.optimize", None)
+    assert advisor.advise(FIRST, known) is first
+
+
+def test_plans_found_before_are_compared_again() -> None:
+    advisor = ByOptimizer(INTERMEDIATE)
+    first = advisor.advise(FIRST, statistics(1.0, 1.0, 0.1))
+    assert first is not None
+    running = first.others[0].plan
+    second = advisor.advise(running, statistics(1.0, 1.0, 0.1))
+    assert second is not None
+    assert FIRST in [forecast.plan for forecast in second.others]
+    assert all(forecast.saving < 0 for forecast in second.others)
+
+
+def test_plans_are_forgotten_with_the_query() -> None:
+    advisor = ByOptimizer(INTERMEDIATE)
+    advisor.advise(FIRST, statistics(1.0, 1.0, 0.1))
+    other = A.join(C, on=[("a_x", "c_x")]).plan()
+    advice = advisor.advise(other, statistics(1.0, 1.0, 0.1))
+    assert advice is None or all(
+        set(forecast.plan.root.schema.names) == {"a_x", "c_x"} for forecast in advice.others
+    )
+
+
+def test_so_many_plans_are_remembered() -> None:
+    advisor, running = ByOptimizer(INTERMEDIATE, most=2), FIRST
+    for rates in ((1.0, 1.0, 0.1), (0.1, 1.0, 1.0), (1.0, 0.1, 1.0), (1.0, 1.0, 0.1)):
+        advice = advisor.advise(running, statistics(*rates))
+        assert advice is not None and len(advice.others) <= 1
+        running = advice.others[0].plan
+
+
+def test_a_plan_that_is_out_of_reach_is_not_advised() -> None:
+    advisor = ByOptimizer(INTERMEDIATE, obstacle=lambda plan: "no" if plan != FIRST else None)
+    advice = advisor.advise(FIRST, statistics(1.0, 1.0, 0.1))
+    assert advice is not None and advice.others == ()
+
+
+def test_where_nothing_came_there_is_no_advice() -> None:
+    sources = [stream.node.inputs[0] for stream in (A, B, C)]
+    silent = Statistics({node: StreamStatistics(d=float("inf"), l=0.0) for node in sources})
+    assert ByOptimizer().advise(FIRST, silent) is None
+    assert ByOptimizer().advise(FIRST, Statistics({})) is None
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ArgumentError):
+        ByOptimizer(most=1)
+    with pytest.raises(ArgumentError):
+        ByOptimizer().advise(FIRST, {})  # type: ignore[arg-type]

@@ -1,0 +1,129 @@
+"""What a collector tells of streams depends on their elements only."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import midstream as ms
+from midstream.operators.engine.collecting import Collector
+from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.observations import GROUPS, Cell
+from midstream.plans.values.streams import Element
+
+S = ms.stream("s", x="integer", y="string")
+INTERVALS = ms.stream("i", x="integer", intervals=True)
+STEP, MOST = 10, 8
+
+starts = st.lists(st.integers(-25, 60), max_size=60).map(sorted)
+cuts = st.lists(st.integers(0, 60), max_size=6).map(sorted)
+
+
+def collector(most: int = MOST, first: int = 3) -> Collector:
+    sources = [source for plan in (S.plan(), INTERVALS.plan()) for source in plan.sources]
+    return Collector(sources, {"s": ["x", "y"]}, STEP, first, most)
+
+
+def elements_of(times: Sequence[int]) -> list[Element]:
+    return [(t, t + 1, (i % 3 or None, "ab"[t % 2])) for i, t in enumerate(times)]
+
+
+def cells_of(elements: Sequence[Element], cut: Sequence[int], **options: int) -> list[Cell]:
+    found = collector(**options)
+    bounds = [0, *(place for place in cut if place < len(elements)), len(elements)]
+    for i, j in pairwise(bounds):
+        found.take("s", list(elements[i:j]), elements[j][0] if j < len(elements) else math.inf)
+    return found.cells(math.inf)
+
+
+@given(starts, cuts, cuts)
+def test_summaries_do_not_depend_on_batches(
+    times: Sequence[int], one: Sequence[int], other: Sequence[int]
+) -> None:
+    elements = elements_of(times)
+    assert cells_of(elements, one) == cells_of(elements, other)
+
+
+@given(starts, cuts, st.integers(-30, 70))
+def test_summaries_do_not_depend_on_when_they_are_asked_for(
+    times: Sequence[int], cut: Sequence[int], until: int
+) -> None:
+    elements, found = elements_of(times), collector()
+    found.take("s", elements, math.inf)
+    early = found.cells(until)
+    assert all(cell.end <= until for cell in early)
+    assert early + found.cells(math.inf) == cells_of(elements, cut)
+
+
+@given(starts, st.integers(-20, 20))
+def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int) -> None:
+    elements = elements_of(times)
+    cells = cells_of(elements, [], first=first)
+    assert [cell.start for cell in cells] == sorted({t - (t - first) % STEP for t in times})
+    for cell in cells:
+        inside = [element for element in elements if cell.start <= element[0] < cell.end]
+        rows = [row for part in cell.parts for row in part]
+        assert (cell.count, cell.first) == (len(inside), inside[0][0])
+        assert len(rows) == min(MOST, len(inside)) and not Counter(rows) - Counter(e[2] for e in inside)
+        assert cell.weight == len(inside) / len(rows)
+        for i, column in enumerate(["x", "y"]):
+            counted = [Counter(row[i] for row in part if row[i] is not None) for part in cell.parts]
+            assert cell.keys[column] == counted
+        if len(inside) <= MOST:
+            assert Counter(rows) == Counter(e[2] for e in inside)
+            assert cell.granule == math.gcd(*(e[0] for e in inside))
+
+
+def test_each_stretch_has_one_row_of_the_sample() -> None:
+    elements = [(t // 100, t // 100 + 1, (t, "")) for t in range(1000)]
+    (cell,) = cells_of(elements, [], most=10, first=0)
+    assert sorted(row[0] // 100 for part in cell.parts for row in part) == list(range(10))
+
+
+def test_rows_are_in_groups_at_random() -> None:
+    elements = [(t, t + 1, (t, "")) for t in range(8000)]
+    sizes = Counter({g: 0 for g in range(GROUPS)})
+    for cell in cells_of(elements, []):
+        sizes += Counter({g: len(part) for g, part in enumerate(cell.parts)})
+    assert all(700 < size < 900 for size in sizes.values())
+    assert len(set(sizes.values())) > 1  # not in turn: that would tell nothing of how much a number varies
+
+
+def test_lengths_of_validity() -> None:
+    found = collector(most=100)
+    found.take("i", [(0, 6, (1,)), (1, 3, (1,)), (2, math.inf, (1,)), (2, math.inf, (1,))], 9)
+    (cell,) = found.cells(13)
+    assert (cell.length, cell.endless) == (4.0, 0.5)
+
+
+def test_a_batch_may_be_used_again() -> None:
+    found, batch = collector(), elements_of([1, 2, 3])
+    found.take("s", batch, 3)
+    batch.clear()
+    found.take("s", batch, 50)
+    assert [cell.count for cell in found.cells(50)] == [2, 1]
+
+
+def test_only_the_last_cell_of_elements_is_kept() -> None:
+    found = collector()
+    for t in range(1000):
+        found.take("s", [(t, t + 1, (t, ""))], t)
+        assert len(found._streams["s"]._elements) <= STEP
+
+
+def test_other_streams_are_ignored() -> None:
+    found = collector()
+    found.take("z", [(0, 1, ())], 1)
+    assert found.cells(math.inf) == []
+
+
+@pytest.mark.parametrize("options", [{"step": 0}, {"step": 1, "most": 0}, {"step": "1"}])
+def test_bad_arguments(options: dict[str, int]) -> None:
+    with pytest.raises(ArgumentError):
+        Collector(S.plan().sources, {}, **options)

@@ -62,8 +62,11 @@ class StepFunctions:
             node: _rule(node) for node in plan.nodes if not isinstance(logical(node), Leaf | Counting)
         }
 
-    def of(self, streams: Mapping[str, Sequence[Element]]) -> dict[str, NormalForm]:
-        """The normal form of every output.
+    def of(
+        self, streams: Mapping[str, Sequence[Element]], known: dict[Node, Steps] | None = None
+    ) -> dict[str, NormalForm]:
+        """The normal form of every output. What is `known` of nodes on these streams is not computed again,
+        and what is computed is added.
 
         Raises   TooLongError; TieError as the algebra does; and what an expression raises.
         """
@@ -71,8 +74,10 @@ class StepFunctions:
         def elements(leaf: Node, label: str) -> list[Element]:
             return list(streams.get(label, ()))
 
-        result: dict[Node, Steps] = {}
+        result = {} if known is None else known
         for node in self._plan.nodes:
+            if node in result:
+                continue
             operator = logical(node)
             if isinstance(operator, Leaf):
                 result[node] = _of_elements(elements(node, operator.label))

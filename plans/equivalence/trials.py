@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from midstream.plans.algebra.operators import Leaf, Snapshot
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.specification import meaning
-from midstream.plans.equivalence.step_functions import StepFunctions, TooLongError
+from midstream.plans.equivalence.step_functions import StepFunctions, Steps, TooLongError
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.schema import Type
 from midstream.plans.values.snapshots import NormalForm, snapshot
@@ -71,9 +71,10 @@ class OverTime:
     def _of(self, streams: Streams) -> list[dict[str, NormalForm] | Exception]:
         kinds = Exception if self._is_strict else (MidstreamError, ArithmeticError)
         meanings: list[dict[str, NormalForm] | Exception] = []
+        known: dict[Node, Steps] = {}
         for side in self._sides:
             try:
-                meanings.append(side.of(streams))
+                meanings.append(side.of(streams, known))
             except kinds as error:
                 meanings.append(error)
         return meanings

@@ -96,6 +96,7 @@ from midstream.plans.values.snapshots import normal_form, snapshot
 from midstream.plans.values.streams import BEGINNING, FOREVER, chronons, instant
 from midstream.plans.values.verdicts import Answer, CounterExample, Equivalence
 from midstream.queries import Query, catalog, sql
+from midstream.sampling import sample
 
 __version__ = "0.1.0"
 
@@ -187,6 +188,7 @@ __all__ = [
     "relation",
     "report",
     "run",
+    "sample",
     "settled",
     "signed_plan",
     "snapshot",

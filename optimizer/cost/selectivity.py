@@ -53,6 +53,7 @@ class Selectivity:
 
     def __init__(self, known: Mapping[Expression, float]) -> None:
         self._known = known
+        self._known_together = [part for part in known if len(conjuncts(part)) > 1]
         self._pairs: dict[tuple[Expression, int, int], tuple[float, Sample, Sample]] = {}
 
     def of(
@@ -65,7 +66,7 @@ class Selectivity:
         as say what all of them say.
         """
         pairs, others = [], []
-        for part in parts:
+        for part in self._gathered(parts):
             names = column_equality(part)
             if names and facts.keys() >= {*names} and not self._is_known(part, classes):
                 pairs.append(names)
@@ -137,6 +138,14 @@ class Selectivity:
             else:
                 found.append(part)
         return [*found, *map(conjunction, by_samples.values())]
+
+    def _gathered(self, parts: Iterable[Expression]) -> Iterable[Expression]:
+        """Conditions of which it is known how many rows satisfy them together, as one."""
+        left = list(parts)
+        for together in self._known_together:
+            if {*conjuncts(together)} <= {*left}:
+                left = [*(part for part in left if part not in conjuncts(together)), together]
+        return left
 
     def _is_known(self, part: Expression, classes: Classes) -> bool:
         return any(alias in self._known for alias in _aliases(part, classes))

@@ -69,7 +69,7 @@ def share_of_rows(holding: float, rows: float, confidence: float = CONFIDENCE) -
     """
     if not rows:
         return Interval(0.5, 0.0, 1.0)
-    p, z = holding / rows, _normal(confidence)
+    p, z = holding / rows, NormalDist().inv_cdf((1 + confidence) / 2)
     middle, width = 2 * holding + z * z, 2 * (rows + z * z)
     below, above = (
         1 + z * math.sqrt(max(0.0, z * z - 1 / rows + 4 * holding * (1 - p) + sign * (4 * p - 2)))
@@ -92,8 +92,7 @@ def share_of_pairs(
         v  =  Σ e²  +  Σ e²  -  X (1 - r)               Σ over the left, and over the right elements
 
     Small counts are skewed, so the bounds are those of a gamma distribution with this variance, and the upper
-    one allows for one more element like the largest that was drawn. Where few elements make up the matches, v
-    is uncertain: deviations are as much larger as Student's quantile exceeds the normal one.
+    one allows for one more element like the largest that was drawn.
 
     Where fewer than three elements of a side say as much as all matches, a deviation cannot be told. Then the
     low bound is 0, and the high one that of the share of elements which match at all: 1, where there are few.
@@ -121,8 +120,7 @@ def share_of_pairs(
         return Interval(share, 0.0, max(share, min(1.0, _of_few(left, right, confidence))))
     excess = math.fsum((each.matches - share * each.partners) ** 2 for side in (left, right) for each in side)
     by_chance = matches * (1 - share)
-    unsure = _student(confidence, taking_part) / _normal(confidence)
-    variance = max(by_chance, excess - by_chance) * unsure**2
+    variance = max(by_chance, excess - by_chance)
     one_more = max(each.matches for side in (left, right) for each in side)
     low = _gamma((1 - confidence) / 2, matches, variance)
     high = _gamma((1 + confidence) / 2, matches + one_more, variance + one_more**2)
@@ -156,28 +154,6 @@ def _of_few(left: Sequence[Member], right: Sequence[Member], confidence: float) 
 def _others(side: Iterable[Member]) -> list[Member]:
     """The pairs that do not match."""
     return [Member(each.partners - each.matches, each.partners) for each in side]
-
-
-def _normal(confidence: float) -> float:
-    """How many standard deviations there are to either side."""
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def _student(confidence: float, freedom: float) -> float:
-    """Student's quantile, by expansion in 1 / freedom; within 2 % from 3 degrees on.
-
-    Source   M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 26.7.5
-
-    >>> round(_student(0.9, 3), 2), round(_student(0.9, 10), 3), round(_student(0.95, 5), 2)
-    (2.35, 1.812, 2.57)
-    """
-    z, n = _normal(confidence), freedom
-    return (
-        z
-        + (z**3 + z) / (4 * n)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
-    )
 
 
 def _gamma(below: float, mean: float, variance: float) -> float:

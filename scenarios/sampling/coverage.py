@@ -77,7 +77,7 @@ def poisson(matches: float, pairs: float, confidence: float = CONFIDENCE) -> Int
     """The interval that would hold if pairs were independent: of a Poisson number of matches.
 
     >>> print(poisson(10, 100))
-    0.1 (0.0543 to 0.17)
+    0.1 (0.0542 to 0.17)
     """
     if not pairs:
         return Interval(0.5, 0.0, 1.0)

@@ -61,6 +61,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Relation", "Filter", "Join", "Project"},
         "statistics are told of streams and relations, and of conditions, which move below projections",
     ),
+    "optimizer/sampling/sampler.py": ({"Filter", "Join"}, "a sampler plan filters rows and joins them"),
     "optimizer/search/*.py": ({"Join"}, "joins are put in order by a search of their own"),
     "optimizer/verification/declaring.py": ({"Source"}, "keys are declared of streams"),
     "optimizer/verification/subplans.py": (NAMES, "random subplans are made of them"),

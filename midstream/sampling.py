@@ -10,6 +10,7 @@ from midstream.optimizer import Statistics
 from midstream.optimizer.sampling.intervals import CONFIDENCE, Interval
 from midstream.optimizer.sampling.sampler import SHARE, Sampler
 from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.arguments import require
 
 
 class Sampling:
@@ -52,6 +53,9 @@ def sample(
     ...     print(condition, interval)
     price >= limit 0.536 (0.47 to 0.59)
     """
+    require("sample", engine, Engine, "an engine")
+    require("sample: share", share, (int, float), "a share above 0 and up to 1")
+    require("sample: seed", seed, int, "a number")
     sampler = Sampler(engine.query(query).plan, share, seed)
     engine.add(sampler.plan, None, name)
     for output in sampler.plan.outputs:

@@ -45,6 +45,10 @@ def engine() -> ms.Engine:
     return ms.Engine(PLAN, [].extend)
 
 
+def comparing() -> ms.Engine:
+    return ms.Engine(S.join(T, on=ms.col("x") < ms.col("z")))
+
+
 def on_engine(method: str, *arguments: Any, **named: Any) -> Call:
     return (lambda *a, **k: getattr(engine(), method)(*a, **k), arguments, named)  # noqa: PLW0108 - anew
 
@@ -156,6 +160,10 @@ RIGHT: dict[str, Call] = {
     "snapshots": of(ms.snapshots, PLAN, {"s": ELEMENTS}),
     "specified": of(ms.specified, PLAN, {"s": ELEMENTS}),
     "run": of(ms.run, PLAN, {"s": ELEMENTS}, 10),
+    "sample": of(ms.sample, comparing()),
+    "sample, options": of(
+        lambda *a, **k: ms.sample(comparing(), *a, **k), "query", share=0.5, seed=1, name="sampler"
+    ),
     "interleave": of(ms.interleave, {"s": ELEMENTS}, 10),
     "chronons": of(ms.chronons, [(1, "a")], "seconds"),
     "chronons, a row": of(lambda row: list(ms.chronons([row])), (1, "a")),

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cache
 from operator import itemgetter
 from random import Random
 from zlib import crc32
@@ -14,15 +15,17 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-MOST = 256
+MOST = 64
 """So many rows of a stream are looked at in a cell at most."""
+TIMESTAMPS = 16
+"""So many elements of these are asked for their timestamps."""
 _START = itemgetter(0)
-_ROW = itemgetter(2)
-_NOISE = Random(0).randbytes(1 << 16)
-"""Chance: the same in every run."""
-_GROUPS = bytes(byte % GROUPS for byte in Random(1).randbytes(1 << 16))
+_CHANCE = Random(0)
+"""The same in every run."""
+_GROUPS = bytes(_CHANCE.randrange(GROUPS) for _ in range(1 << 15))
+_DRAWS, _BITS = 64, 40
 
 
 class Collector:
@@ -35,15 +38,15 @@ class Collector:
 
     Input    `take` is told of each stream's elements in order of start; `progress` is that behind them.
     State    The elements of the last cell of each stream; summaries that nobody has asked for.
-    Cost     A batch is copied (some nanoseconds an element); O(`most`) per cell and stream, so that an
-             element costs less the more there are.
+    Cost     O(`most`) per cell and stream, so that an element costs less the more there are; besides, a batch
+             is copied that is not a whole cell (some nanoseconds an element).
 
     >>> import midstream as ms
     >>> s = ms.stream("s", x="integer")
     >>> collector = Collector([s.node.operator], {"s": ["x"]}, step=10)
     >>> collector.take("s", [(1, 2, (7,)), (4, 5, (8,)), (9, 10, (7,)), (12, 13, (9,))], 12)
     >>> for cell in collector.cells(10):
-    ...     print(cell.start, cell.end, cell.count, sum(map(Counter, cell.keys["x"]), Counter()))
+    ...     print(cell.start, cell.end, cell.count, cell.keys["x"])
     0 10 3 Counter({7: 2, 8: 1})
     """
 
@@ -88,6 +91,7 @@ class _Gathering:
         self._source = source
         self._columns = {name: itemgetter(source.columns.index(name)) for name in columns}
         self._step, self._first, self._most = step, first, most
+        self._draws = _places(most)
         self._salt = crc32(source.stream.encode())
         # A list of our own: the batch is the caller's, who may use it again.
         self._elements: list[Element] = []
@@ -101,6 +105,9 @@ class _Gathering:
             self._close()
             batch = batch[inside:]
             self._until = self._grid(batch[0][0]) + self._step
+        if progress >= self._until and batch and not self._elements:
+            self._summaries.append(self._summary(batch))  # a whole cell at once: nothing is kept
+            return
         self._elements += batch
         if progress >= self._until:
             self._close()
@@ -123,64 +130,59 @@ class _Gathering:
             self._elements = []
 
     def _summary(self, elements: Sequence[Element]) -> Cell:
-        start = self._grid(elements[0][0])
-        number = min(len(elements), self._most)
-        # Neighbouring cells and other streams meet with another piece of chance.
-        at = (self._salt + 40_503 * ((start - self._first) // self._step)) % (len(_NOISE) // 2)
-        sample = elements
-        if number < len(elements):
-            stride = len(elements) / number
-            noise = enumerate(_chance(_NOISE, at, number))
-            sample = [elements[int((i + byte / 256) * stride)] for i, byte in noise]
-        parts = _grouped(sample, _chance(_GROUPS, at, number))
-        length, endless = self._lengths(sample)
+        first, count = elements[0][0], len(elements)
+        start = self._grid(first)
+        # Neighbouring cells, and other streams, meet with another piece of chance.
+        at = self._salt + 40_503 * ((start - self._first) // self._step)
+        if count > self._most:
+            elements = [elements[place * count >> _BITS] for place in self._draws[at % _DRAWS]]
+        rows = [row for _, _, row in elements]
+        length, endless = self._lengths(elements) if self._source.intervals else (1.0, 0.0)
         return Cell(
             stream=self._source.stream,
             start=start,
             end=start + self._step,
-            first=int(elements[0][0]),
-            count=len(elements),
+            first=int(first),
+            count=count,
             length=length,
             endless=endless,
-            granule=self._granule(sample),
-            parts=parts,
-            keys={name: _counts(parts, value) for name, value in self._columns.items()},
+            granule=self._granule(elements[:: len(elements) // TIMESTAMPS or 1]),
+            rows=rows,
+            groups=_piece(_GROUPS, at, len(rows)),
+            keys={name: _counts(map(value, rows)) for name, value in self._columns.items()},
         )
 
     def _lengths(self, sample: Sequence[Element]) -> tuple[float, float]:
         """How long elements are valid that end, on average, and the share of the others."""
-        if not self._source.intervals:
-            return 1.0, 0.0
         ending = [end - start for start, end, _ in sample if end != FOREVER]
         return math.fsum(ending) / len(ending) if ending else 0.0, 1 - len(ending) / len(sample)
 
-    def _granule(self, sample: Sequence[Element]) -> int:
+    def _granule(self, some: Sequence[Element]) -> int:
         """The ends of chronons tell nothing."""
-        starts = (int(element[0]) for element in sample)
-        if not self._source.intervals:
-            return math.gcd(*starts)
-        ends = (int(end) for start, end, _ in sample if end not in (FOREVER, start + 1))
-        return math.gcd(*starts, *ends)
+        times = [int(start) for start, _, _ in some]
+        if self._source.intervals:
+            times += [int(end) for start, end, _ in some if end not in (FOREVER, start + 1)]
+        return math.gcd(*times)
 
 
-def _chance(noise: bytes, at: int, number: int) -> bytes:
-    """So many bytes of chance from a place on; the same ones again where there are not so many."""
-    piece = noise[at : at + number]
-    return piece if len(piece) == number else (noise[at:] * (number // (len(noise) - at) + 1))[:number]
+@cache
+def _places(most: int) -> list[list[int]]:
+    """Several draws of places in a list: one in each of so many equal stretches, as shares of its length."""
+    chance = Random(most)
+    places = [[(i + chance.random()) / most for i in range(most)] for _ in range(_DRAWS)]
+    return [[min(int(place * (1 << _BITS)), (1 << _BITS) - 1) for place in draw] for draw in places]
 
 
-def _grouped(sample: Iterable[Element], groups: bytes) -> list[list[Payload]]:
-    parts: list[list[Payload]] = [[] for _ in range(GROUPS)]
-    for group, element in zip(groups, sample, strict=True):
-        parts[group].append(element[2])
-    return parts
+def _piece(chance: bytes, at: int, number: int) -> bytes:
+    """So much of some chance, from a place on; where there is not so much, the same again."""
+    at %= len(chance)
+    piece = chance[at : at + number]
+    return piece if len(piece) == number else (chance * (number // len(chance) + 2))[at : at + number]
 
 
-def _counts(parts: Iterable[Sequence[Payload]], value: itemgetter[int]) -> list[Mapping[Hashable, int]]:
-    """How often each value of a column is in each group."""
-    found: list[Mapping[Hashable, int]] = []
-    for rows in parts:
-        counts: Counter[Hashable] = Counter(map(value, rows))
+def _counts(values: Iterable[Hashable]) -> Mapping[Hashable, int]:
+    """How often each value of a column is there."""
+    counts = Counter(values)
+    if None in counts:
         del counts[None]
-        found.append(counts)
-    return found
+    return counts

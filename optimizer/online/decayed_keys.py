@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping
 from random import Random
 
-MOST_KEYS = 1024
-"""Of so many values at most the counts of a group are kept."""
-NOTHING = 1 / 256
-"""What has decayed to less than this part of an element is forgotten."""
-
-Counts = Mapping[Hashable, float]
+MOST_KEYS = 4096
+"""The counts of so many values are kept, and of up to twice as many meanwhile."""
 
 
 class DecayedKeys:
-    """Counts of values in several groups; the caller says what an element weighs.
+    """Counts of a column's values; the caller says what an element weighs.
 
-    Where a group has more than twice `most` values, about `most` are kept (see `fewer_keys`). Sums of counts,
-    and of products with counts of other columns, are right on average; how far they may be off follows from
-    the groups.
+    Where there are more than twice `most` values, about `most` are kept (see `fewer_keys`). Sums of counts,
+    and of products with counts of other columns, stay right on average. Of n values that two columns have in
+    common, and that are as frequent, m n stay in common where the share m of each stays: the sum of products
+    is then off by 1 / √(m² n), as a share.
 
-    State    2 `most` counts per group at most.
-    Cost     O(values) to add; amortised O(log most) for each where there are too many.
+    State    2 `most` counts at most.
+    Cost     O(values) to add, for each pair of columns; amortised O(log most) for each where there are too
+             many.
 
-    >>> keys = DecayedKeys(groups=2, seed="s.x")
-    >>> keys.add([{7: 2}, {7: 1, 8: 1}], weight=0.5)
-    >>> keys.snapshot()
-    ({7: 1.0}, {7: 0.5, 8: 0.5})
+    >>> keys = DecayedKeys(seed="s.x")
+    >>> keys.add({7: 2, 8: 1}, weight=0.5)
+    >>> keys.counts
+    {7: 1.0, 8: 0.5}
     """
 
-    def __init__(self, groups: int, seed: str, most: int = MOST_KEYS) -> None:
-        self._groups: list[dict[Hashable, float]] = [{} for _ in range(groups)]
+    def __init__(self, seed: str, most: int = MOST_KEYS) -> None:
+        self.counts: dict[Hashable, float] = {}
+        self.pairs: list[tuple[EqualPairs, DecayedKeys]] = []
+        """Those that the column is one of, each with the other column."""
         self._most, self._random = most, Random(seed)
 
-    def add(self, groups: Sequence[Mapping[Hashable, int]], weight: float) -> None:
-        """Values came so often in each group, each of this weight."""
-        for number, (mine, new) in enumerate(zip(self._groups, groups, strict=True)):
-            for value, times in new.items():
-                mine[value] = mine.get(value, 0.0) + times * weight
-            if len(mine) > 2 * self._most:
-                self._groups[number] = fewer_keys(mine, self._most, self._random)
+    def add(self, new: Mapping[Hashable, int], weight: float) -> None:
+        """Values came so often, each time of this weight."""
+        counts = self.counts
+        for value, times in new.items():
+            counts[value] = counts.get(value, 0.0) + times * weight
+        for pairs, other in self.pairs:
+            theirs = other.counts
+            pairs.number += weight * sum(
+                times * theirs[value] for value, times in new.items() if value in theirs
+            )
+        if len(counts) > 2 * self._most:
+            self.counts = fewer_keys(counts, self._most, self._random)
+            for pairs, _ in self.pairs:
+                pairs.count()
 
     def scale(self, factor: float, least: float) -> None:
-        """Multiply all counts; those that come to less than `least` are forgotten."""
-        self._groups = [
-            {value: scaled for value, count in mine.items() if (scaled := count * factor) >= least}
-            for mine in self._groups
-        ]
+        """Multiply all counts; those that come to less than `least` are forgotten. Whoever does so with
+        columns of pairs counts these anew."""
+        scaled = ((value, count * factor) for value, count in self.counts.items())
+        self.counts = {value: count for value, count in scaled if count >= least}
 
-    def snapshot(self) -> tuple[Counts, ...]:
-        """The counts of each group as they are now. Cost: O(values), in C."""
-        return tuple(mine.copy() for mine in self._groups)
+
+class EqualPairs:
+    """How many pairs of equal values two columns have: Σ n(k) m(k), kept up while values come.
+
+    >>> one, other = DecayedKeys("s.x"), DecayedKeys("t.y")
+    >>> pairs = EqualPairs(one, other)
+    >>> one.add({7: 2, 8: 1}, weight=1.0)
+    >>> other.add({7: 3}, weight=0.5)
+    >>> pairs.number
+    3.0
+    """
+
+    def __init__(self, one: DecayedKeys, other: DecayedKeys) -> None:
+        self._columns = one, other
+        one.pairs.append((self, other))
+        other.pairs.append((self, one))
+        self.number = 0.0
+
+    def count(self) -> None:
+        """Count anew. Cost: O(values)."""
+        one, other = (column.counts for column in self._columns)
+        self.number = math.fsum(count * other[value] for value, count in one.items() if value in other)
 
 
 def fewer_keys(counts: Mapping[Hashable, float], most: int, random: Random) -> dict[Hashable, float]:
@@ -76,26 +102,15 @@ def fewer_keys(counts: Mapping[Hashable, float], most: int, random: Random) -> d
 
 
 def _threshold(counts: Iterable[float], most: int) -> float:
-    """The τ for which Σ min(1, count / τ) = most."""
+    """The τ for which Σ min(1, count / τ) = most; 0 where there are no more."""
     ordered = sorted(counts)
     if len(ordered) <= most:
         return 0.0
-    light = sum(ordered)
+    light = math.fsum(ordered)
     for heavy in range(most):
         # So many are kept as they are, and the others share what is left of the places.
-        light_ones = len(ordered) - heavy
-        threshold = light / (most - heavy)
-        if ordered[light_ones - 1] <= threshold:
-            return threshold
-        light -= ordered[light_ones - 1]
+        heaviest = ordered[-1 - heavy]
+        if heaviest * (most - heavy) <= light:
+            return light / (most - heavy)
+        light -= heaviest
     return ordered[-most]
-
-
-def together(counts: Sequence[Counts], groups: Iterable[int]) -> dict[Hashable, float]:
-    """The counts of some groups, added up."""
-    first, *others = groups
-    found = dict(counts[first])
-    for group in others:
-        for value, count in counts[group].items():
-            found[value] = found.get(value, 0.0) + count
-    return found

@@ -6,21 +6,21 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import overload
 
-from midstream.optimizer.cost.column_facts import agreement
-from midstream.optimizer.online.decayed_keys import NOTHING
+from midstream.optimizer.online.decayed_keys import DecayedKeys, EqualPairs
 from midstream.optimizer.online.decayed_stream import SILENT, DecayedStream, StreamSnapshot
 from midstream.optimizer.online.wanted import wanted
-from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.observations import GROUPS, Cell
 
 THRESHOLD = 0.05
 """By what share a value must have changed before it is handed out."""
+NOTHING = 1 / 256
+"""A value that has decayed to less than this part of an element is forgotten."""
 
 
 class DecayedStatistics:
@@ -75,8 +75,19 @@ class DecayedStatistics:
             for node in logical_plan(plan).nodes
             if isinstance(node.operator, Source)
         }
+        self._keys = {
+            (name, column): DecayedKeys(f"{name}.{column}")
+            for name, of_stream in columns.items()
+            for column in of_stream
+        }
+        self._pairs = [EqualPairs(self._keys[one], self._keys[other]) for one, other in self._wanted.pairs]
         self._streams = {
-            name: DecayedStream(node, name, columns.get(name, ())) for name, node in self._nodes.items()
+            name: DecayedStream(
+                node,
+                {column: self._keys[name, column] for column in columns.get(name, ())},
+                self._wanted.conditions.get(name, ()),
+            )
+            for name, node in self._nodes.items()
         }
         self._first: Cell | None = None
         self._since = 0
@@ -102,30 +113,37 @@ class DecayedStatistics:
                 self._since = min(self._since, cell.first)
             middle = (cell.start + cell.end) / 2
             self._rescale(middle)
-            self._streams[cell.stream].take(
-                cell, math.exp(self.decay * (middle - self._zero)), self.decay * (middle - self._first.start)
-            )
+            self._streams[cell.stream].take(cell, math.exp(self.decay * (middle - self._zero)))
 
     def _rescale(self, middle: float) -> None:
         """Let what comes weigh 1 again, before weights grow too large."""
         factor = math.exp(self.decay * (self._zero - middle))
         if factor < NOTHING:
-            for stream in self._streams.values():
-                stream.scale(factor, NOTHING)
             self._zero = middle
+            for stream in self._streams.values():
+                stream.scale(factor)
+            for keys in self._keys.values():
+                keys.scale(factor, NOTHING)
+            for pairs in self._pairs:
+                pairs.count()
 
     def at(self, now: int) -> Statistics:
         """The statistics at an instant of the grid, by all cells before it, which must have been taken. The
-        same object as before where no value has changed by more than the threshold."""
+        same object as before where no value has changed by more than the threshold.
+
+        Cost     O(1) where nothing has changed, else O(values and rows that are kept).
+        """
         if self._first is None:
             return self._handed_out
+        age = now - self._since
         scale = math.exp(-self.decay * (now - self._zero)) / self._covered(self._first, now)
-        seen = [stream.snapshot(scale, now - self._since) for stream in self._streams.values()]
-        known = {snapshot.node: snapshot.statistics() for snapshot in seen}
-        values = list(self._watched(known))
+        values = list(self._watched(scale, age))
         if not self._values or self._has_changed(values):
             self._values = values
-            self._handed_out = Statistics(known | self._constant, replicates=Replicates(seen, self._constant))
+            seen = [stream.snapshot(scale, age) for stream in self._streams.values()]
+            known = {snapshot.node: snapshot.statistics() for snapshot in seen}
+            replicates = Replicates(seen, self._constant)
+            self._handed_out = Statistics(known | self._constant, replicates=replicates)
         return self._handed_out
 
     def _covered(self, first: Cell, now: int) -> float:
@@ -143,26 +161,14 @@ class DecayedStatistics:
             for new, old in zip(values, self._values, strict=True)
         )
 
-    def _watched(self, known: Mapping[Node, StreamStatistics]) -> Iterator[float]:
+    def _watched(self, scale: float, age: float) -> Iterator[float]:
         """The values by which it is noticed that something has changed."""
-        for name, node in self._nodes.items():
-            yield from (known[node].rate, known[node].l, known[node].g)
-            for condition in self._wanted.conditions.get(name, ()):
-                yield _share(condition, known[node].sample)
-        for pair in self._wanted.pairs:
-            yield agreement(
-                *(known[self._nodes[name]].distributions.get(column, {}) for name, column in pair)
-            )
-
-
-def _share(condition: Expression, sample: Sample | None) -> float:
-    """The share of rows that satisfy a condition."""
-    if sample is None:
-        return 0.0
-    try:
-        return len(sample.where(condition).rows) / len(sample.rows)
-    except Exception:
-        return 0.0  # a callable may fail on rows that it never meets in the plan
+        for stream in self._streams.values():
+            yield from (stream.count * scale, stream.length(age), stream.granule)
+            yield from stream.shares()
+        for pairs, (one, other) in zip(self._pairs, self._wanted.pairs, strict=True):
+            all_pairs = self._streams[one[0]].count * self._streams[other[0]].count
+            yield pairs.number / all_pairs if all_pairs else 0.0
 
 
 class Replicates(Sequence[Statistics]):
@@ -180,8 +186,8 @@ class Replicates(Sequence[Statistics]):
     def __getitem__(self, number: int | slice) -> Statistics | Sequence[Statistics]:
         if isinstance(number, slice):
             return [self[i] for i in range(len(self))[number]]
-        without = range(GROUPS)[number]
-        known = {one.node: one.statistics(without) for one in self._snapshots}
+        group = range(GROUPS)[number]
+        known = {one.node: one.without(group) for one in self._snapshots}
         return Statistics({**known, **self._constant})
 
     def __len__(self) -> int:

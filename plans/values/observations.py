@@ -35,9 +35,10 @@ class Cell:
     count        how many elements came
     length       for how many chronons those of the sample are valid that end, on average
     endless      the share of the sample that is valid for ever
-    granule      the greatest common divisor of the timestamps of the sample; 0 where all are 0
-    parts        a sample of rows, in `GROUPS` groups, which rows are in at random
-    keys         by column, the same groups: how often each value is in the sample; None is no value
+    granule      the greatest common divisor of some of the sample's timestamps; 0 where all are 0
+    rows         a sample
+    groups       for each row of it, its group: one of `GROUPS`, at random
+    keys         by column, how often each value is in the sample; None is no value
     """
 
     stream: str
@@ -48,10 +49,11 @@ class Cell:
     length: float
     endless: float
     granule: int
-    parts: Sequence[Sequence[Payload]]
-    keys: Mapping[str, Sequence[Mapping[Hashable, int]]]
+    rows: Sequence[Payload]
+    groups: bytes
+    keys: Mapping[str, Mapping[Hashable, int]]
 
     @cached_property
     def weight(self) -> float:
         """For how many elements a row of the sample stands."""
-        return self.count / sum(map(len, self.parts))
+        return self.count / len(self.rows)

@@ -68,13 +68,13 @@ def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int)
     assert [cell.start for cell in cells] == sorted({t - (t - first) % STEP for t in times})
     for cell in cells:
         inside = [element for element in elements if cell.start <= element[0] < cell.end]
-        rows = [row for part in cell.parts for row in part]
+        rows = list(cell.rows)
         assert (cell.count, cell.first) == (len(inside), inside[0][0])
         assert len(rows) == min(MOST, len(inside)) and not Counter(rows) - Counter(e[2] for e in inside)
         assert cell.weight == len(inside) / len(rows)
         for i, column in enumerate(["x", "y"]):
-            counted = [Counter(row[i] for row in part if row[i] is not None) for part in cell.parts]
-            assert cell.keys[column] == counted
+            assert cell.keys[column] == Counter(row[i] for row in rows if row[i] is not None)
+        assert len(cell.groups) == len(rows) and set(cell.groups) <= set(range(GROUPS))
         if len(inside) <= MOST:
             assert Counter(rows) == Counter(e[2] for e in inside)
             assert cell.granule == math.gcd(*(e[0] for e in inside))
@@ -83,14 +83,15 @@ def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int)
 def test_each_stretch_has_one_row_of_the_sample() -> None:
     elements = [(t // 100, t // 100 + 1, (t, "")) for t in range(1000)]
     (cell,) = cells_of(elements, [], most=10, first=0)
-    assert sorted(row[0] // 100 for part in cell.parts for row in part) == list(range(10))
+    assert [row[0] // 100 for row in cell.rows] == list(range(10))
+    assert len({row[0] % 100 for row in cell.rows}) > 5  # not all at the same place
 
 
 def test_rows_are_in_groups_at_random() -> None:
     elements = [(t, t + 1, (t, "")) for t in range(8000)]
     sizes = Counter({g: 0 for g in range(GROUPS)})
     for cell in cells_of(elements, []):
-        sizes += Counter({g: len(part) for g, part in enumerate(cell.parts)})
+        sizes += Counter(cell.groups)
     assert all(700 < size < 900 for size in sizes.values())
     assert len(set(sizes.values())) > 1  # not in turn: that would tell nothing of how much a number varies
 

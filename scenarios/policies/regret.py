@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from midstream.scenarios.policies.break_even import ByBreakEven
 from midstream.scenarios.policies.case import Case, Order
 from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
 from midstream.scenarios.policies.on_engine import run
@@ -16,7 +17,7 @@ from midstream.scenarios.policies.replay import Bill, replay
 Item = Callable[[Order, How], Policy]
 """Makes a policy that starts with an order, and migrates by a strategy."""
 
-ITEMS: Mapping[str, Item] = {"repeat last best": RepeatLastBest}
+ITEMS: Mapping[str, Item] = {"repeat last best": RepeatLastBest, "break-even": ByBreakEven}
 """The policies that decide for themselves, by name."""
 
 

@@ -18,7 +18,15 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from midstream.plans.values.schema import suggest
-from midstream.scenarios.simulator.results import FIGURES, Checked, Run, Series, Simulation, figure_of
+from midstream.scenarios.simulator.results import (
+    FIGURES,
+    OF_POLICIES,
+    Checked,
+    Run,
+    Series,
+    Simulation,
+    figure_of,
+)
 from midstream.scenarios.simulator.words import shown_number, shown_time
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -217,7 +225,11 @@ def _column(side: Side, simulation: Simulation) -> list[float | None]:
     """A value for each repetition; nothing where the run was not made."""
     if side.figure is None:
         return [side.number] * simulation.repetitions
-    found = [_figure(side, run, simulation.every) for run in simulation.of(side.run or "")]
+    found: list[float | None]
+    if side.figure in OF_POLICIES:
+        found = [getattr(one, side.figure) for one in simulation.judged_of(side.run or "")]
+    else:
+        found = [_figure(side, run, simulation.every) for run in simulation.of(side.run or "")]
     return [None if value is None else side.number * value for value in found]
 
 
@@ -261,7 +273,7 @@ def _side(text: str, is_throughout: bool, runs: Collection[str], chronons: Calla
     figure, run = match["figure"], match["run"]
     if is_throughout and match["since"]:
         raise ValueError("either throughout or a part of the time")
-    known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else FIGURES
+    known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else {**FIGURES, **OF_POLICIES}
     if figure not in known:
         raise ValueError(f"one of {', '.join(known)}, not {figure}{suggest(figure, known)}")
     if run not in runs:

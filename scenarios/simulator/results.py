@@ -20,6 +20,11 @@ BASELINE = "none"
 """The name of the run without migration, beside the names of strategies."""
 
 
+BEST_FIXED, HINDSIGHT = "best fixed", "hindsight"
+"""In claims: the plan that costs least if it runs all the time; the best plan of each bucket, where moves are
+free."""
+
+
 def alone(plan: str) -> str:
     """The name of the run that has another plan from the beginning, without migration.
 
@@ -190,6 +195,63 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyMove:
+    """A migration that a policy decided: both plans run in [at, until).
+
+    how     the strategy
+    until   None where it was under way at the end
+    """
+
+    at: int
+    until: int | None
+    old: str
+    new: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What it cost to let something decide which plan runs, in one repetition: a plan that runs alone, a
+    policy, or `hindsight`.
+
+    start       the plan that ran first
+    total       intermediate results of all plans that ran, at all times, those of migrations included
+    counted     the same as the engine counted it; None where it did not run
+    is_priced   whether `total` is by replay, from the arrivals; else it is what the engine counted
+    moves       how many migrations there were
+    of_fixed    total, as a multiple of what the best fixed plan cost; None where that is 0
+    regret      the same of what the clairvoyant cost that has the same strategies; None without one
+    spent       the total until the end of each bucket of the grid
+    """
+
+    policy: str
+    repetition: int
+    start: str | None
+    total: int
+    counted: int | None
+    is_priced: bool
+    moves: int
+    of_fixed: float | None
+    regret: float | None
+    spent: tuple[int, ...]
+    migrations: tuple[PolicyMove, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the engine counted what the replay did, where both were made."""
+        return self.counted in (None, self.total)
+
+
+OF_POLICIES: Mapping[str, str] = {
+    "total": "intermediate results of all running plans",
+    "moves": "migrations",
+    "of_fixed": "total / best fixed plan",
+    "regret": "total / clairvoyant",
+}
+"""What policies are judged by, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """A figure over all repetitions; None everywhere where no run has it."""
 
@@ -265,6 +327,8 @@ class Simulation:
     captions    titles of charts, by the chart's name
     claims      what the scenario says of its figures, and whether it holds
     adjusted    when windows or granules changed
+    judged      what each policy cost, and each plan alone, by repetition
+    unpriced    why nothing could be priced by replay; None where it was
     versions    of Midstream and Python
     """
 
@@ -283,6 +347,8 @@ class Simulation:
     captions: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Checked, ...] = ()
     adjusted: tuple[int, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    unpriced: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -293,6 +359,16 @@ class Simulation:
     def of(self, strategy: str) -> Sequence[Run]:
         """The runs of a strategy, one for each repetition."""
         return [run for run in self.runs if run.strategy == strategy]
+
+    def judged_of(self, policy: str) -> Sequence[Judged]:
+        """What a policy cost, by repetition; `best fixed` may be another plan in each."""
+        if policy != BEST_FIXED:
+            return [one for one in self.judged if one.policy == policy]
+        fixed = [one for one in self.judged if one.policy.endswith(alone(""))]
+        return [
+            min((one for one in fixed if one.repetition == repetition), key=lambda one: one.total)
+            for repetition in range(self.repetitions if fixed else 0)
+        ]
 
     @property
     def wished(self) -> tuple[str, ...]:
@@ -306,8 +382,11 @@ class Simulation:
 
     @property
     def is_equal(self) -> bool:
-        """Whether no run's results differ from those without migration."""
-        return all(run.verdict != "different" for run in self.runs)
+        """Whether no run's results differ from those without migration, and no replay from what the engine
+        counted."""
+        return all(run.verdict != "different" for run in self.runs) and all(
+            one.is_equal for one in self.judged
+        )
 
     @property
     def holds(self) -> bool:

@@ -23,9 +23,11 @@ from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.predicting import predicted
+from midstream.scenarios.simulator.priced import PricedResults
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.run_record import RunRecord, longest_pause
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
+from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant
 
 
@@ -37,6 +39,7 @@ class Move:
     cpu_aborting    what giving it up took
     first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
     note            what else is to be said
+    strategy        its name
     """
 
     step: ScheduledMigration
@@ -51,6 +54,7 @@ class Move:
     aborted: int | None = None
     cpu_aborting: float = 0.0
     note: str = ""
+    strategy: str = ""
 
     def as_result(self) -> Moved:
         """What is told of it."""
@@ -85,6 +89,7 @@ class Outcome:
     taken           how many portions had been taken, by bucket, at its end
     running         from which portion on which physical plan ran by itself; None during migrations
     giving          the instants at which results came out
+    spent           intermediate results so far by which policies are judged, by portion
     """
 
     results: list[Element]
@@ -97,6 +102,7 @@ class Outcome:
     taken: Sequence[int]
     running: Sequence[tuple[int, Plan | None]]
     giving: Sequence[int]
+    spent: Sequence[int] = ()
 
     @property
     def spans(self) -> list[tuple[int, int | None]]:
@@ -139,15 +145,17 @@ def run(
     variant: Variant | None,
     arriving: Input,
     progress: Callable[[int], object] = lambda portions: None,
+    steering: Steering | None = None,
 ) -> Outcome:
-    """Run a plan over all that arrives; with a variant of a strategy, carry out the scenario's migrations.
+    """Run a plan over all that arrives; with a variant of a strategy, carry out the scenario's migrations;
+    with `steering`, those that it decides.
 
     `progress` is told, now and then, how many portions were taken.
 
     Raises   What the engine raises.
     """
     with without_garbage_collector():
-        one = _Run(scenario, plan, variant, arriving)
+        one = _Run(scenario, plan, variant, arriving, steering)
         one.feed(progress)
         return one.outcome()
 
@@ -155,7 +163,14 @@ def run(
 class _Run:
     """A run under way."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, variant: Variant | None, arriving: Input) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        plan: Plan,
+        variant: Variant | None,
+        arriving: Input,
+        steering: Steering | None,
+    ) -> None:
         spec = scenario.spec
         read = {source.stream for source in plan.sources}
         slack: dict[str, Time] = {
@@ -178,6 +193,12 @@ class _Run:
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
         self._plan_of_bucket: list[Plan | None] = []
+        # Where policies are judged, time comes to each instant on all streams at once, in every run.
+        self._is_in_step = bool(scenario.policies)
+        self._steering = steering
+        self._priced = PricedResults(self._engine, scenario.priced)
+        self._spent = array("q")
+        self._instant: int | None = None
         self._record = RunRecord(
             self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes
         )
@@ -191,7 +212,11 @@ class _Run:
                 self._pass(cut, i)
                 progress(i)
                 cut = next(cuts)
+            seconds, results = self._come_to(portion, i) if self._is_in_step else (0.0, 0)
             self._take(portion)
+            self._cpu[-1] += seconds
+            self._counts[-1] += results
+            self._spent.append(self._priced.total())
             self._note_ended(portion.at, i + 1)
         while cut is not None:
             self._pass(cut, len(self._input.portions))
@@ -227,6 +252,7 @@ class _Run:
             taken=self._taken,
             running=self._running,
             giving=self._record.giving,
+            spent=self._spent,
         )
 
     def _with_predictions(self, series: Series) -> Series:
@@ -241,6 +267,29 @@ class _Run:
             predicted_results=tuple(rate * self._every for rate in rates),
             predicted_cpu=tuple(accumulate(seconds)),
         )
+
+    def _come_to(self, portion: Portion, taken: int) -> tuple[float, int]:
+        """Time comes to a new instant on all streams, before what arrives at it; then what steers is asked.
+        The seconds that this took, but for beginning a migration, and how many results came out."""
+        if portion.batch is None or portion.at == self._instant:
+            return 0.0, 0
+        is_first, self._instant = self._instant is None, portion.at
+        known, began = len(self._results), process_time()
+        for stream in self._engine.streams:
+            self._engine.advance(stream, portion.at)
+        seconds = process_time() - began
+        results = len(self._results) - known
+        self._record.give(portion.at, self._results[known:])
+        self._note_ended(portion.at, taken)
+        if self._steering is None or is_first or any(move.ended is None for move in self._moves):
+            return seconds, results
+        began = process_time()
+        wish = self._steering.decide(portion.at, self._priced.total())
+        seconds += process_time() - began
+        if wish is not None:
+            step = ScheduledMigration(wish.to, portion.at, None, None)
+            self._begin(step, Variant.of(wish.strategy), portion.at, taken)
+        return seconds, results
 
     def _take(self, portion: Portion) -> None:
         known, began = len(self._results), process_time()
@@ -268,7 +317,8 @@ class _Run:
         adjust(self._engine, (change for change in self._adjustments if change.at == time))
         self._note_ended(time, taken)
         while self._steps and self._is_due(self._steps[0], time, bucket):
-            self._begin(self._steps.pop(0), time, taken)
+            assert self._variant is not None
+            self._begin(self._steps.pop(0), self._variant, time, taken)
             bucket = None  # it says nothing of the new plan
 
     def _is_due(self, step: ScheduledMigration, time: int, bucket: Bucket | None) -> bool:
@@ -277,21 +327,32 @@ class _Run:
             return step.at <= time
         return bucket is not None and step.condition.is_met(bucket)
 
-    def _begin(self, step: ScheduledMigration, time: int, taken: int) -> None:
-        assert self._variant is not None
+    def _begin(self, step: ScheduledMigration, variant: Variant, time: int, taken: int) -> None:
         known = len(self._results)
         self._record.intermediate.total()  # which takes note of the operators that will go
+        self._priced.look()
         cpu, wall = process_time(), perf_counter()
         try:
             plan = self._cheapest() if step.to == OPTIMIZER else self._plans[step.to]
-            migration = self._variant.begin(self._engine, plan)
+            migration = variant.begin(self._engine, plan)
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
+            self._steering = None  # it believes that another plan runs
             return
-        move = Move(step, plan, migration, time, perf_counter() - wall, process_time() - cpu, taken)
+        move = Move(
+            step,
+            plan,
+            migration,
+            time,
+            perf_counter() - wall,
+            process_time() - cpu,
+            taken,
+            strategy=variant.name,
+        )
         self._moves.append(move)
         self._record.give(time, self._results[known:])
         self._record.intermediate.total(migration)
+        self._priced.look(migration)
         self._note_ended(time, taken)
 
     def _cheapest(self) -> Plan:

@@ -33,7 +33,7 @@ from midstream.migration.strategies import STRATEGIES
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql import Catalog, TimeUnit
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, SchemaError
@@ -44,10 +44,12 @@ from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
 from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, implemented, plan_of, require_sources
-from midstream.scenarios.simulator.results import BASELINE, alone
+from midstream.scenarios.simulator.priced import priced_nodes
+from midstream.scenarios.simulator.results import BASELINE, BEST_FIXED, HINDSIGHT, alone
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
 from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, WishedPolicy, known_policies
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 
 OPTIMIZER = "optimizer"
@@ -72,6 +74,7 @@ class Scenario:
 
     plans       by name; `start` is the one that runs first
     variants    the strategies
+    policies    what decides, each in a run of its own
     every       the grid of what is measured
     claims      what is said of the figures
     text        the file's
@@ -83,6 +86,7 @@ class Scenario:
     start: str
     steps: tuple[ScheduledMigration, ...]
     variants: tuple[Variant, ...]
+    policies: tuple[WishedPolicy, ...]
     relations: Mapping[str, list[Element]]
     every: int
     claims: tuple[Claim, ...]
@@ -92,6 +96,11 @@ class Scenario:
     def second(self) -> int:
         """How many chronons a second has."""
         return TimeUnit.of("seconds").nanoseconds // self.unit.nanoseconds
+
+    @cached_property
+    def priced(self) -> frozenset[Node]:
+        """The subplans whose results policies are judged by; none without policies."""
+        return priced_nodes(self.plans.values()) if self.policies else frozenset()
 
 
 def packaged() -> dict[str, str]:
@@ -174,9 +183,13 @@ class _Checker:
         self._require_equivalence(plans, start)
         variants = self._variants()
         self._check_adjustments(plans)
+        policies = self._policies(plans, start)
         runs = [BASELINE, *(alone(step.to) for step in steps), *(variant.name for variant in variants)]
         if not spec.strategies:
             runs = [alone(name) for name in plans]
+        if policies:
+            runs += [alone(name) for name in plans]
+            runs += [*(policy.name for policy in policies), CLAIRVOYANT, BEST_FIXED, HINDSIGHT]
         return Scenario(
             spec=spec,
             unit=self._unit,
@@ -184,6 +197,7 @@ class _Checker:
             start=start,
             steps=steps,
             variants=variants,
+            policies=policies,
             relations={name: constant(rows) for name, (_, rows) in relations.items()},
             every=self._every,
             claims=tuple(self._claim(i, one, dict.fromkeys(runs)) for i, one in enumerate(spec.claims)),
@@ -282,7 +296,7 @@ class _Checker:
     def _check_adjustments(self, plans: Mapping[str, Plan]) -> None:
         for i, change in enumerate(self._spec.adjustments):
             place = ("adjustments", i)
-            if self._spec.strategies:
+            if self._spec.strategies or self._spec.policies:
                 raise self._document.error(
                     place, "found an adjustment, expected none where strategies migrate: plans would differ"
                 )
@@ -317,6 +331,52 @@ class _Checker:
                 )
             variants[variant.name] = variant
         return tuple(variants.values())
+
+    def _policies(self, plans: Mapping[str, Plan], start: str) -> tuple[WishedPolicy, ...]:
+        """What decides; all plans must mean what the first one does, and arrivals come as they start."""
+        spec = self._spec
+        found: dict[str, WishedPolicy] = {}
+        taken = [*(alone(name) for name in plans), BASELINE, BEST_FIXED, HINDSIGHT]
+        taken += [one.called or one.name for one in spec.strategies]
+        for i, one in enumerate(spec.policies):
+            place = ("policies", i)
+            self._known(one.name, known_policies(), place)
+            if one.start is not None:
+                self._known(one.start, plans, (*place, "start"))
+            try:
+                policy = WishedPolicy.of(one)
+            except ValueError as error:
+                raise self._document.error((*place, "settings"), str(error)) from error
+            if policy.name in found or policy.name in taken:
+                raise self._document.error(
+                    (*place, "as") if one.called else place, f"found {policy.name} a second time"
+                )
+            found[policy.name] = policy
+        if found:
+            self._require_judgeable(plans, start)
+        return tuple(found.values())
+
+    def _require_judgeable(self, plans: Mapping[str, Plan], start: str) -> None:
+        spec = self._spec
+        if len(plans) < 2:
+            raise self._document.error(("plans",), "found one plan, expected two at least to choose from")
+        if spec.batch != 1:
+            raise self._document.error(
+                ("batch",), f"found {spec.batch}, expected 1: policies are asked at each instant"
+            )
+        for name, stream in spec.streams.items():
+            for key in ("lag", "disorder", "slack", "idle"):
+                if getattr(stream, key):
+                    raise self._document.error(
+                        ("streams", name, key),
+                        "expected none where policies are judged: elements arrive as they start",
+                    )
+        vouched = "accept" if any(one.unproved == "accept" for one in spec.policies) else "refuse"
+        for name, plan in plans.items():
+            try:
+                require_equivalence(equivalent(plans[start], plan), vouched)
+            except MigrationRefused as refusal:
+                raise self._document.error(("plans", name), f"{name}: {refusal}") from refusal
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         try:

@@ -91,6 +91,7 @@ class MeasuresSpec(Strict):
     runs        each run is made so often, and of the processing of each arrival the least counts
     in_turn     true makes each run once, and then all again; else runs of the same follow each other
     predicted   what the cost model expects at the end of each bucket, by the elements of so long a time
+    bucket      how long the buckets are in which policies look at time; by default 5 windows
     """
 
     every: PositiveDuration | None = None
@@ -98,6 +99,7 @@ class MeasuresSpec(Strict):
     runs: PositiveInt = 1
     in_turn: bool = False
     predicted: PositiveDuration | None = None
+    bucket: PositiveDuration | None = None
 
 
 class StrategySpec(Strict):
@@ -114,11 +116,30 @@ class StrategySpec(Strict):
     whole: bool = False
 
 
+class PolicySpec(Strict):
+    """What decides, while streams arrive, which plan is to run: by its name, which may stand alone, or with
+    options.
+
+    as          what its runs are called; by default as the policy
+    strategy    how it migrates; `auto` leaves that to the policy
+    start       the plan that runs first; by default the one from which the policy costs most
+    settings    of the policy, by name
+    unproved    `accept` vouches for plans of which it is not known whether they mean what the first one does
+    """
+
+    name: str
+    called: Annotated[str, Field(min_length=1)] | None = Field(default=None, alias="as")
+    strategy: Literal["genmig", "auto"] = "genmig"
+    start: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    unproved: Literal["refuse", "accept"] = "refuse"
+
+
 def _with_options(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-Chart = Literal["output", "state", "latency", "intermediate", "costs"]
+Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret"]
 """The names of the charts of a report."""
 
 
@@ -139,6 +160,7 @@ class ScenarioSpec(Strict):
     migrations: list[MigrationSpec] = Field(default_factory=list)
     adjustments: list[AdjustmentSpec] = Field(default_factory=list)
     strategies: list[Annotated[StrategySpec, BeforeValidator(_with_options)]] = Field(default_factory=list)
+    policies: list[Annotated[PolicySpec, BeforeValidator(_with_options)]] = Field(default_factory=list)
     measures: MeasuresSpec = MeasuresSpec()
     captions: dict[Chart, str] = Field(default_factory=dict)
     claims: list[str] = Field(default_factory=list)

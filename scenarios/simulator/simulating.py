@@ -16,10 +16,12 @@ from midstream.plans.values.streams import is_ordered as is_in_order
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
 from midstream.scenarios.simulator.claims import checked
 from midstream.scenarios.simulator.input import Input, input_of
+from midstream.scenarios.simulator.judging import Judgement, Steer, can_be_priced, judge
 from midstream.scenarios.simulator.results import (
     BASELINE,
     FIGURES,
     Compared,
+    Judged,
     Run,
     Simulation,
     Spread,
@@ -46,19 +48,30 @@ def simulate(
     """
     spec = scenario.spec
     runs: list[Run] = []
+    judged: list[Judged] = []
+    unpriced: str | None = None
     targets = {step.to for step in scenario.steps}
     runs_of_each = 1 if is_quick else spec.measures.runs
     different = 1 + len(scenario.variants) + len(targets) if spec.strategies else len(scenario.plans)
+    different += len(scenario.policies)
     steps_of_one = runs_of_each * different
     for repetition in range(spec.repetitions):
-        arriving = input_of(scenario, spec.seed + repetition, is_quick)
+        arriving = _arriving(scenario, spec.seed + repetition, is_quick=is_quick)
         done = repetition * steps_of_one
 
         def tell(step: int, portions: int, done: int = done, arriving: Input = arriving) -> None:
             share = portions / max(1, len(arriving.portions))
             progress(round(1000 * (done + step + share)), 1000 * spec.repetitions * steps_of_one)
 
-        runs += _Repetition(scenario, arriving, repetition, tell, runs_of_each).runs()
+        one = _Repetition(scenario, arriving, repetition, tell, runs_of_each)
+        judgement = Judgement()
+        if scenario.policies:
+            judgement = judge(scenario, arriving, repetition, one.run_steered, with_engine=not is_quick)
+            judged += judgement.judged
+            unpriced = judgement.unpriced
+            runs += one.steered_runs(judgement.outcomes)
+        if spec.strategies or not scenario.policies:
+            runs += [run for run in one.runs() if run.strategy not in judgement.outcomes]
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -74,9 +87,20 @@ def simulate(
         compared=compared(runs),
         captions=dict(spec.captions.items()),
         adjusted=tuple(change.at for change in spec.adjustments),
+        judged=tuple(judged),
+        unpriced=unpriced,
         versions={"midstream": version("midstream"), "python": platform.python_version()},
     )
     return replace(simulation, claims=checked(scenario.claims, simulation, is_quick=is_quick))
+
+
+def _arriving(scenario: Scenario, seed: int, *, is_quick: bool) -> Input:
+    """All that arrives; in a first look a part of it, unless it can be priced without an engine."""
+    if is_quick and scenario.policies:
+        everything = input_of(scenario, seed)
+        if can_be_priced(scenario, everything):
+            return everything
+    return input_of(scenario, seed, is_quick)
 
 
 class _Repetition:
@@ -122,6 +146,30 @@ class _Repetition:
             one = self._judged(variant.name, outcome, form, is_ordered=variant.is_ordered)
             found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
         return found
+
+    def run_steered(self, plan: str, steer: Steer) -> Outcome:
+        """A plan, and what is decided while it runs."""
+        step = self._done
+        self._done += 1
+        ran = (
+            run(
+                self._scenario,
+                self._scenario.plans[plan],
+                None,
+                self._input,
+                lambda portions: self._tell(step, portions),
+                steer(),
+            )
+            for _ in range(self._runs_of_each)
+        )
+        return reduce(self._cheaper, ran)
+
+    def steered_runs(self, outcomes: Mapping[str, Outcome]) -> list[Run]:
+        """All of them, judged by the results of the first plan alone."""
+        if not outcomes:
+            return []
+        form = normal_form(outcomes[alone(self._scenario.start)].results)
+        return [self._judged(name, outcome, form) for name, outcome in outcomes.items()]
 
     def _plans_alone(self) -> list[Run]:
         """Each plan, judged by the one of which it is another way; the processing of each is its own."""

@@ -1,0 +1,285 @@
+"""What policies cost on one repetition of a scenario, by replay where that is exact, and by the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from midstream.plans.values.streams import Payload
+from midstream.scenarios.policies.clairvoyant import clairvoyant, hindsight
+from midstream.scenarios.policies.course import spent_before
+from midstream.scenarios.policies.policy import How
+from midstream.scenarios.policies.ready import Fixed, Planned
+from midstream.scenarios.policies.replay import Bill, replay
+from midstream.scenarios.simulator.input import Input
+from midstream.scenarios.simulator.joined_plans import Joined, joined
+from midstream.scenarios.simulator.results import HINDSIGHT, Judged, PolicyMove, alone
+from midstream.scenarios.simulator.run import Outcome
+from midstream.scenarios.simulator.scenario import Scenario
+from midstream.scenarios.simulator.steering import ByLastBucket, ByPolicy, Steering, counted_before
+from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, WishedPolicy
+
+Steer = Callable[[], Steering | None]
+"""Makes what steers a run; it gives None where the first plan runs all the time."""
+
+Running = Callable[[str, Steer], Outcome]
+"""Runs a plan, by its name, with the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was found out in a repetition.
+
+    outcomes    of the runs with the engine, by name; none in a first look at what can be priced
+    unpriced    why nothing could be priced by replay; None where it was
+    """
+
+    judged: tuple[Judged, ...] = ()
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    unpriced: str | None = None
+
+
+def judge(
+    scenario: Scenario, arriving: Input, repetition: int, run: Running, *, with_engine: bool = True
+) -> Judgement:
+    """Judge each plan alone, and each policy. Without the engine, only what can be priced by replay."""
+    try:
+        case = joined_of(scenario, arriving)
+    except Unpriced as why:
+        return _counted(scenario, arriving, repetition, run, str(why))
+    judged: list[Judged] = []
+    outcomes: dict[str, Outcome] = {}
+    for one, steer in ByReplay(scenario, case, repetition, bucket_ends(scenario, arriving)).judged():
+        if with_engine and steer is not None and one.start is not None:
+            outcome = outcomes[one.policy] = run(one.start, steer)
+            judged.append(replace(one, counted=outcome.spent[-1]))
+        else:
+            judged.append(one)
+    return Judgement(tuple(judged), outcomes)
+
+
+def _counted(scenario: Scenario, arriving: Input, repetition: int, run: Running, why: str) -> Judgement:
+    alones = {name: run(name, lambda: None) for name in scenario.plans}
+    judged: list[Judged] = []
+    outcomes: dict[str, Outcome] = {}
+    for one, outcome in ByEngine(scenario, arriving, repetition, alones).judged(run):
+        judged.append(one)
+        if outcome is not None:
+            outcomes[one.policy] = outcome
+    return Judgement(tuple(judged), outcomes, why)
+
+
+def bucket_ends(scenario: Scenario, arriving: Input) -> list[int]:
+    """When the buckets of the grid are over; the last one takes in all that comes after the others."""
+    ends = [(i + 1) * scenario.every for i in range(arriving.buckets)]
+    return [*ends[:-1], max(ends[-1], arriving.portions[-1].at + 1)]
+
+
+class Unpriced(ValueError):
+    """Why a scenario cannot be priced by replay."""
+
+
+def joined_of(scenario: Scenario, arriving: Input) -> Joined:
+    """The case of what arrives. Raises Unpriced where plans are no orders of a join of three streams."""
+    arrived: dict[str, list[tuple[int, Payload]]] = {name: [] for name in scenario.spec.streams}
+    for portion in arriving.portions:
+        arrived[portion.stream] += [(int(start), payload) for start, _, payload in portion.batch or ()]
+    try:
+        return joined(scenario.spec.name, scenario.plans, arrived, scenario.spec.measures.bucket)
+    except ValueError as error:
+        raise Unpriced(str(error)) from error
+
+
+def can_be_priced(scenario: Scenario, arriving: Input) -> bool:
+    """Whether its plans are orders of a join of three streams."""
+    try:
+        joined_of(scenario, arriving)
+    except Unpriced:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class ByReplay:
+    """Prices from the arrivals, exactly."""
+
+    scenario: Scenario
+    joined: Joined
+    repetition: int
+    ends: Sequence[int]
+    """Of the buckets of the grid."""
+
+    def judged(self) -> Iterator[tuple[Judged, Steer | None]]:
+        """Each plan alone, the policies in order, the clairvoyant and hindsight; and what steers a run with
+        the engine, where there is to be one."""
+        case = self.joined.case
+        for order, name in self.joined.names.items():
+            yield self._judged(alone(name), replay(case, Fixed(order)), ("genmig",)), lambda: None
+        for policy in self.scenario.policies:
+            if policy.kind == CLAIRVOYANT:
+                bill = self._cheapest[tuple(policy.strategies)]
+                yield self._judged(policy.name, bill, policy.strategies), self._planned(bill)
+            else:
+                bill = self._priced(policy)
+                yield self._judged(policy.name, bill, policy.strategies), self._steer(policy, bill)
+        if all(policy.name != CLAIRVOYANT for policy in self.scenario.policies):
+            strategies = max(self._cheapest, key=len)
+            yield self._judged(CLAIRVOYANT, self._cheapest[strategies], strategies), None
+        yield self._hindsight(), None
+
+    def _planned(self, bill: Bill) -> Steer:
+        return lambda: ByPolicy(Planned(bill), self.joined)
+
+    def _steer(self, policy: WishedPolicy, bill: Bill) -> Steer:
+        return lambda: ByPolicy(policy.begin(bill.start), self.joined)
+
+    @cached_property
+    def _cheapest(self) -> Mapping[tuple[How, ...], Bill]:
+        """The clairvoyant of each choice of strategies."""
+        choices: set[tuple[How, ...]] = {("genmig",)}
+        choices |= {tuple(policy.strategies) for policy in self.scenario.policies}
+        return {one: clairvoyant(self.joined.case, one) for one in sorted(choices)}
+
+    @cached_property
+    def _fixed(self) -> int:
+        return min(map(len, self.joined.case.traces.values()))
+
+    def _priced(self, policy: WishedPolicy) -> Bill:
+        """From its first plan, or from the worst one."""
+        names = self.joined.names
+        starts = [order for order, name in names.items() if policy.start in (None, name)]
+        bills = [replay(self.joined.case, policy.begin(start)) for start in starts]
+        return max(bills, key=lambda bill: bill.total)
+
+    def _judged(self, name: str, bill: Bill, strategies: Sequence[How]) -> Judged:
+        cheapest, names = self._cheapest[tuple(strategies)], self.joined.names
+        before = spent_before(self.joined.case, bill)
+        return Judged(
+            policy=name,
+            repetition=self.repetition,
+            start=names[bill.start],
+            total=bill.total,
+            counted=None,
+            is_priced=True,
+            moves=len(bill.moves),
+            of_fixed=_ratio(bill.total, self._fixed),
+            regret=_ratio(bill.total, cheapest.total),
+            spent=tuple(before(end) for end in self.ends),
+            migrations=tuple(
+                PolicyMove(one.at, one.until, names[one.old], names[one.new], one.how) for one in bill.moves
+            ),
+        )
+
+    def _hindsight(self) -> Judged:
+        case, cheapest = self.joined.case, self._cheapest[max(self._cheapest, key=len)]
+        total = hindsight(case)
+        return Judged(
+            policy=HINDSIGHT,
+            repetition=self.repetition,
+            start=None,
+            total=total,
+            counted=None,
+            is_priced=True,
+            moves=0,
+            of_fixed=_ratio(total, self._fixed),
+            regret=_ratio(total, cheapest.total),
+            spent=(),
+        )
+
+
+@dataclass(frozen=True)
+class ByEngine:
+    """Counts what the engine gives, of plans of any shape; without a clairvoyant, which would have to price
+    what did not run."""
+
+    scenario: Scenario
+    arriving: Input
+    repetition: int
+    alones: Mapping[str, Outcome]
+
+    def judged(self, run: Running) -> Iterator[tuple[Judged, Outcome | None]]:
+        """Each plan alone, the policies that need no prices, and hindsight."""
+        for name, outcome in self.alones.items():
+            yield self._judged(alone(name), name, outcome), outcome
+        for policy in self.scenario.policies:
+            starts = [policy.start] if policy.start is not None else list(self.alones)
+            ran = [(start, run(start, self._steer(policy, start))) for start in starts]
+            start, outcome = max(ran, key=lambda one: one[1].spent[-1])
+            yield self._judged(policy.name, start, outcome), outcome
+        total = self._hindsight()
+        yield (
+            Judged(
+                policy=HINDSIGHT,
+                repetition=self.repetition,
+                start=None,
+                total=total,
+                counted=None,
+                is_priced=False,
+                moves=0,
+                of_fixed=_ratio(total, self._fixed),
+                regret=None,
+                spent=(),
+            ),
+            None,
+        )
+
+    @cached_property
+    def _fixed(self) -> int:
+        return min(outcome.spent[-1] for outcome in self.alones.values())
+
+    @cached_property
+    def _begun(self) -> Mapping[str, Callable[[int], int]]:
+        times = [portion.at for portion in self.arriving.portions]
+        return {name: counted_before(times, outcome.spent) for name, outcome in self.alones.items()}
+
+    @property
+    def _first(self) -> int:
+        return next(portion.at for portion in self.arriving.portions if portion.batch is not None)
+
+    @property
+    def _bucket(self) -> int:
+        return self.scenario.spec.measures.bucket or self.scenario.every
+
+    def _steer(self, policy: WishedPolicy, start: str) -> Steer:
+        return lambda: ByLastBucket(start, self._begun, self._first, self._bucket, policy.how)
+
+    def _hindsight(self) -> int:
+        beyond = self.arriving.portions[-1].at + 1
+        return sum(
+            min(begun(since + self._bucket) - begun(since) for begun in self._begun.values())
+            for since in range(self._first, beyond, self._bucket)
+        )
+
+    def _judged(self, name: str, start: str, outcome: Outcome) -> Judged:
+        total = outcome.spent[-1]
+        return Judged(
+            policy=name,
+            repetition=self.repetition,
+            start=start,
+            total=total,
+            counted=total,
+            is_priced=False,
+            moves=len(outcome.moves),
+            of_fixed=_ratio(total, self._fixed),
+            regret=None,
+            spent=spent_by_bucket(outcome),
+            migrations=_migrations(start, outcome),
+        )
+
+
+def spent_by_bucket(outcome: Outcome) -> tuple[int, ...]:
+    """Intermediate results until the end of each bucket of the grid."""
+    return tuple(outcome.spent[taken - 1] if taken else 0 for taken in outcome.taken)
+
+
+def _migrations(start: str, outcome: Outcome) -> tuple[PolicyMove, ...]:
+    found, running = [], start
+    for move in outcome.moves:
+        found.append(PolicyMove(move.asked, move.ended, running, move.step.to, move.strategy))
+        running = move.step.to
+    return tuple(found)
+
+
+def _ratio(total: int, of: int) -> float | None:
+    return total / of if of else None

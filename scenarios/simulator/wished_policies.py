@@ -1,0 +1,65 @@
+"""The policies of a scenario: those that there are, as the scenario wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+from midstream.plans.values.schema import suggest
+from midstream.scenarios.policies.case import Order
+from midstream.scenarios.policies.policy import How, Policy
+from midstream.scenarios.policies.regret import ITEMS
+from midstream.scenarios.simulator.scenario_spec import PolicySpec
+
+CLAIRVOYANT = "clairvoyant"
+LAST_BEST = "repeat last best"
+"""It needs no prices, so it is there for all plans."""
+
+OWN_PARAMETERS = 2
+"""The first order, and the strategy, which the scenario names by keys of their own."""
+
+
+def known_policies() -> tuple[str, ...]:
+    """The names that a scenario may have."""
+    return (CLAIRVOYANT, *ITEMS)
+
+
+@dataclass(frozen=True)
+class WishedPolicy:
+    """A policy with its options.
+
+    name        what its runs are called
+    kind        which of those that there are
+    strategies  those by which it may migrate
+    start       the plan that runs first; None for the one from which it costs most
+    """
+
+    name: str
+    kind: str
+    strategies: Sequence[How]
+    start: str | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: PolicySpec) -> WishedPolicy:
+        """As a scenario describes it. Raises ValueError, saying what was found and expected, for settings
+        that the policy does not have."""
+        strategies: Sequence[How] = ("genmig",) if spec.strategy == "genmig" else ("genmig", "moving-states")
+        found = cls(spec.called or spec.name, spec.name, strategies, spec.start, spec.settings)
+        known = [] if spec.name == CLAIRVOYANT else [*signature(ITEMS[spec.name]).parameters][OWN_PARAMETERS:]
+        for name in spec.settings:
+            if name not in known:
+                others = f"one of {', '.join(known)}{suggest(name, known)}" if known else "none"
+                raise ValueError(f"found setting {name}, expected {others}")
+        return found
+
+    @property
+    def how(self) -> How:
+        """The strategy of a policy that knows one; one that compares takes GenMig too where it is cheaper."""
+        return self.strategies[-1]
+
+    def begin(self, start: Order) -> Policy:
+        """A policy for one run."""
+        return ITEMS[self.kind](start, self.how, **self.settings)

@@ -20,6 +20,7 @@ from statistics import median
 from midstream.plans.values.schema import suggest
 from midstream.scenarios.simulator.results import (
     FIGURES,
+    HINDSIGHT,
     OF_POLICIES,
     Checked,
     Run,
@@ -273,7 +274,9 @@ def _side(text: str, is_throughout: bool, runs: Collection[str], chronons: Calla
     figure, run = match["figure"], match["run"]
     if is_throughout and match["since"]:
         raise ValueError("either throughout or a part of the time")
-    known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else {**FIGURES, **OF_POLICIES}
+    known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else FIGURES
+    if known is FIGURES and HINDSIGHT in runs:
+        known = {**OF_POLICIES, **FIGURES}
     if figure not in known:
         raise ValueError(f"one of {', '.join(known)}, not {figure}{suggest(figure, known)}")
     if run not in runs:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from midstream.plans.algebra.operators import Filter, Join, Project, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.expressions.expressions import TRUE, Col, join_keys
+from midstream.plans.expressions.expressions import TRUE, join_keys
+from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Payload
-from midstream.scenarios.policies.case import Case, Key, Order
+from midstream.scenarios.policies.case import Case, Key, Order, Row
 
 Arrived = Mapping[str, Sequence[tuple[int, Payload]]]
 """By stream, the starts and payloads of its elements, in order."""
 
 BUCKET = 5
 """In windows."""
+
+FILTERED = "filtered out"
+"""A stream of a case that no order joins: what filters above windows leave out. An engine keeps both plans
+until that has expired too."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,8 @@ def joined(name: str, plans: Mapping[str, Plan], arrived: Arrived, bucket: int |
     """Read plans as orders of one join of three streams.
 
     Each plan is (X ⋈ Y) ⋈ Z with equal columns, or without a condition, between X and Y. Each input is a
-    time window over a stream, all of one size; above it there may be filters and projections. Projections may
-    also stand above joins.
+    time window over a stream, all of one size; above it there may be filters, the same in each plan, and
+    projections. Projections may also stand above joins.
 
     Raises   ValueError, saying what was found and expected, where plans have another shape.
     """
@@ -51,40 +57,83 @@ def joined(name: str, plans: Mapping[str, Plan], arrived: Arrived, bucket: int |
     windows = {leaf.window for one in found.values() for leaf in one.leaves.values()}
     if len(windows) > 1:
         raise ValueError(f"found windows of {', '.join(map(str, sorted(windows)))}, expected one size")
-    leaves = next(iter(found.values())).leaves
-    if any({*one.leaves} != {*leaves} for one in found.values()):
+    streams = next(iter(found.values())).leaves
+    if any({*one.leaves} != {*streams} for one in found.values()):
         raise ValueError("the plans read different streams")
-    passing = {stream: leaf.passing(arrived[stream]) for stream, leaf in leaves.items()}
-    for plan, one in found.items():
-        for stream, leaf in one.leaves.items():
-            if leaf.passing(arrived[stream]) != passing[stream]:
-                raise ValueError(f"plan {plan} joins other rows of {stream} than the first plan")
-    keys = {
-        stream: tuple(dict.fromkeys(k for one in found.values() for k in one.keys_of(stream)))
-        for stream in leaves
-    }
+    keys = _Keys({stream: leaf.passing(arrived[stream]) for stream, leaf in streams.items()})
+    on = {one.order: keys.of(plan, one, arrived) for plan, one in found.items()}
     window = windows.pop()
     case = Case(
         name=name,
         window=window,
         bucket=bucket or BUCKET * window,
-        columns={stream: tuple(map(_label, of_it)) for stream, of_it in keys.items()},
-        on={one.order: (_label(one.on[0]), _label(one.on[1])) for one in found.values()},
-        streams={
-            stream: [
-                (start, tuple(_key(leaves[stream], key, payload) for key in keys[stream]))
-                for start, payload in rows
-            ]
-            for stream, rows in passing.items()
-        },
+        columns={stream: tuple(of_it) for stream, of_it in keys.values.items()},
+        on=on,
+        streams=keys.streams(),
     )
-    if not case.arrivals:
-        raise ValueError("nothing arrives")
+    if filtered := _filtered(streams, arrived):
+        case = replace(
+            case,
+            columns={**case.columns, FILTERED: ()},
+            streams={**case.streams, FILTERED: filtered},
+        )
     return Joined(case, names)
 
 
+def _filtered(leaves: Mapping[str, _Leaf], arrived: Arrived) -> list[tuple[int, Row]]:
+    starts = Counter(start for stream in leaves for start, _ in arrived[stream])
+    starts -= Counter(start for stream, leaf in leaves.items() for start, _ in leaf.passing(arrived[stream]))
+    return [(start, ()) for start in sorted(starts)]
+
+
+Passed = list[tuple[int, Payload]]
+"""The starts of rows that are not filtered out, and what a plan makes of them."""
+
+
+class _Keys:
+    """The columns by which streams are joined first, by what they have: plans may call them otherwise.
+
+    passing     by stream, what the first plan joins
+    """
+
+    def __init__(self, passing: Mapping[str, Passed]) -> None:
+        self._starts = {stream: [start for start, _ in rows] for stream, rows in passing.items()}
+        self.values: dict[str, dict[str, list[Key]]] = {stream: {} for stream in passing}
+
+    def of(self, plan: str, first: _FirstJoin, arrived: Arrived) -> tuple[str, str]:
+        """The names of what a plan joins first by."""
+        for stream, leaf in first.leaves.items():
+            if [start for start, _ in leaf.passing(arrived[stream])] != self._starts[stream]:
+                raise ValueError(f"plan {plan} joins other rows of {stream} than the first plan")
+        one, other = (
+            self._name(stream, columns, [_key(first.leaves[stream], columns, row) for _, row in rows])
+            for stream, columns, rows in (
+                (stream, columns, first.leaves[stream].passing(arrived[stream]))
+                for stream, columns in zip(first.order, first.on, strict=True)
+            )
+        )
+        return one, other
+
+    def streams(self) -> dict[str, list[tuple[int, Row]]]:
+        """Starts, and all these columns."""
+        return {
+            stream: [(start, tuple(of_it[i] for of_it in known.values())) for i, start in enumerate(starts)]
+            for (stream, starts), known in zip(self._starts.items(), self.values.values(), strict=True)
+        }
+
+    def _name(self, stream: str, columns: Columns, values: list[Key]) -> str:
+        known = self.values[stream]
+        name = next((name for name, others in known.items() if others == values), None)
+        if name is None:
+            name = ", ".join(columns)
+            while name in known:
+                name += "'"
+            known[name] = values
+        return name
+
+
 Columns = tuple[str, ...]
-"""Of a stream, by which its elements are joined; none where all of them agree."""
+"""Of an input, by which its rows are joined; none where all of them agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +143,21 @@ class _Leaf:
     source: Source
     window: int
     above: tuple[Node, ...]
+    schema: Schema
 
-    def passing(self, rows: Sequence[tuple[int, Payload]]) -> list[tuple[int, Payload]]:
-        """What is not filtered out."""
+    def passing(self, rows: Sequence[tuple[int, Payload]]) -> Passed:
+        """What is not filtered out, as it is joined."""
         made = [_of_row(node) for node in self.above]
-        return [(start, payload) for start, payload in rows if _passes(made, payload)]
-
-    def column(self, name: str) -> str:
-        """The column of the stream that has a name above the filters and projections."""
-        for node in reversed(self.above):
-            if isinstance(node.operator, Project):
-                expression = dict(node.operator.columns)[name]
-                if not isinstance(expression, Col):
-                    raise ValueError(f"found a join by {expression}, expected columns of streams")
-                name = expression.name
-        return name
+        return [(start, row) for start, payload in rows for row in _passed(made, payload)]
 
 
 @dataclass(frozen=True, slots=True)
 class _FirstJoin:
-    """What a plan joins first, by which columns of the streams; and all its inputs, by stream."""
+    """What a plan joins first, by which columns; and all its inputs, by stream."""
 
     order: Order
     on: tuple[Columns, Columns]
     leaves: Mapping[str, _Leaf]
-
-    def keys_of(self, stream: str) -> list[Columns]:
-        """The columns by which a stream is joined first; none where it is joined last."""
-        return [columns for one, columns in zip(self.order, self.on, strict=True) if one == stream]
 
 
 def _first_join(name: str, plan: Plan) -> _FirstJoin:
@@ -143,11 +179,10 @@ def _first_join(name: str, plan: Plan) -> _FirstJoin:
     pairs, rest = join_keys(inner[0].operator.condition, left, right)  # type: ignore[union-attr]
     if rest != TRUE:
         raise ValueError(f"plan {name}: found a join by {rest}, expected equal columns")
-    sides = leaves[0], leaves[1]
-    named = sorted((sides[0].column(one), sides[1].column(other)) for one, other in pairs)
+    pairs.sort()
     return _FirstJoin(
-        order=(sides[0].source.stream, sides[1].source.stream),
-        on=(tuple(one for one, _ in named), tuple(other for _, other in named)),
+        order=(leaves[0].source.stream, leaves[1].source.stream),
+        on=(tuple(one for one, _ in pairs), tuple(other for _, other in pairs)),
         leaves=by_stream,
     )
 
@@ -159,7 +194,7 @@ def _below_projections(node: Node) -> Node:
 
 
 def _leaf(expected: str, node: Node) -> _Leaf:
-    above = []
+    schema, above = node.schema, []
     while isinstance(node.operator, Project | Filter):
         above.append(node)
         node = node.inputs[0]
@@ -169,7 +204,7 @@ def _leaf(expected: str, node: Node) -> _Leaf:
     source = node.inputs[0].operator
     if not isinstance(source, Source) or source.intervals:
         raise ValueError(f"{expected}, found {source} below a window")
-    return _Leaf(source, window.size, tuple(reversed(above)))
+    return _Leaf(source, window.size, tuple(reversed(above)), schema)
 
 
 Made = Callable[[Payload], Sequence[Payload]]
@@ -179,19 +214,14 @@ def _of_row(node: Node) -> Made:
     return cast("Project | Filter", node.operator).of_row(node.inputs[0].schema)
 
 
-def _passes(made: Sequence[Made], payload: Payload) -> bool:
+def _passed(made: Sequence[Made], payload: Payload) -> Sequence[Payload]:
+    """The row that is joined, or none."""
+    rows: Sequence[Payload] = (payload,)
     for one in made:
-        rows = one(payload)
-        if not rows:
-            return False
-        (payload,) = rows
-    return True
+        rows = one(rows[0]) if rows else rows
+    return rows
 
 
-def _label(columns: Columns) -> str:
-    return ", ".join(columns)
-
-
-def _key(leaf: _Leaf, columns: Columns, payload: Payload) -> Key:
-    values = tuple(payload[leaf.source.columns.index(column)] for column in columns)
+def _key(leaf: _Leaf, columns: Columns, row: Payload) -> Key:
+    values = tuple(row[leaf.schema.index(column)] for column in columns)
     return cast("Key", values[0] if len(values) == 1 else values)

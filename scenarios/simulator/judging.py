@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Payload
 from midstream.scenarios.policies.clairvoyant import clairvoyant, hindsight
 from midstream.scenarios.policies.course import spent_before
@@ -18,7 +19,7 @@ from midstream.scenarios.simulator.results import HINDSIGHT, Judged, PolicyMove,
 from midstream.scenarios.simulator.run import Outcome
 from midstream.scenarios.simulator.scenario import Scenario
 from midstream.scenarios.simulator.steering import ByLastBucket, ByPolicy, Steering, counted_before
-from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, WishedPolicy
+from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, LAST_BEST, WishedPolicy
 
 Steer = Callable[[], Steering | None]
 """Makes what steers a run; it gives None where the first plan runs all the time."""
@@ -60,6 +61,9 @@ def judge(
 
 
 def _counted(scenario: Scenario, arriving: Input, repetition: int, run: Running, why: str) -> Judgement:
+    for policy in scenario.policies:
+        if policy.kind != LAST_BEST:
+            raise InputFileError(f"{scenario.spec.name}, policy {policy.name}: it cannot be priced: {why}")
     alones = {name: run(name, lambda: None) for name in scenario.plans}
     judged: list[Judged] = []
     outcomes: dict[str, Outcome] = {}
@@ -81,10 +85,16 @@ class Unpriced(ValueError):
 
 
 def joined_of(scenario: Scenario, arriving: Input) -> Joined:
-    """The case of what arrives. Raises Unpriced where plans are no orders of a join of three streams."""
+    """The case of what arrives.
+
+    Raises   Unpriced where plans are no orders of a join of three streams; InputFileError where nothing
+             arrives.
+    """
     arrived: dict[str, list[tuple[int, Payload]]] = {name: [] for name in scenario.spec.streams}
     for portion in arriving.portions:
         arrived[portion.stream] += [(int(start), payload) for start, _, payload in portion.batch or ()]
+    if not any(arrived.values()):
+        raise InputFileError(f"{scenario.spec.name}: nothing arrives by which policies could be judged")
     try:
         return joined(scenario.spec.name, scenario.plans, arrived, scenario.spec.measures.bucket)
     except ValueError as error:
@@ -242,7 +252,8 @@ class ByEngine:
         return self.scenario.spec.measures.bucket or self.scenario.every
 
     def _steer(self, policy: WishedPolicy, start: str) -> Steer:
-        return lambda: ByLastBucket(start, self._begun, self._first, self._bucket, policy.how)
+        strategy = "genmig" if policy.how == "genmig" else "auto"
+        return lambda: ByLastBucket(start, self._begun, self._first, self._bucket, strategy)
 
     def _hindsight(self) -> int:
         beyond = self.arriving.portions[-1].at + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any, Literal
 
 Verdict = Literal["equal", "unordered", "different", "refused"]
@@ -260,6 +261,16 @@ class Spread:
     largest: float | None
 
 
+def spread(figures: Sequence[float | None]) -> Spread:
+    """Of those that there are.
+
+    >>> spread([4, None, 1, 3])
+    Spread(median=3, least=1, largest=4)
+    """
+    known = [figure for figure in figures if figure is not None]
+    return Spread(median(known), min(known), max(known)) if known else Spread(None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One strategy over all repetitions. `figures` are those of `FIGURES`, by name."""
@@ -369,6 +380,15 @@ class Simulation:
             min((one for one in fixed if one.repetition == repetition), key=lambda one: one.total)
             for repetition in range(self.repetitions if fixed else 0)
         ]
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """What was judged: each plan alone, the policies, the clairvoyant, hindsight."""
+        return tuple(dict.fromkeys(one.policy for one in self.judged))
+
+    def spread_of(self, policy: str, figure: str) -> Spread:
+        """A figure of `OF_POLICIES` over all repetitions."""
+        return spread([getattr(one, figure) for one in self.judged_of(policy)])
 
     @property
     def wished(self) -> tuple[str, ...]:

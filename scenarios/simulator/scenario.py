@@ -43,13 +43,19 @@ from midstream.scenarios.simulator.adjusting import adjusted_nodes
 from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
 from midstream.scenarios.simulator.faults import fault, shown
+from midstream.scenarios.simulator.joined_plans import joined
 from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, implemented, plan_of, require_sources
 from midstream.scenarios.simulator.priced import priced_nodes
 from midstream.scenarios.simulator.results import BASELINE, BEST_FIXED, HINDSIGHT, alone
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
 from midstream.scenarios.simulator.variants import Variant
-from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, WishedPolicy, known_policies
+from midstream.scenarios.simulator.wished_policies import (
+    CLAIRVOYANT,
+    LAST_BEST,
+    WishedPolicy,
+    known_policies,
+)
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 
 OPTIMIZER = "optimizer"
@@ -336,7 +342,7 @@ class _Checker:
         """What decides; all plans must mean what the first one does, and arrivals come as they start."""
         spec = self._spec
         found: dict[str, WishedPolicy] = {}
-        taken = [*(alone(name) for name in plans), BASELINE, BEST_FIXED, HINDSIGHT]
+        taken = [*map(alone, plans), BASELINE, BEST_FIXED, HINDSIGHT]
         taken += [one.called or one.name for one in spec.strategies]
         for i, one in enumerate(spec.policies):
             place = ("policies", i)
@@ -347,7 +353,9 @@ class _Checker:
                 policy = WishedPolicy.of(one)
             except ValueError as error:
                 raise self._document.error((*place, "settings"), str(error)) from error
-            if policy.name in found or policy.name in taken:
+            self._require_prices(place, policy, plans)
+            is_another = policy.name == CLAIRVOYANT and policy.kind != CLAIRVOYANT
+            if policy.name in found or policy.name in taken or is_another:
                 raise self._document.error(
                     (*place, "as") if one.called else place, f"found {policy.name} a second time"
                 )
@@ -355,6 +363,20 @@ class _Checker:
         if found:
             self._require_judgeable(plans, start)
         return tuple(found.values())
+
+    def _require_prices(
+        self, place: tuple[str | int, ...], policy: WishedPolicy, plans: Mapping[str, Plan]
+    ) -> None:
+        if policy.kind == LAST_BEST:
+            return
+        try:
+            joined(self._spec.name, plans, {stream: () for stream in self._schemas}, None)
+        except ValueError as error:
+            raise self._document.error(
+                place,
+                f"found {policy.kind}, which prices joins of three streams only: {error}; "
+                f"other plans are judged with {LAST_BEST}",
+            ) from error
 
     def _require_judgeable(self, plans: Mapping[str, Plan], start: str) -> None:
         spec = self._spec

@@ -139,7 +139,7 @@ def _with_options(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret"]
+Chart = Literal["output", "state", "latency", "intermediate", "costs"]
 """The names of the charts of a report."""
 
 

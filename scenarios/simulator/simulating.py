@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from importlib.metadata import version
-from statistics import median
 
 from midstream.io.progress import Progress
 from midstream.plans.algebra.plan import Plan
@@ -24,10 +23,10 @@ from midstream.scenarios.simulator.results import (
     Judged,
     Run,
     Simulation,
-    Spread,
     Verdict,
     alone,
     figure_of,
+    spread,
 )
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
@@ -270,10 +269,5 @@ def _compared(strategy: str, runs: Sequence[Run]) -> Compared:
         runs=len(runs),
         verdict=next(verdict for verdict in worst if verdict in verdicts),
         refused=next((one.refused for one in runs if one.refused), None),
-        figures={name: _spread([figure_of(one, name) for one in runs]) for name in FIGURES},
+        figures={name: spread([figure_of(one, name) for one in runs]) for name in FIGURES},
     )
-
-
-def _spread(figures: Sequence[float | None]) -> Spread:
-    known = [figure for figure in figures if figure is not None]
-    return Spread(median(known), min(known), max(known)) if known else Spread(None, None, None)

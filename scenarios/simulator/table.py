@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from midstream.scenarios.simulator.policy_table import show_policies
 from midstream.scenarios.simulator.results import Run, Simulation, Spread
 
 ROWS = {
@@ -48,6 +49,20 @@ STYLES = {
 def show(simulation: Simulation, console: Console) -> None:
     """Print the comparison, and what went otherwise than asked for."""
     console.print(Text(_title(simulation), style="bold"))
+    if simulation.judged:
+        show_policies(simulation, console)
+    if not simulation.judged or not simulation.compares_plans:
+        _show_comparison(simulation, console)
+    if simulation.claims:
+        console.print(_claims(simulation))
+    for run in simulation.runs:
+        meant = "of the plan of which this is a way" if simulation.compares_plans else "without migration"
+        is_asked = run.strategy in simulation.wished and run.strategy not in simulation.policies
+        for note in _notes(run, meant, is_asked=is_asked):
+            console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
+
+
+def _show_comparison(simulation: Simulation, console: Console) -> None:
     is_narrow = console.width < LABELS + COLUMN * len(simulation.compared)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
@@ -65,12 +80,6 @@ def show(simulation: Simulation, console: Console) -> None:
             f"Times in {simulation.unit} of application time, state in elements, CPU in seconds.", style="dim"
         )
     )
-    if simulation.claims:
-        console.print(_claims(simulation))
-    for run in simulation.runs:
-        meant = "of the plan of which this is a way" if simulation.compares_plans else "without migration"
-        for note in _notes(run, meant, is_asked=run.strategy in simulation.wished):
-            console.print(Text(f"{run.strategy}, repetition {run.repetition + 1}: {note}"))
 
 
 def _claims(simulation: Simulation) -> Table:

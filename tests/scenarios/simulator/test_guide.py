@@ -10,9 +10,17 @@ import pytest
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator import stream_spec
 from midstream.scenarios.simulator.conditions import MEASURES
+from midstream.scenarios.simulator.results import OF_POLICIES
 from midstream.scenarios.simulator.scenario import parse_scenario
-from midstream.scenarios.simulator.scenario_spec import MigrationSpec, ScenarioSpec, StrategySpec
+from midstream.scenarios.simulator.scenario_spec import (
+    MeasuresSpec,
+    MigrationSpec,
+    PolicySpec,
+    ScenarioSpec,
+    StrategySpec,
+)
 from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.simulator.wished_policies import known_policies
 
 
 @pytest.fixture
@@ -25,7 +33,7 @@ def guide(root: Path) -> str:
 
 
 def test_the_scenario_runs(guide: str) -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    text, _ = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     found = simulate(parse_scenario("guide.yaml", text, Path()))
     assert [(one.strategy, one.verdict) for one in found.compared if one.strategy in found.wished] == [
         ("genmig", "equal"),
@@ -37,8 +45,19 @@ def test_the_scenario_runs(guide: str) -> None:
             assert [move.asked for move in one.migrations] == [9000, 15_000]
 
 
+def test_policies_are_judged_as_is_told(guide: str) -> None:
+    _, text = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    found = simulate(parse_scenario("my-streams.yaml", text, Path()))
+    assert found.is_equal and found.unpriced is None
+    assert [(one.claim, one.finding) for one in found.claims if one.finding != "holds"] == []
+    assert found.policies == (
+        *("clicks and orders first alone", "orders and payments first alone", "clairvoyant"),
+        *("repeat last best", "break-even by any strategy", "hindsight"),
+    )
+
+
 def test_the_fault_is_the_one_that_is_told(guide: str) -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    text, _ = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     (told,) = re.findall(r"```text\n(my\.yaml, line.*?)```", guide, re.DOTALL)
     with pytest.raises(InputFileError) as caught:
         parse_scenario("my.yaml", text.replace("item: {values: uniform", "item: {values: unifrom"), Path())
@@ -49,8 +68,8 @@ def test_every_key_is_named(guide: str) -> None:
     specs = [getattr(stream_spec, name) for name in vars(stream_spec) if name[0].isupper()]
     models = [one for one in specs if isinstance(one, type) and issubclass(one, stream_spec.Strict)]
     assert len(models) > 10
-    for model in [*models, ScenarioSpec, MigrationSpec, StrategySpec]:
+    for model in [*models, ScenarioSpec, MigrationSpec, StrategySpec, PolicySpec, MeasuresSpec]:
         for key in (field.alias or name for name, field in model.model_fields.items()):
             assert re.search(rf"`{key}`|\b{key}:", guide), f"{model.__name__}.{key}"
-    for measure in MEASURES:
+    for measure in (*MEASURES, *OF_POLICIES, *known_policies()):
         assert f"`{measure}`" in guide

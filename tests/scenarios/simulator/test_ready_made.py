@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
-from midstream.scenarios.simulator.scenario import load_scenario, packaged
+from midstream.scenarios.simulator.results import BASELINE, Run, Simulation, alone
+from midstream.scenarios.simulator.scenario import load_scenario, packaged, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 
 OF_THE_THESIS = {"chapter-30", "example-28-1", "nexmark-q5"}
 OF_CHANGES = {"selectivity-flip", "rate-burst", "slow-input"}
 FIGURES = {f"figure-{n}" for n in ("24-1", "24-2", *(f"14-{i}" for i in (2, 3, 4, 5, 6, 8, 9, 10, 11)))}
 RECORDED = {"real-flights", "real-packets", "real-roads", "real-sales"}
+POLICIES = {
+    f"policies-{name}"
+    for name in (
+        *("flip", "burst", "drift", "flips"),
+        *("periodic-50", "periodic-100", "stationary-150", "stationary-16"),
+    )
+}
+RECORDED_POLICIES = {f"policies-{name}" for name in ("roads", "flights", "packets")}
 WITHOUT_JOIN_TREE = {"example-28-1", "nexmark-q5", "real-sales"}
 
 
@@ -55,7 +64,8 @@ def check(name: str, simulation: Simulation, *, is_quick: bool = False) -> None:
 
 def test_these_are_ready() -> None:
     ready = packaged()
-    assert set(ready) == OF_THE_THESIS | OF_CHANGES | RECORDED | FIGURES
+    of_policies = POLICIES | RECORDED_POLICIES
+    assert set(ready) == OF_THE_THESIS | OF_CHANGES | RECORDED | FIGURES | of_policies
     for name, line in ready.items():
         scenario = load_scenario(name)
         assert scenario.spec.name == name
@@ -120,7 +130,57 @@ def test_recorded(name: str, shared_data: Path) -> None:
     assert only(found, "genmig").series.results == only(found, BASELINE).series.results
 
 
-@pytest.mark.parametrize("name", sorted(RECORDED))
+def judged(name: str, without: Collection[str] = (), data: Path | None = None) -> Simulation:
+    """What policies cost in one repetition, by replay, each from the first plan only."""
+    scenario = load_scenario(name, data)
+    policies = tuple(
+        replace(one, start=scenario.start) for one in scenario.policies if one.name not in without
+    )
+    spec = scenario.spec.model_copy(update={"repetitions": 1})
+    found = simulate(replace(scenario, spec=spec, policies=policies), is_quick=True)
+    assert found.unpriced is None and not found.runs
+    assert sum(one.finding == "holds" for one in found.claims) >= 2
+    others = [one for one in found.claims if one.finding != "holds"]
+    assert all(one.finding == "not measured" and any(name in one.claim for name in without) for one in others)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES - {"policies-periodic-100", "policies-stationary-150"}))
+def test_policies_cost_what_is_claimed(name: str) -> None:
+    judged(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "cheapest", "without"),
+    [
+        ("policies-roads", {7752, 8679, 2960}, 776, ()),
+        ("policies-flights", {9784, 12056, 7674}, 7509, ("break-even", "clairvoyant")),
+        ("policies-packets", {2947, 2267, 564}, 165, ()),
+    ],
+)
+def test_policies_on_recorded_streams(
+    name: str, fixed: set[int], cheapest: int, without: Collection[str], shared_data: Path
+) -> None:
+    """As `midstream bench policies` has them; on the roads, what filters leave out delays migrations."""
+    found = judged(name, without, shared_data)
+    assert {one.total for one in found.judged if one.policy.endswith(alone(""))} == fixed
+    assert found.judged_of("clairvoyant by GenMig")[0].total == cheapest
+
+
+def test_policies_with_the_engine() -> None:
+    """The beginning of the flip, around which policies move."""
+    text = load_scenario("policies-flip").text
+    shorter = (
+        text.replace("200 s", "16 s").replace("100 s", "8 s").replace("repetitions: 5", "repetitions: 1")
+    )
+    found = simulate(parse_scenario("shorter.yaml", shorter, Path()))
+    assert found.is_equal
+    assert all(one.verdict == "equal" and one.figures["cpu"].median for one in found.compared)
+    assert all(one.counted == one.total for one in found.judged if one.policy != "hindsight")
+    assert found.judged_of("break-even")[0].migrations
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED | RECORDED_POLICIES))
 def test_a_recording_that_is_not_there(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match=r"found no such file, expected the recording .* --data"):
         run(name, tmp_path)

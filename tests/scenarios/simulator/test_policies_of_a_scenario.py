@@ -1,0 +1,283 @@
+"""Policies of a scenario cost by the replay what the engine counts, whatever the plans look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from simulated import described, joined, stream
+
+from midstream.plans.values.errors import InputFileError
+from midstream.scenarios.policies.case import Arrival, Case, Order
+from midstream.scenarios.policies.policy import How, Move, Now
+from midstream.scenarios.policies.regret import ITEMS
+from midstream.scenarios.simulator import judging, wished_policies
+from midstream.scenarios.simulator.input import input_of
+from midstream.scenarios.simulator.judging import joined_of
+from midstream.scenarios.simulator.priced import PricedResults
+from midstream.scenarios.simulator.results import Simulation, alone
+from midstream.scenarios.simulator.scenario import Scenario, parse_scenario
+from midstream.scenarios.simulator.simulating import simulate
+
+NAMES = "abc"
+PAIRS = (("a", "b"), ("b", "c"), ("a", "c"))
+
+
+class AtRandom:
+    """Moves every now and then; `seed` and `restless` are its settings."""
+
+    def __init__(self, start: Order, how: How, seed: int = 1, restless: float = 0.2) -> None:
+        self._start, self._how = start, how
+        self._random, self._restless = Random(seed), restless
+
+    def begin(self, case: Case) -> Order:
+        self._orders = case.orders
+        return self._start
+
+    def observe(self, arrival: Arrival) -> None:
+        pass
+
+    def decide(self, now: Now) -> Move | None:
+        if self._random.random() > self._restless:
+            return None
+        others = [order for order in self._orders if order != now.running]
+        return Move(self._random.choice(others), self._how)
+
+
+@pytest.fixture(autouse=True)
+def at_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here, there is one more policy."""
+    monkeypatch.setattr(wished_policies, "ITEMS", {**ITEMS, "at random": AtRandom})
+
+
+def read(**changes: Any) -> Scenario:
+    """A scenario of three streams whose plans join two of them first, in turn."""
+    plans = {"".join(pair): joined(*pair, *set("ABC") - set(pair)) for pair in ("AB", "BC", "CA")}
+    of_all = {"plans": plans, "migrations": [], "strategies": [], "policies": ["repeat last best"]}
+    return parse_scenario(
+        "p.yaml", yaml.safe_dump(described(**{**of_all, **changes}), sort_keys=False), Path()
+    )
+
+
+def sql(first: tuple[str, str], *, is_one_key: bool, filtered: str, size: int, derived: bool) -> str:
+    """The join of a, b and c, two of them first; some rows of one stream are left out, if it is named."""
+    (last,) = set(NAMES) - {*first}
+    order = [*first, last]
+
+    def table(name: str) -> str:
+        condition = " WHERE k > 0" if name == filtered else ""
+        if not (derived or condition):
+            return f"{name} WINDOW(RANGE {size} MILLISECONDS)"
+        return f"(SELECT k, l + 0 AS l FROM {name} WINDOW(RANGE {size} MILLISECONDS){condition}) {name}"
+
+    on = "a.k = b.k AND b.k = c.k AND a.k = c.k" if is_one_key else "a.k = b.k AND b.l = c.l"
+    return f"SELECT a.k AS x, b.l AS y, c.l AS z FROM {', '.join(map(table, order))} WHERE {on}"
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Joins of three streams by one key or by two, with windows, filters and gaps, and policies at random."""
+    is_one_key, size = draw(st.booleans()), draw(st.integers(1, 60))
+    filtered, derived = draw(st.sampled_from(["", *NAMES])), draw(st.booleans())
+    columns = {name: {"values": "uniform", "low": 0, "high": draw(st.integers(0, 2))} for name in "kl"}
+    arrivals = st.one_of(
+        st.builds(lambda rate: {"process": "poisson", "rate": rate}, st.integers(1, 100)),
+        st.builds(lambda rate: {"process": "constant", "rate": rate}, st.integers(1, 100)),
+    )
+    pairs = PAIRS if is_one_key else PAIRS[:2]
+    settings = {"seed": draw(st.integers(0, 99)), "restless": draw(st.sampled_from([0.1, 0.5, 1.0]))}
+    described = {
+        "name": "drawn",
+        "seed": draw(st.integers(0, 999)),
+        "duration": draw(st.integers(20, 300)),
+        "streams": {name: {"columns": columns, "arrivals": draw(arrivals)} for name in NAMES},
+        "plans": {
+            " and ".join(pair): {
+                "sql": sql(pair, is_one_key=is_one_key, filtered=filtered, size=size, derived=derived)
+            }
+            for pair in pairs
+        },
+        "policies": [
+            {"name": "at random", "settings": settings, "start": " and ".join(draw(st.sampled_from(pairs)))},
+            {"name": "at random", "as": "auto", "settings": settings, "strategy": "auto"},
+            {"name": "clairvoyant", "strategy": "auto"},
+            "repeat last best",
+        ],
+        "measures": {"every": draw(st.integers(5, 50)), "bucket": draw(st.integers(1, 100))},
+    }
+    return parse_scenario("drawn.yaml", yaml.safe_dump(described, sort_keys=False), Path())
+
+
+@given(scenarios())
+def test_the_engine_counts_what_the_replay_does(scenario: Scenario) -> None:
+    try:
+        found = simulate(scenario)
+    except InputFileError as error:
+        assert "nothing arrives" in str(error)
+        return
+    assert found.unpriced is None
+    assert {one.strategy: one.verdict for one in found.compared if one.verdict != "equal"} == {}
+    assert [(one.policy, one.total, one.counted) for one in found.judged if not one.is_equal] == []
+    assert found.is_equal
+    (cheapest,) = found.judged_of("clairvoyant")
+    for one in found.judged:
+        runs = found.of(one.policy)
+        assert len(runs) == (one.policy != "hindsight")
+        if runs:
+            assert cheapest.total <= one.total
+            assert [move.asked for move in runs[0].migrations] == [move.at for move in one.migrations]
+            assert one.spent[-1] == one.total and list(one.spent) == sorted(one.spent)
+
+
+def test_a_count_that_differs_from_the_replay_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PricedResults, "look", lambda self, migration=None: None)
+    found = simulate(read())
+    assert not found.is_equal
+
+
+def filters_in_two_orders() -> dict[str, Any]:
+    """Plans without a join: one filter or the other first, each of which lets little through at times."""
+    high = {"steps": {"0 s": 9, "5 s": 99}}, {"steps": {"0 s": 99, "5 s": 9}}
+    columns = {
+        name: {"values": "uniform", "low": 0, "high": one} for name, one in zip("kl", high, strict=True)
+    }
+    first = "SELECT k, l FROM (SELECT k, l FROM A WINDOW(RANGE 1 SECOND) WHERE {0} < 5) F WHERE {1} < 5"
+    return {
+        "streams": {"A": {**stream(rate=100), "columns": columns}},
+        "plans": {"k first": {"sql": first.format("k", "l")}, "l first": {"sql": first.format("l", "k")}},
+        "measures": {"every": "500 ms", "bucket": "500 ms"},
+    }
+
+
+def test_other_plans_are_judged_by_the_engine() -> None:
+    """Filters give less where the right one is first; who repeats the last best follows that."""
+    found = simulate(read(**filters_in_two_orders(), claims=["total(repeat last best) < total(best fixed)"]))
+    assert found.is_equal and found.holds
+    assert found.unpriced is not None and "expected (X ⋈ Y) ⋈ Z" in found.unpriced
+    k, last, by_bucket = (
+        found.judged_of(name)[0] for name in (alone("k first"), "repeat last best", "hindsight")
+    )
+    passing = [5 / 100, 5 / 10]
+    assert k.total == k.counted == pytest.approx(500 * sum(passing), rel=0.2)
+    assert last.counted == last.total and last.regret is None and last.start == "k first"
+    assert len(last.migrations) == last.moves == len(found.of("repeat last best")[0].migrations) >= 2
+    assert by_bucket.total <= min(k.total, last.total)
+
+
+def test_repeating_the_last_best_is_the_same_by_replay_and_by_the_engine_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged = simulate(read()).judged
+
+    def refuse(*given: object) -> None:
+        raise ValueError("told so")
+
+    monkeypatch.setattr(judging, "joined", refuse)
+    again = simulate(read(measures={"every": "500 ms", "bucket": "10 s"}))
+    assert again.unpriced == "told so"
+    totals = {one.policy: (one.total, one.moves) for one in judged}
+    assert all(totals[one.policy] == (one.total, one.moves) for one in again.judged)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"policies": ["repeat last bets"]},
+            "policies[0]: found 'repeat last bets', expected one of clairvoyant, repeat last best, "
+            "break-even, at random; did you mean repeat last best?",
+        ),
+        (
+            {"policies": [{"name": "at random", "settings": {"sed": 1}}]},
+            "policies[0].settings: found setting sed, expected one of seed, restless; did you mean seed?",
+        ),
+        (
+            {"policies": [{"name": "clairvoyant", "settings": {"sed": 1}}]},
+            "policies[0].settings: found setting sed, expected none",
+        ),
+        (
+            {"policies": [{"name": "clairvoyant", "start": "AC"}]},
+            "policies[0].start: found 'AC', expected one of AB, BC, CA",
+        ),
+        ({"policies": ["clairvoyant"] * 2}, "policies[1]: found clairvoyant a second time"),
+        (
+            {"policies": [{"name": "repeat last best", "as": "clairvoyant"}]},
+            "policies[0].as: found clairvoyant a second time",
+        ),
+        ({"batch": 2}, "batch: found 2, expected 1: policies are asked at each instant"),
+        (
+            {"streams": {name: stream(lag=5) for name in "ABC"}},
+            "streams.A.lag: expected none where policies are judged: elements arrive as they start",
+        ),
+        ({"plans": {"AB": joined("A", "B", "C")}}, "plans: found one plan, expected two at least"),
+        (
+            {"plans": {"A": joined("A", "B", "C"), "B": {"sql": "SELECT k FROM A WINDOW(RANGE 2 SECONDS)"}}},
+            "plans.B: B: the plans do not mean the same",
+        ),
+        (
+            {**filters_in_two_orders(), "policies": ["break-even"]},
+            "policies[0]: found break-even, which prices joins of three streams only: plan k first: expected "
+            "(X ⋈ Y) ⋈ Z, of three windows over streams, found filter l < 5; other plans are judged with "
+            "repeat last best",
+        ),
+        (
+            {"claims": ["total(genmig) < 5"]},
+            "claims[0]: found 'total(genmig) < 5', expected one of the runs",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputFileError) as caught:
+        read(**changes)
+    assert told in str(caught.value)
+
+
+def test_figures_of_policies_are_for_scenarios_with_policies() -> None:
+    with pytest.raises(InputFileError, match="not total"):
+        read(policies=[], claims=["total(AB alone) < 5"])
+
+
+@pytest.mark.parametrize(
+    ("plans", "told"),
+    [
+        ({"one": ("A", "B", "C"), "other": ("B", "A", "C")}, "plans one and other join A and B first"),
+        ({"one": ("A", "B", "C"), "other": ("A", "A", "C")}, "found A, A, C"),
+    ],
+)
+def test_what_is_no_order_of_a_join(plans: dict[str, tuple[str, ...]], told: str) -> None:
+    shown = {
+        name: {"sql": "SELECT {0}.k FROM {0} WINDOW(RANGE 2 SECONDS) {0}, {1} WINDOW(RANGE 2 SECONDS) X, "
+               "{2} WINDOW(RANGE 2 SECONDS) Y WHERE {0}.k = X.k AND X.k = Y.k".format(*order)}
+        for name, order in plans.items()
+    }  # fmt: skip
+    found = parse_scenario(
+        "p.yaml",
+        yaml.safe_dump(described(plans=shown, migrations=[], strategies=[]), sort_keys=False),
+        Path(),
+    )
+    with pytest.raises(judging.Unpriced, match=told):
+        joined_of(found, input_of(found, 1))
+
+
+def test_policies_beside_migrations() -> None:
+    """Both are run over the same arrivals."""
+    found = simulate(read(migrations=[{"at": "5 s", "to": "BC"}], strategies=["genmig"]))
+    assert found.strategies == ("AB alone", "BC alone", "CA alone", "repeat last best", "none", "genmig")
+    assert found.is_equal and not found.compares_plans
+    assert found.of("none")[0].totals.results == found.of("repeat last best")[0].totals.results
+
+
+def test_several_seeds() -> None:
+    found: Simulation = simulate(read(repetitions=3), is_quick=True)
+    assert not found.runs
+    totals = [one.total for one in found.judged_of("best fixed")]
+    assert len(totals) == 3
+    fixed = [[one.total for one in found.judged_of(alone(name))] for name in ("AB", "BC", "CA")]
+    assert totals == [min(several) for several in zip(*fixed, strict=True)]
+    spread = found.spread_of("best fixed", "total")
+    assert (spread.least, spread.largest) == (min(totals), max(totals))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
@@ -10,8 +10,11 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.optimizer.search.reach import Obstacle
+from midstream.optimizer.search.several_cheapest import Sides
+from midstream.optimizer.search.simplifying import link
 from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
@@ -19,6 +22,10 @@ MOST_PLANS = 6
 """So many plans are remembered, the running one among them."""
 WORTH_A_LOOK = 0.02
 """How sure a saving is, is worked out where it is a larger share of what the running plan costs."""
+LOOKED_AT = 3
+"""So many plans at most are looked at so, those that save most."""
+SEARCH_EVERY = 4
+"""A search follows when statistics have changed so often; plans that are known are priced at every change."""
 
 
 class ByOptimizer:
@@ -30,8 +37,10 @@ class ByOptimizer:
 
     `obstacle` tells why a plan cannot take the place of the running one, such as `engine.obstacle`.
 
-    Cost     A search of at most `steps`, a few prices of plans, and of each plan that saves something one for
-             each group; nothing where it is asked the same again.
+    Plans that differ only in which input of a join is which count as one.
+
+    Cost     The prices of some plans, and of those that save something one for each group; at every fourth
+             change of the statistics a search of at most `steps`. Nothing where it is asked the same again.
     """
 
     def __init__(
@@ -54,6 +63,10 @@ class ByOptimizer:
         self._obstacle, self._units, self._most = obstacle, units, most
         self._plans: list[Plan] = []
         """Those that mean the same, the last found or run first."""
+        self._sides = Sides()
+        self._forms: dict[Plan, tuple[tuple[str, int], ...]] = {}
+        self._changes = 0
+        """How often statistics have changed since the last search."""
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
@@ -65,23 +78,50 @@ class ByOptimizer:
 
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         try:
-            costs = dict(self._costs([running], known))
-            if not costs[running] > 0:
+            (running_cost,) = self._costs([running], known)
+            if not running_cost > 0:
                 return None
-            found = self._search(running, known)
+            self._look_for_plans(running, known)
         except StatisticsError:
             return None
-        self._remember(running, found)
         others = [plan for plan in self._plans if plan != running]
-        costs |= dict(self._costs(others, known))
-        savings = {plan: costs[running] - costs[plan] for plan in others}
-        unsure = [plan for plan in others if savings[plan] > WORTH_A_LOOK * costs[running]]
+        costs = dict(zip(others, self._costs(others, known), strict=True))
+        others.sort(key=costs.__getitem__)
+        cheaper = [plan for plan in others if running_cost - costs[plan] > WORTH_A_LOOK * running_cost]
+        out_of_reach = {plan for plan in cheaper if self._obstacle is not None and self._obstacle(plan)}
+        unsure = [plan for plan in cheaper if plan not in out_of_reach][:LOOKED_AT]
         deviations = self._deviations(running, unsure, known)
-        forecasts = [
-            Forecast(plan, costs[plan], savings[plan], deviations.get(plan, 0.0))
-            for plan in sorted(others, key=savings.__getitem__, reverse=True)
-        ]
-        return Advice(costs[running], tuple(forecasts), self._reason(len(others), known))
+        forecasts = tuple(
+            Forecast(plan, costs[plan], running_cost - costs[plan], deviations.get(plan, 0.0))
+            for plan in others
+            if plan not in out_of_reach
+        )
+        return Advice(running_cost, forecasts, self._reason(len(others), known))
+
+    def _look_for_plans(self, running: Plan, known: Statistics) -> None:
+        """Remember the running plan, and what a search finds if it is time for one."""
+        if self._form(running) not in map(self._form, self._plans):
+            self._plans, self._forms, self._sides = [], {}, Sides()  # these need not mean the same
+        if not self._plans or self._changes >= SEARCH_EVERY:
+            self._remember(running)
+            self._remember(self._search(running, known))
+            self._changes = 0
+        self._remember(running)
+        self._changes += 1
+
+    def _remember(self, new: Plan) -> None:
+        """A plan takes the place of one that differs only in sides."""
+        others = [plan for plan in self._plans if self._form(plan) != self._form(new)]
+        self._plans = [new, *others][: self._most]
+        self._forms = {plan: self._form(plan) for plan in self._plans}
+
+    def _form(self, plan: Plan) -> tuple[tuple[str, int], ...]:
+        """The same for plans that differ only in which input of a join is which, or in which of equal columns
+        a join compares."""
+        if plan not in self._forms:
+            outputs = logical_plan(plan).outputs.items()
+            self._forms[plan] = tuple((name, self._sides.of(link(root)[0])) for name, root in outputs)
+        return self._forms[plan]
 
     def _search(self, running: Plan, known: Statistics) -> Plan:
         choice = optimize(
@@ -95,24 +135,19 @@ class ByOptimizer:
         )
         return choice.plan
 
-    def _remember(self, running: Plan, found: Plan) -> None:
-        """Plans that were found from one that is not known need not mean the same as it."""
-        if running not in self._plans:
-            self._plans = []
-        kept = [plan for plan in self._plans if plan not in (running, found)]
-        self._plans = [running, *([found] if found != running else []), *kept][: self._most]
-
-    def _costs(self, plans: Sequence[Plan], known: Statistics) -> Iterator[tuple[Plan, float]]:
+    def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
         model = CostModel(known, self._units)
-        for plan in plans:
-            yield plan, self._objective.of(model.price(plan))
+        return [self._objective.of(model.price(plan)) for plan in plans]
 
     def _deviations(self, running: Plan, others: Sequence[Plan], known: Statistics) -> dict[Plan, float]:
         """How sure it is what other plans save."""
         if not others or not known.replicates:
             return {}
-        without = [dict(self._costs([running, *others], replicate)) for replicate in known.replicates]
-        return {plan: deviation(costs[running] - costs[plan] for costs in without) for plan in others}
+        without = [self._costs([running, *others], replicate) for replicate in known.replicates]
+        return {
+            plan: deviation(costs[0] - costs[number] for costs in without)
+            for number, plan in enumerate(others, 1)
+        }
 
     def _reason(self, others: int, known: Statistics) -> str:
         streams = ", ".join(sorted(str(node.operator).split(" ", 1)[-1] for node in known.streams))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import midstream as ms
 from midstream.advising import ByOptimizer
 from midstream.migration.autopilot.advice import Advisor
-from midstream.optimizer import INTERMEDIATE, Statistics, StreamStatistics
+from midstream.optimizer import INTERMEDIATE, Choice, Statistics, StreamStatistics, optimize
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
 
@@ -64,6 +65,37 @@ def test_the_same_question_has_the_same_answer_without_a_search(monkeypatch: pyt
     first = advisor.advise(FIRST, known)
     monkeypatch.setattr("midstream.advising.optimize", None)
     assert advisor.advise(FIRST, known) is first
+
+
+def test_a_search_follows_every_fourth_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    advisor, searches = ByOptimizer(INTERMEDIATE), 0
+
+    def counted(*arguments: Any, **options: Any) -> Choice:
+        nonlocal searches
+        searches += 1
+        return optimize(*arguments, **options)
+
+    monkeypatch.setattr("midstream.advising.optimize", counted)
+    for i in range(9):
+        advice = advisor.advise(FIRST, statistics(1.0, 1.0, 0.1 + i / 100))
+        # Between searches the plan that was found is priced by what is known now.
+        assert advice is not None and advice.others[0].rate == pytest.approx(
+            0.5 * (2 * 1000 - 1) * (0.1 + i / 100)
+        )
+    assert searches == 3
+
+
+def test_plans_that_differ_only_in_sides_are_one() -> None:
+    advisor = ByOptimizer(INTERMEDIATE)
+    known = statistics(1.0, 1.0, 0.1)
+    swapped = A.join(C, on=[("a_x", "c_x")]).join(B, on=[("c_x", "b_x")])
+    swapped = swapped.select("a_x", "b_x", "c_x")
+    best = C.join(A, on=[("c_x", "a_x")]).join(B, on=[("a_x", "b_x")]).select("a_x", "b_x", "c_x")
+    first = advisor.advise(best.plan(), known)
+    second = advisor.advise(swapped.plan(), known)
+    assert first is not None and second is not None
+    plans = [forecast.plan for advice in (first, second) for forecast in advice.others]
+    assert best.plan() not in plans and swapped.plan() not in plans
 
 
 def test_plans_found_before_are_compared_again() -> None:

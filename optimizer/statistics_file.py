@@ -1,13 +1,15 @@
 """Statistics of sources in a small file.
 
     {"midstream_statistics": 1,
-     "streams": {"bids": {"d": 5, "l": 1, "sample": {"columns": ["item"], "rows": [[7], [8]]}},
+     "streams": {"bids": {"d": 5, "l": 1, "sample": {"columns": ["item"], "rows": [[7], [8]]},
+                          "distributions": {"item": [[7, 0.1], [8, 0.9]]}},
                  "rates": {"always": 160}},
      "selectivities": {"item > 7": 0.1}}
 
 Of a stream, `d` is how many chronons elements are apart, and `l` how long they are valid, 1 unless it is
-told; of a relation, `always` is how many rows it has. Conditions are written as `explain` shows them in the
-plan as written. See `StreamStatistics` for the rest.
+told; of a relation, `always` is how many rows it has. `distributions` are the shares of a column's values:
+those beside the streams are of columns of that name in any stream. Conditions are written as `explain` shows
+them in the plan as written. See `StreamStatistics` for the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from midstream.optimizer.rules.substitution import definitions, substituted
-from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.optimizer.statistics import Distribution, Sample, Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression, conjuncts
@@ -29,7 +31,8 @@ from midstream.plans.values.schema import Schema
 VERSION = 1
 MOST_BYTES = 1 << 24
 """How long the file may be: programs write it, too."""
-FIELDS = ("d", "l", "g", "always", "even", "sample")
+FIELDS = ("d", "l", "g", "always", "even", "sample", "distributions")
+PARTS = ("streams", "selectivities", "distributions")
 
 
 def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
@@ -45,9 +48,17 @@ def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
         if known.sample is not None:
             columns, rows = list(known.sample.schema.names), [list(row) for row in known.sample.rows]
             found["sample"] = {"columns": columns, "rows": rows}
+        if known.distributions:
+            found["distributions"] = _listed(known.distributions)
         streams[_name(node)] = found
     shares = {str(condition): share for condition, share in statistics.selectivities.items()}
-    return {"midstream_statistics": VERSION, "streams": streams, "selectivities": shares}
+    of_any = {"distributions": _listed(statistics.distributions)} if statistics.distributions else {}
+    return {"midstream_statistics": VERSION, "streams": streams, "selectivities": shares, **of_any}
+
+
+def _listed(distributions: Mapping[str, Distribution]) -> dict[str, list[list[Any]]]:
+    """Values need not be texts, as the names of an object's parts must be."""
+    return {column: [[value, share] for value, share in of.items()] for column, of in distributions.items()}
 
 
 def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
@@ -55,8 +66,8 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
     else."""
     if not isinstance(data, dict) or data.get("midstream_statistics") != VERSION:
         raise StatisticsError(f'expected an object with "midstream_statistics": {VERSION}')
-    if unknown := sorted(data.keys() - {"midstream_statistics", "streams", "selectivities"}):
-        raise StatisticsError(f"found {', '.join(unknown)}, expected streams and selectivities")
+    if unknown := sorted(data.keys() - {"midstream_statistics", *PARTS}):
+        raise StatisticsError(f"found {', '.join(unknown)}, expected {', '.join(PARTS)}")
     nodes = [node for plan in plans for node in plan.nodes]
     leaves = {_name(node).lower(): node for node in nodes if not node.inputs}
     streams: dict[Node, StreamStatistics] = {}
@@ -69,7 +80,14 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
     missing = [_name(node) for node in leaves.values() if node not in streams]
     if missing:
         raise StatisticsError(f"streams: found nothing of {', '.join(missing)}, expected it of every stream")
-    return Statistics(streams, _shares(_object(data.get("selectivities", {}), "selectivities"), nodes))
+    shares = _shares(_object(data.get("selectivities", {}), "selectivities"), nodes)
+    columns: dict[str, list[Schema]] = {}
+    for node in leaves.values():
+        for name in node.schema.names:
+            columns.setdefault(name, []).append(node.schema)
+    return Statistics(
+        streams, shares, _distributions(data.get("distributions", {}), columns, "distributions")
+    )
 
 
 def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
@@ -99,6 +117,8 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
     if not isinstance(told.get("even", False), bool):
         raise StatisticsError(f"streams, {name}, even: found {told['even']!r}, expected true or false")
     sample = _sample(node.schema, told["sample"], name) if "sample" in told else None
+    place, columns = f"streams, {name}, distributions", {name: [node.schema] for name in node.schema.names}
+    distributions = _distributions(told.get("distributions", {}), columns, place)
     apart, length = (math.inf, math.inf) if is_constant else (math.inf, 1.0)
     try:
         return StreamStatistics(
@@ -108,6 +128,7 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
             sample,
             told.get("always", 0.0),
             told.get("even", False),
+            distributions,
         )
     except StatisticsError as error:
         raise StatisticsError(f"streams, {name}: {error}") from error
@@ -133,6 +154,39 @@ def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
     projections, where it may move."""
     forms = [list(_forms(part, node)) for node in nodes for part in _conditions(node)]
     return {str(form): equal for equal in forms for form in equal}
+
+
+def _distributions(
+    told: object, columns: Mapping[str, Sequence[Schema]], place: str
+) -> dict[str, Distribution]:
+    """By column, the share of each value; a value must be one of the column in some schema."""
+    found: dict[str, Distribution] = {}
+    for column, pairs in _object(told, place).items():
+        if column not in columns:
+            raise StatisticsError(f"{place}: found {column}, expected some of {', '.join(columns)}")
+        if not isinstance(pairs, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
+            raise StatisticsError(f"{place}, {column}: found {pairs!r}, expected a list of [value, share]")
+        for _, share in pairs:
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise StatisticsError(f"{place}, {column}: found {share!r}, expected a share from 0 to 1")
+        values = [(value,) for value, _ in pairs]
+        if not any(_fit(schema, column, values) for schema in columns[column]):
+            raise StatisticsError(f"{place}, {column}: found values that are none of the column")
+        found[column] = {value: float(share) for value, share in pairs}
+        if math.fsum(found[column].values()) > 1 + 1e-6:
+            raise StatisticsError(f"{place}, {column}: found shares above 1 in all")
+    return found
+
+
+def _fit(schema: Schema, column: str, values: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether values may be in a column."""
+    try:
+        Schema((schema[column],)).check(values)
+    except MidstreamError:
+        return False
+    return True
 
 
 def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:

@@ -79,8 +79,8 @@ def explain(
     objective: Annotated[
         str,
         typer.Option(
-            help="What is wanted little of: processing, memory, state, latency, rate (1 / results), buffers; "
-            "sums such as 'processing + 0.001 memory'; or om(0.4, 0.6)."
+            help="What is wanted little of: processing, memory, state, latency, rate (1 / results), buffers, "
+            "intermediate (results); sums such as 'processing + 0.001 memory'; or om(0.4, 0.6)."
         ),
     ] = "processing",
     as_json: AsJson = False,

@@ -80,7 +80,7 @@ class Estimate:
     delay    how many chronons after its start a result comes, on average
     bytes       what the elements take that are kept
     arriving    elements that arrive in a chronon, by input
-    made        results per chronon, if the operator makes new ones: a join, and not a filter or a window
+    made        results per chronon of an operator with state, such as a join, but not of a window
     """
 
     content: Content

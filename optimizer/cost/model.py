@@ -25,8 +25,7 @@ from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import expected_implementation
-from midstream.plans.algebra.operators import OverTime, SnapshotReducible, Union
-from midstream.plans.algebra.operators.base import RowByRow
+from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.arguments import require
@@ -128,7 +127,7 @@ class CostModel:
         work = WORK[implementation.formula](costing, output)
         timely = timed(replace(output, work=work), costing.inputs)
         arriving = tuple(s.rate for s in costing.inputs)
-        made = 0.0 if isinstance(operator, RowByRow | Union | OverTime) else output.rate
+        made = 0.0 if operator.is_stateless or isinstance(operator, OverTime) else output.rate
         return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
 
     def _input(self, node: Node) -> Estimate:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
 from midstream.optimizer.cost.model import PlanCost
-from midstream.plans.algebra.operators import Union
-from midstream.plans.algebra.operators.base import RowByRow
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.arguments import require
@@ -166,13 +164,12 @@ class Objective:
 
 
 def _last(cost: PlanCost) -> list[Estimate]:
-    """The operators from which the plan's results come: what is done row by row above them makes no other
-    ones."""
+    """The operators from which the plan's results come: stateless ones above them make no others."""
     last: dict[Node, Estimate] = {}
     above = list(cost.outputs)
     while above:
         node = above.pop()
-        if isinstance(logical(node), RowByRow | Union):
+        if logical(node).is_stateless:
             above += [child for child in node.inputs if child in cost.operators]
         else:
             last[node] = cost.operators[node]

@@ -61,6 +61,12 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Relation", "Filter", "Join", "Project"},
         "statistics are told of streams and relations, and of conditions, which move below projections",
     ),
+    "optimizer/online/wanted.py": (
+        {"Source", "Filter", "Join", "Project"},
+        "columns and conditions are followed down to the streams that they read",
+    ),
+    "optimizer/online/decayed_statistics.py": ({"Source"}, "statistics are told of streams"),
+    "operators/engine/collecting.py": ({"Source"}, "streams are watched where they enter"),
     "optimizer/sampling/sampler.py": ({"Filter", "Join"}, "a sampler plan filters rows and joins them"),
     "optimizer/search/*.py": ({"Join"}, "joins are put in order by a search of their own"),
     "optimizer/verification/declaring.py": ({"Source"}, "keys are declared of streams"),

@@ -23,19 +23,25 @@ class ChartError(MidstreamError):
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What changes, such as the rate of a stream or a selectivity: from low to high, in equal parts.
+    """What changes, such as the rate of a stream or a selectivity: from low to high, in equal parts. Where
+    it `is_logarithmic`, each part is as many times as large as the one before: good for rates, which may be
+    a thousand times as large at one time as at another.
 
     >>> selectivity = Dimension("selectivity", 0.0, 1.0, 10)
     >>> selectivity.part(0.07), selectivity.part(0.1), selectivity.part(7.0)
     (0, 1, 9)
     >>> selectivity.middle(0)
     0.05
+    >>> rate = Dimension("rate", 1.0, 10_000.0, 4, is_logarithmic=True)
+    >>> rate.part(5.0), rate.part(50.0), rate.part(5000.0), rate.part(0.0)
+    (0, 1, 3, 0)
     """
 
     name: str
     low: float
     high: float
     parts: int
+    is_logarithmic: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -44,17 +50,31 @@ class Dimension:
             )
         if self.parts < 1:
             raise ChartError(f"dimension {self.name}: found {self.parts} parts, expected 1 or more")
+        if self.is_logarithmic and self.low <= 0:
+            raise ChartError(
+                f"dimension {self.name}: found a logarithmic range from {self.low}, expected more than 0"
+            )
 
     def part(self, value: float) -> int:
         """The part with a value; beyond the range, the nearest one. O(1)."""
         if value != value:
             raise ChartError(f"dimension {self.name}: found NaN, expected a number")
         inside = min(max(value, self.low), self.high)
-        return min(self.parts - 1, int((inside - self.low) / (self.high - self.low) * self.parts))
+        if self.is_logarithmic:
+            share = math.log(inside / self.low) / math.log(self.high / self.low)
+        else:
+            share = (inside - self.low) / (self.high - self.low)
+        return min(self.parts - 1, int(share * self.parts))
 
     def middle(self, part: int) -> float:
         """The value in the middle of a part."""
-        return self.low + (part + 0.5) * (self.high - self.low) / self.parts
+        return self.at((part + 0.5) / self.parts)
+
+    def at(self, share: float) -> float:
+        """The value at a share of the way from low to high."""
+        if self.is_logarithmic:
+            return self.low * math.exp(share * math.log(self.high / self.low))
+        return self.low + share * (self.high - self.low)
 
 
 Place = tuple[int, ...]
@@ -141,7 +161,13 @@ class Chart:
             "format": FORMAT,
             "version": VERSION,
             "dimensions": [
-                {"name": one.name, "low": one.low, "high": one.high, "parts": one.parts}
+                {
+                    "name": one.name,
+                    "low": one.low,
+                    "high": one.high,
+                    "parts": one.parts,
+                    "logarithmic": one.is_logarithmic,
+                }
                 for one in self.dimensions
             ],
             "plans": [plan_to_json(plan) for plan in self.plans],
@@ -158,7 +184,13 @@ class Chart:
                 raise ChartError(f"chart: found {found}, expected {(FORMAT, VERSION)}")
             return cls(
                 tuple(
-                    Dimension(str(one["name"]), float(one["low"]), float(one["high"]), int(one["parts"]))
+                    Dimension(
+                        str(one["name"]),
+                        float(one["low"]),
+                        float(one["high"]),
+                        int(one["parts"]),
+                        bool(one.get("logarithmic", False)),
+                    )
                     for one in data["dimensions"]
                 ),
                 tuple(plan_from_json(plan) for plan in data["plans"]),

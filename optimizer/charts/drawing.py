@@ -68,17 +68,15 @@ def _regions(axes: Axes, one: Slice) -> None:
     across, up = _dimensions(one)
     rows = one.rows()
     colors = ListedColormap([_color(i) for i in range(len(one.chart.plans))])
-    extent = (across.low, across.high, up.low, up.high)
-    axes.imshow(
+    axes.pcolormesh(
+        *([one.at(i / one.parts) for i in range(one.parts + 1)] for one in (across, up)),
         rows,
-        origin="lower",
-        extent=extent,
-        aspect="auto",
-        interpolation="nearest",
         cmap=colors,
         vmin=-0.5,
         vmax=len(one.chart.plans) - 0.5,
     )
+    axes.set_xscale("log" if across.is_logarithmic else "linear")
+    axes.set_yscale("log" if up.is_logarithmic else "linear")
     axes.add_collection(LineCollection(_borders(one), colors=INK, linewidths=1.0, alpha=0.65))
     names = plan_names(one.chart.plans)
     for x, y, width, number in _labels(one):
@@ -186,7 +184,7 @@ def _name_axes(axes: Axes, one: Slice, *, is_first: bool, has_way: bool) -> None
 
 def _at(dimension: Dimension, part: float) -> float:
     """The middle of a part; of half a part more, the border to the next one."""
-    return dimension.low + (part + 0.5) * (dimension.high - dimension.low) / dimension.parts
+    return dimension.at((part + 0.5) / dimension.parts)
 
 
 def _color(number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol, TypeVar
@@ -66,7 +66,7 @@ def trajectory(chart: Chooses[P], points: Iterable[Sequence[float]]) -> Trajecto
 class Followed:
     """What became of rounds in which a chart chose the plan.
 
-    hits        rounds in which that was the best one
+    hits        rounds in which that was the best one, or one of the best
     moves       how often a round was at another place than the one before
     switches    how often it had another plan
     """
@@ -82,12 +82,38 @@ class Followed:
         return self.hits / self.rounds if self.rounds else None
 
 
-def follow(chart: Chooses[P], rounds: Iterable[tuple[Sequence[float], int]]) -> Followed:
-    """Let a chart choose in each round; told are the point as it was estimated, and the plan that was best.
+class Follower:
+    """Lets charts of the same plans choose, round by round, and counts. A chart may take the place of
+    another one; that is no move.
 
     Source   OM, Algorithm 2 and 5.1
     """
-    told = list(rounds)
-    way = trajectory(chart, (point for point, _ in told))
-    hits = sum(step.number == best for step, (_, best) in zip(way.steps, told, strict=True))
-    return Followed(len(told), hits, way.moves, way.switches)
+
+    def __init__(self) -> None:
+        self._rounds = self._hits = self._moves = self._switches = 0
+        self._before: tuple[object, Hashable, int] | None = None
+
+    def take(self, chart: Chooses[P], point: Sequence[float], best: Container[int]) -> None:
+        """A round: the point as it was estimated, and the plans that were best."""
+        place = chart.place(point)
+        chosen = chart.number_at(place)
+        self._rounds += 1
+        self._hits += chosen in best
+        if self._before is not None:
+            earlier, there, number = self._before
+            self._moves += earlier is chart and there != place
+            self._switches += number != chosen
+        self._before = chart, place, chosen
+
+    @property
+    def followed(self) -> Followed:
+        """What became of the rounds so far."""
+        return Followed(self._rounds, self._hits, self._moves, self._switches)
+
+
+def follow(chart: Chooses[P], rounds: Iterable[tuple[Sequence[float], Container[int]]]) -> Followed:
+    """Let one chart choose in each round; told are the point as it was estimated, and the best plans."""
+    follower = Follower()
+    for point, best in rounds:
+        follower.take(chart, point, best)
+    return follower.followed

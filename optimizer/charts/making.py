@@ -54,7 +54,7 @@ def make_chart(
     """
     if not plans:
         raise ChartError("chart: found no plan, expected one or more")
-    best = tuple(cheapest(plans, here, objective) for here in _centroids(known, changing))
+    best = tuple(cheapest(plans, here, objective)[0] for here in _centroids(known, changing))
     return Chart(tuple(dimension for dimension, _ in changing), tuple(plans), best)
 
 
@@ -81,11 +81,11 @@ def ask_optimizer(
     return without_idle_plans(make_chart(list(found), known, changing, objective))
 
 
-def cheapest(plans: Sequence[Plan], known: Statistics, objective: Objective = PROCESSING) -> int:
-    """Which of some plans costs least; the first of equals."""
+def cheapest(plans: Sequence[Plan], known: Statistics, objective: Objective = PROCESSING) -> list[int]:
+    """Which of some plans cost least: one, or all that cost the same but for rounding."""
     costs = [objective.of(price(plan, known)) for plan in plans]
-    least = min(costs)
-    return next(i for i, cost in enumerate(costs) if cost <= least + TIE * abs(least))
+    most = min(costs) + TIE * abs(min(costs))
+    return [i for i, cost in enumerate(costs) if cost <= most]
 
 
 def without_idle_plans(chart: Chart) -> Chart:

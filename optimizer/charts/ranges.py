@@ -46,7 +46,8 @@ STANDARD = RangeSettings()
 @dataclass(slots=True)
 class LearnedRange:
     """The range of a value, from what it was so far; what it can be is within [least, most]. A range that
-    is given stays.
+    is given stays. That of a dimension that `is_logarithmic` is made from the logarithms of values; what
+    is not above 0 is left out there.
 
     Cost     O(1) per value but when the range is made, O(kept log kept)
 
@@ -64,12 +65,13 @@ class LearnedRange:
     settings: RangeSettings = STANDARD
     range: Range | None = None
     is_given: bool = False
+    is_logarithmic: bool = False
     _seen: deque[float] = field(default_factory=deque)
     _age: int = 0
 
     def see(self, value: float) -> bool:
         """Take a value; whether the range was made, or made again."""
-        if self.is_given or not math.isfinite(value):
+        if self.is_given or not math.isfinite(value) or (self.is_logarithmic and value <= 0):
             return False
         self._seen.append(value)
         self._age += 1
@@ -92,8 +94,11 @@ class LearnedRange:
         if self._age < self.settings.kept:
             return False
         self._age = 0
-        low, high = self._made()
-        return high - low < self.settings.narrow * (range_[1] - range_[0])
+        return self._length(self._made()) < self.settings.narrow * self._length(range_)
+
+    def _length(self, range_: Range) -> float:
+        low, high = range_
+        return math.log(high / low) if self.is_logarithmic else high - low
 
     def _made(self) -> Range:
         """Around most of the values kept, and most of the latest ones: few as they are, they are the reason
@@ -103,6 +108,9 @@ class LearnedRange:
             for values in (list(self._seen), self._latest())
         ]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        if self.is_logarithmic:
+            low, high = widened(math.log(low), math.log(high), self.settings.margin)
+            return math.exp(low), min(self.most, math.exp(high))
         return widened(low, high, self.settings.margin, self.least, self.most)
 
     def _latest(self) -> list[float]:
@@ -122,7 +130,7 @@ class LearnedRanges:
     def dimensions(self) -> tuple[Dimension, ...] | None:
         """The dimensions; None before all of them have ranges."""
         found = [
-            Dimension(name, *one.range, self.parts)
+            Dimension(name, *one.range, self.parts, one.is_logarithmic)
             for name, one in zip(self.names, self.learned, strict=True)
             if one.range is not None
         ]

@@ -40,7 +40,17 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
-from midstream.benchmarks import arrival_turns, files, join_orders, memory, policies, queries, searches, turns
+from midstream.benchmarks import (
+    arrival_turns,
+    charts,
+    files,
+    join_orders,
+    memory,
+    policies,
+    queries,
+    searches,
+    turns,
+)
 from midstream.benchmarks import costs as costs_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
@@ -48,12 +58,14 @@ from midstream.benchmarks.items import ITEMS
 from midstream.cli import app
 from midstream.console.process import as_process
 from midstream.io import pictures
+from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.scenarios.costs import calibrating
 from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
 from midstream.scenarios.demonstration import demo
+from midstream.scenarios.fidelity.following import Fidelity
 from midstream.scenarios.policies.regret import Regrets
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
@@ -143,6 +155,11 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "orders"): {"--output": writes("orders.json")},
     ("bench", "policies"): {"--output": writes("policies.json"), "--data": reads("data", folder=True)},
     ("bench", "searches"): {"--output": writes("searches.json")},
+    ("bench", "charts"): {
+        "--output": writes("charts.json"),
+        "--chart": writes("charts.png"),
+        "--data": reads("data", folder=True),
+    },
     ("study", "profile"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -174,6 +191,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "orders"): [],
     ("bench", "policies"): [],
     ("bench", "searches"): [],
+    ("bench", "charts"): ["--quick"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
 }
@@ -280,6 +298,14 @@ def arrived() -> Any:
 real_compare = arrival_turns.compare
 
 
+def fidelity() -> charts.ChartsRun:
+    followed = [
+        Fidelity("two filters", "within a quarter", "as it is", "given", k, Followed(100, hits, 2, 1), 1)
+        for k, hits in ((10, 80), (40, 95))
+    ]
+    return charts.ChartsRun(1, tuple(followed), ())
+
+
 class Figure:
     """A picture that is drawn at once."""
 
@@ -355,6 +381,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     judged = Regrets("a case", 1, "genmig", 1, ())
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
+    monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))

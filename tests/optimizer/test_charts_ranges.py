@@ -88,6 +88,15 @@ def test_a_range_is_within_what_is_possible(seen: list[float]) -> None:
     assert 0 <= low < high <= 1
 
 
+def test_a_logarithmic_range_has_its_margin_in_factors() -> None:
+    one = LearnedRange(0.0, settings=SMALL, is_logarithmic=True)
+    for value in (0.0, 1.0, -3.0, 10.0, 1.0, 0.0, 10.0):
+        one.see(value)
+    assert one.range == (pytest.approx(10**-0.1), pytest.approx(10**1.1))
+    (dimension,) = LearnedRanges(("x",), 5, [one]).dimensions or ()
+    assert dimension.is_logarithmic
+
+
 def test_what_is_no_number_is_left_out() -> None:
     one = learned([1.0, 2.0, 3.0, 4.0])
     before = one.range

@@ -137,11 +137,21 @@ class TestPictures:
             "1 switches to another plan",
         ]
         (axes,) = figure.axes
-        _, lines = axes.collections[:2]
+        _, _, lines = axes.collections[:3]
         # Beyond the ranges, a round is drawn at their ends.
         assert [tuple(end) for end in lines.get_segments()[-1]] == [(2.5, 0.9), (3.0, 0.0)]
-        dots = axes.collections[2].get_offsets()
+        dots = axes.collections[3].get_offsets()
         assert [tuple(dot) for dot in dots] == [(2.5, 0.9)]
+
+    def test_equal_factors_are_equally_long(self) -> None:
+        from midstream.optimizer.charts.drawing import draw_chart
+
+        rate = Dimension("rate(s)", 1, 10_000, 4, is_logarithmic=True)
+        chart = Chart((rate, Dimension("share", 0, 1, 1)), PLANS[:2], (0, 0, 1, 1))
+        (axes,) = draw_chart(chart).axes
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+        places = [text.get_position()[0] for text in axes.texts]
+        assert places == [pytest.approx(10), pytest.approx(1000)]
 
     @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
     def test_a_round_is_in_one_panel(self, dimensions: int) -> None:
@@ -153,7 +163,7 @@ class TestPictures:
         way = trajectory(chart, points)
         figure = draw_chart(chart, way)
         assert len(figure.axes) == (1 if dimensions < 3 else PANELS)
-        dots = sum(len(c.get_offsets()) for axes in figure.axes for c in axes.collections[2:])
+        dots = sum(len(c.get_offsets()) for axes in figure.axes for c in axes.collections[3:])
         assert dots == way.switches > 0
 
     @pytest.mark.parametrize("form", ["svg", "png"])

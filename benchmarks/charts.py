@@ -1,0 +1,112 @@
+"""How often charts choose the best plan: the tables of `midstream bench charts`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from midstream.scenarios.fidelity.following import Fidelity
+from midstream.scenarios.fidelity.running import parts
+from midstream.scenarios.fidelity.trees import Compared
+
+HEADLINE = {10: 0.80, 40: 0.95}
+"""What OM reports of two plans, by k; found where values stay within a quarter of the ranges."""
+NEAR = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class ChartsRun:
+    """All experiments."""
+
+    seed: int
+    followed: tuple[Fidelity, ...]
+    trees: tuple[Compared, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether OM's headline is found, and trees come nearer than grids."""
+        found = {
+            one.parts: one.followed.fidelity
+            for one in self.followed
+            if (one.trace, one.over, one.seen) == ("within a quarter", "given", "as it is")
+            and one.experiment == "two filters"
+        }
+        return all(abs((found.get(k) or 0.0) - told) <= NEAR for k, told in HEADLINE.items()) and all(
+            one.of_tree > one.of_grid for one in self.trees
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "format": "midstream-fidelity",
+            "version": 1,
+            "seed": self.seed,
+            "followed": [{**asdict(one), "fidelity": one.followed.fidelity} for one in self.followed],
+            "trees": [asdict(one) for one in self.trees],
+        }
+
+
+def measure_charts(
+    data: Path | None, seed: int, *, is_quick: bool, tell: Callable[[int, int], None]
+) -> ChartsRun:
+    """Run everything; `tell` hears how much is done."""
+    todo = list(parts(data, seed, is_quick=is_quick))
+    followed: list[Fidelity] = []
+    trees: list[Compared] = []
+    for done, part in enumerate(todo, 1):
+        found = part.run()
+        if isinstance(found, Compared):
+            trees.append(found)
+        else:
+            followed += found
+        tell(done, len(todo))
+    return ChartsRun(seed, tuple(followed), tuple(trees))
+
+
+def show_charts(run: ChartsRun, console: Console) -> None:
+    """A table for each experiment, and one for trees."""
+    for experiment, of_experiment in _grouped(run.followed):
+        numbers = sorted({one.parts for one in of_experiment})
+        table = Table(title=f"{experiment}: hits, and moves/switches", title_justify="left")
+        for heading in ("rounds", "told", "ranges"):
+            table.add_column(heading, no_wrap=True)
+        for number in numbers:
+            table.add_column(f"k = {number}", justify="right")
+        for row in _rows(of_experiment):
+            first = row[0]
+            shown = {one.parts: _shown(one) for one in row}
+            table.add_row(first.trace, first.seen, first.over, *(shown[number] for number in numbers))
+        console.print(table)
+    table = Table(title="Trees beside grids: hits", title_justify="left")
+    for heading in ("streams", "questions", "grid", "tree", "leaves"):
+        table.add_column(heading, justify="right")
+    for tree in run.trees:
+        shares = f"{100 * tree.of_grid:.0f} %", f"{100 * tree.of_tree:.0f} %"
+        table.add_row(str(tree.dimensions), str(tree.questions), *shares, str(tree.leaves))
+    console.print(table)
+
+
+def _shown(one: Fidelity) -> str:
+    fidelity = one.followed.fidelity
+    share = "–" if fidelity is None else f"{100 * fidelity:.0f} %"
+    return f"{share}  {one.followed.moves}/{one.followed.switches}"
+
+
+def _grouped(found: Iterable[Fidelity]) -> Iterator[tuple[str, list[Fidelity]]]:
+    groups: dict[str, list[Fidelity]] = {}
+    for one in found:
+        groups.setdefault(one.experiment, []).append(one)
+    yield from groups.items()
+
+
+def _rows(found: Iterable[Fidelity]) -> list[list[Fidelity]]:
+    """Those that differ in their parts only."""
+    rows: dict[tuple[str, str, str], list[Fidelity]] = {}
+    for one in found:
+        rows.setdefault((one.trace, one.seen, one.over), []).append(one)
+    return list(rows.values())

@@ -1,0 +1,109 @@
+"""Lets charts follow traces, and counts hits, moves and switches.
+
+In each round a chart chooses a plan by what is known before the round: a decayed mean of the rounds past. Or,
+to tell what the grid alone costs, by what is true in it. A hit is the plan that costs least by what is true.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from midstream.optimizer.charts.chart import Dimension
+from midstream.optimizer.charts.fidelity import Followed, Follower, follow
+from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
+from midstream.scenarios.fidelity.experiments import Experiment
+from midstream.scenarios.fidelity.traces import Point, Trace
+
+DECAY, PAST = 0.5, 10
+"""OM's a, and its d: G(r) = e^(−ar) weights so many rounds."""
+
+Seen = Literal["as it is", "estimated"]
+"""What a chart is told of a round."""
+
+Over = Literal["given", "learned", "learned, logarithmic"]
+"""Over which ranges: those of the trace, or those learned from the rounds before, in equal parts or in parts
+that are equal times as large."""
+
+LEARNED: Mapping[Over, bool] = {"learned": False, "learned, logarithmic": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """What became of a trace.
+
+    charts   how many charts were made: one, or more where ranges are learned
+    """
+
+    experiment: str
+    trace: str
+    seen: Seen
+    over: Over
+    parts: int
+    followed: Followed
+    charts: int
+
+
+def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
+    """All ways to let charts of an experiment follow a trace."""
+    best = [experiment.best(point) for point in trace.points]
+    told: dict[Seen, Sequence[Point | None]] = {
+        "as it is": trace.points,
+        "estimated": estimates(trace.points),
+    }
+    for parts in experiment.parts:
+        dimensions = [
+            Dimension(name, *range_, parts)
+            for name, range_ in zip(experiment.names, trace.ranges, strict=True)
+        ]
+        given = experiment.chart(dimensions)
+        for seen, points in told.items():
+            rounds = [(point, best) for point, best in zip(points, best, strict=True) if point is not None]
+            followed = follow(given, rounds)
+            yield Fidelity(experiment.name, trace.name, seen, "given", parts, followed, 1)
+            for over, is_logarithmic in LEARNED.items():
+                learning = _learning(experiment, rounds, parts, is_logarithmic)
+                yield Fidelity(experiment.name, trace.name, seen, over, parts, *learning)
+
+
+def estimates(points: Sequence[Point]) -> list[Point | None]:
+    """What the rounds before tell of each: their mean, the later the weightier; nothing of the first.
+
+        estimate(R)  =  Σ_{r=1..d} F(R − r) e^(−ar)  /  Σ_{r=1..d} e^(−ar)
+
+    Source   OM, 4.3
+
+    >>> [None if point is None else round(point[0], 2) for point in estimates([(1.0,), (2.0,), (2.0,)])]
+    [None, 1.0, 1.62]
+    """
+    found: list[Point | None] = []
+    for now in range(len(points)):
+        past = [(math.exp(-DECAY * r), points[now - r]) for r in range(1, min(PAST, now) + 1)]
+        total = math.fsum(weight for weight, _ in past)
+        columns = zip(*(point for _, point in past), strict=True)
+        weights = [weight / total for weight, _ in past]
+        means = (math.fsum(w * x for w, x in zip(weights, of, strict=True)) for of in columns)
+        found.append(tuple(means) if past else None)
+    return found
+
+
+def _learning(
+    experiment: Experiment, rounds: Sequence[tuple[Point, list[int]]], parts: int, is_logarithmic: bool
+) -> tuple[Followed, int]:
+    """Follow with charts that are made from what is seen on the way; rounds before the first do not count.
+    Also told is how many charts there were."""
+    learned = [
+        LearnedRange(measure.least, measure.most, is_logarithmic=is_logarithmic)
+        for measure in experiment.measures
+    ]
+    ranges = LearnedRanges(experiment.names, parts, learned)
+    chart, charts, follower = None, 0, Follower()
+    for point, best in rounds:
+        if ranges.see(point):
+            assert ranges.dimensions is not None
+            chart, charts = experiment.chart(ranges.dimensions), charts + 1
+        if chart is not None:
+            follower.take(chart, point, best)
+    return follower.followed, charts

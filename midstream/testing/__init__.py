@@ -1,5 +1,5 @@
 """Hypothesis strategies for streams, interleavings and plans, the check that a plan runs as it is specified,
-and the suite for Boxes.
+cases of migrations by their seeds, and the suite for Boxes.
 
 For those who write operators, rules or boxes of their own and want to see them fail. Needs hypothesis.
 
@@ -13,6 +13,18 @@ For those who write operators, rules or boxes of their own and want to see them 
 
 from midstream.plans.values.snapshots import equivalent
 from midstream.testing.boxes import check_box
+from midstream.testing.cases import (
+    Case,
+    Tried,
+    case_from_json,
+    case_of,
+    case_to_json,
+    cases,
+    check_case,
+    smallest_case,
+)
+from midstream.testing.families import KINDS, Family, families, members
+from midstream.testing.mutants import MUTANTS, Mutant
 from midstream.testing.plans import WHOLE, condition, implemented, plans
 from midstream.testing.rules import applications, check_rule, subplans
 from midstream.testing.streams import Event, elements, interleavings, is_ordered, rows
@@ -20,24 +32,38 @@ from midstream.testing.watched import PROMISES, BrokenPromise, Watched
 from midstream.testing.workloads import Workload, drive, streams_for, verdict, workloads
 
 __all__ = [
+    "KINDS",
+    "MUTANTS",
     "PROMISES",
     "WHOLE",
     "BrokenPromise",
+    "Case",
     "Event",
+    "Family",
+    "Mutant",
+    "Tried",
     "Watched",
     "Workload",
     "applications",
+    "case_from_json",
+    "case_of",
+    "case_to_json",
+    "cases",
     "check_box",
+    "check_case",
     "check_rule",
     "condition",
     "drive",
     "elements",
     "equivalent",
+    "families",
     "implemented",
     "interleavings",
     "is_ordered",
+    "members",
     "plans",
     "rows",
+    "smallest_case",
     "streams_for",
     "subplans",
     "verdict",

@@ -74,6 +74,10 @@ class Host:
         """The largest end timestamp that a running node can have given."""
         return self._graph.max_end(node)
 
+    def progress_of(self, node: Node) -> Time:
+        """The instant that a running node has promised to give nothing before."""
+        return self._graph.base.progress_of(node)
+
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""
         return self._graph.log(node)

@@ -25,6 +25,8 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
+from midstream.scenarios.studies.verify_commands import verify
 
 app = typer.Typer(
     help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -157,6 +159,9 @@ def what_if(
 
             draw(declared, found.totals, stretches(found), picture)
     _print(declared, summary, as_json, show_what_if)
+
+
+app.command("verify", epilog=VERIFY_EPILOG)(verify)
 
 
 def _length(study: Study, bucket: str) -> int:

@@ -70,6 +70,7 @@ from midstream.scenarios.policies.regret import Regrets
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
 from midstream.scenarios.studies.declaration import load_study
+from midstream.testing.cases import case_of, case_to_json
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full and named pipes")
 
@@ -172,6 +173,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("found", folder=True),
         "--chart": writes("chart.png"),
     },
+    ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
 }
 
 BASE: dict[Name, list[str]] = {
@@ -194,12 +196,14 @@ BASE: dict[Name, list[str]] = {
     ("bench", "charts"): ["--quick"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
+    ("study", "verify"): ["--master", "none", "--cases", "1"],
 }
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
+    "--strategies", "--kinds", "--mutant",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 
@@ -349,6 +353,9 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = random.Random(7)
     departures = [f"{60 * i},{draw.choice(('EWR', 'LGA', 'JFK'))},S,UA,{i},3" for i in range(30)]
     texts["data/departures.csv"] = "\n".join(["dep_ts,origin,dest,carrier,flight,dep_delay_min", *departures])
+    case = case_of(1)
+    assert case is not None
+    texts["case.json"] = json.dumps({"case": case_to_json(case), "mutant": None})
     texts["plan.json"] = ms.dumps(demo.auctions(1, events=50).plan)
     for name, text in texts.items():
         file = folder / name
@@ -498,6 +505,8 @@ def own_inputs(name: Name, flag: str, folder: Path) -> list[str]:
     case = CASES[name][flag]
     if name[0] == "bench":
         return []
+    if name == ("study", "verify"):
+        return []  # with an output, it reads nothing
     if name[0] == "study" and case.folder:
         # What is read lies in a folder that is replaced.
         for replaced in ("streams", "plans"):

@@ -14,7 +14,7 @@ from midstream.io import requirements
 from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.studies.commands import app
 
-COMMANDS = [["profile", "nycflights13"], ["what-if", "nycflights13"]]
+COMMANDS = [["profile", "nycflights13"], ["what-if", "nycflights13"], ["verify"]]
 
 
 def fake_java(folder: Path, report: str) -> None:

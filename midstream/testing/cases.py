@@ -1,0 +1,441 @@
+"""Cases of a migration: a query, a plan that means the same, what arrives, and when to move in which way.
+
+A case is plain data. It is drawn from a seed alone, written as JSON, and checked against the law:
+
+    output(migrated) = what the logical algebra specifies, snapshot by snapshot, in order;
+    and the migration ends.
+
+    >>> case = case_of(7)
+    >>> check_case(case)
+    Tried(strategy='auto', outcome='counted')
+    >>> case_from_json(case_to_json(case)) == case
+    True
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from midstream.engine import Engine, host_of
+from midstream.migration.machine import Phase
+from midstream.migration.report import report
+from midstream.migration.strategies import STRATEGIES
+from midstream.migration.transition import Transition
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan, reads_stream
+from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
+from midstream.plans.algebra.specification import specified
+from midstream.plans.values.errors import MigrationRefused, PlanError, PlanFormatError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
+from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, LENGTHS, later, placed, relations_for
+from midstream.testing.families import KINDS, families, members, strategies_for
+from midstream.testing.law import REFUSALS, Runner, must_move
+from midstream.testing.mutants import MUTANTS
+from midstream.testing.seeded import drawn, smallest
+from midstream.testing.streams import Event, is_ordered, rows
+from midstream.testing.vouching import vouched
+from midstream.testing.workloads import drive, verdict
+
+FORMAT = "midstream-case"
+VERSION = 1
+
+COUNTED = "counted"
+"""The outcome of a case that says something: the plans differ logically, and the migration moved with
+elements alive on both sides."""
+
+OUTCOMES = (COUNTED, "empty", "same plan", "refused", "not drawn")
+"""What can come of a case that does not break the law.
+
+counted    the plans differ logically, and the migration moved with elements alive on both sides: of those
+           that came before it, one was still valid, and one that came later is valid where the old plan gives
+           nothing
+empty      it moved, without such elements
+same plan  the plans are logically the same
+refused    the strategy does not take them, for a known reason
+not drawn  the seed gave no case
+"""
+
+QUERY = "query"
+
+
+class Tried(NamedTuple):
+    """What came of a case that did not break the law."""
+
+    strategy: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query that moves to another plan after some events."""
+
+    plan: Plan
+    """The one that runs first."""
+    to: Plan
+    strategy: str
+    whole: bool
+    """Whether all above the windows is exchanged, or only where the plans differ."""
+    after: int
+    """How many events come before the migration."""
+    events: Sequence[Event]
+    relations: Mapping[str, Sequence[Element]]
+    is_logged: bool
+    """Whether a log of the windows is kept."""
+    preserving: bool
+    """Whether the query is made of operators that preserve starts, so that the reference-point method takes
+    it."""
+
+    @property
+    def streams(self) -> dict[str, list[Element]]:
+        """All elements that arrive."""
+        found: dict[str, list[Element]] = {source.stream: [] for source in self.plan.sources}
+        for kind, name, what in self.events:
+            if kind == "push":
+                found[name] += what
+        return found
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), strategies: Sequence[str] = tuple(STRATEGIES)
+) -> Case:
+    """Queries of some kinds that move once, by one of some strategies."""
+    forever = draw(st.integers(0, 9)) == 9
+    family = draw(families(kinds, forever))
+    is_logged = draw(st.booleans())
+    strategy = draw(st.sampled_from(strategies_for(family, strategies, is_logged=is_logged)))
+    plan = family.plans[0]
+    to = draw(members(family, plan, strategy))
+    for _ in range(2):
+        if logical_plan(to) == logical_plan(plan):
+            to = draw(members(family, plan, strategy))
+    relations = draw(relations_for(plan))
+    arrivals = _Arrivals(plan, relations)
+    for step in draw(st.lists(_steps(forever), max_size=4)):
+        step(arrivals)
+    for stream in arrivals.open:
+        arrivals.push(stream, draw(st.lists(_EARLY, max_size=4)))
+    after = len(arrivals.events)
+    arrivals.fix_mark()
+    for step in draw(st.lists(_steps(forever), max_size=6)):
+        step(arrivals)
+    for stream in arrivals.open:
+        arrivals.push(stream, draw(st.lists(_LATE, max_size=4)))
+    for step in draw(st.lists(_steps(forever, ends=True), max_size=4)):
+        step(arrivals)
+    whole = draw(st.booleans())
+    return Case(
+        plan, to, strategy, whole, after, arrivals.events, relations, is_logged, not family.is_rewritten
+    )
+
+
+_EARLY = st.tuples(st.sampled_from((0, 0, 1, 2)), st.sampled_from((1, 3, 6, 9)), rows(2))
+"""How the last elements before a migration follow: close together, so that some are valid then."""
+
+_LATE = st.tuples(
+    st.sampled_from((0, 1, 2, 7, "the mark", "behind the mark")), st.sampled_from(LENGTHS), rows(2)
+)
+"""How elements follow later: many from where only the new plan gives results."""
+
+
+class _Arrivals:
+    """Events, with an engine that is told them, so that elements can be put around the split time."""
+
+    def __init__(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
+        self.events: list[Event] = []
+        self._engine = Engine(plan, relations=dict(relations))
+        self._ended: set[str] = set()
+        self._fixed: int | None = None
+
+    @property
+    def open(self) -> list[str]:
+        """The streams on which more may come."""
+        return [stream for stream in self._engine.streams if stream not in self._ended]
+
+    def fix_mark(self) -> None:
+        """The migration begins, and its split time stays where it is."""
+        self._fixed = self._mark()
+
+    def push(self, stream: str, steps: Sequence[Any]) -> None:
+        """Elements arrive."""
+        if batch := placed(steps, self._now(stream), self._mark(), chronons=stream != "a"):
+            self._tell(("push", stream, batch))
+
+    def push_any(self, which: int, steps: Sequence[Any]) -> None:
+        """Elements arrive on one of the streams."""
+        if self.open:
+            self.push(self.open[which % len(self.open)], steps)
+
+    def push_for_ever(self, step: Any) -> None:
+        """An element arrives that never ends."""
+        if "a" in self.open:
+            self.push("a", [step])
+
+    def advance(self, which: int, gap: int | str) -> None:
+        """A heartbeat comes."""
+        if self.open:
+            stream = self.open[which % len(self.open)]
+            time = later(gap, self._now(stream), self._mark())
+            if time <= LATEST:
+                self._tell(("advance", stream, time))
+
+    def end(self, which: int) -> None:
+        """A stream ends."""
+        if self.open:
+            stream = self.open[which % len(self.open)]
+            self._tell(("end", stream, None))
+            self._ended.add(stream)
+
+    def _tell(self, event: Event) -> None:
+        self.events.append(event)
+        drive(self._engine, [event])
+
+    def _now(self, stream: str) -> int:
+        progress = self._engine.progress(stream)
+        return int(progress) if progress != BEGINNING else 0
+
+    def _mark(self) -> int:
+        if self._fixed is not None:
+            return self._fixed
+        return max((end for end in _max_ends(self._engine) if isinstance(end, int)), default=0)
+
+
+_Step = Callable[[_Arrivals], None]
+
+
+@functools.cache
+def _steps(forever: bool, ends: bool = False) -> st.SearchStrategy[_Step]:
+    """What may happen next: for the most part, elements arrive; elements without an end, or ends of streams,
+    where asked for."""
+    which, gaps = st.integers(0, 2), st.sampled_from(GAPS)
+    pushed = st.builds(
+        lambda which, steps: lambda arrivals: arrivals.push_any(which, steps),
+        which,
+        st.lists(ELEMENTS, min_size=1, max_size=5),
+    )
+    advanced = st.builds(lambda which, gap: lambda arrivals: arrivals.advance(which, gap), which, gaps)
+    ended = st.builds(lambda which: lambda arrivals: arrivals.end(which), which)
+    endless = st.builds(
+        lambda gap, row: lambda arrivals: arrivals.push_for_ever((gap, "for ever", row)),
+        gaps,
+        st.tuples(st.integers(0, 3), st.integers(0, 3)),
+    )
+    return st.one_of(*[pushed] * 4, *[advanced] * 2, *[endless] * forever, *[ended] * ends)
+
+
+def _max_ends(engine: Engine) -> list[Time]:
+    """The largest end seen on each input of what can be exchanged."""
+    host = host_of(engine)
+    inputs = host.exchangeable_inputs(QUERY).values()
+    return [host.max_end(node) for node in inputs if reads_stream(node)]
+
+
+def case_of(
+    seed: int, kinds: Sequence[str] = tuple(KINDS), strategies: Sequence[str] = tuple(STRATEGIES)
+) -> Case | None:
+    """The case of a seed, the same in every process; None where the seed gives none. Another version of
+    Midstream or of hypothesis may draw another one: what is to last is written with `case_to_json`."""
+    return drawn(_cases(tuple(kinds), tuple(strategies)), seed)
+
+
+def smallest_case(
+    seed: int,
+    kinds: Sequence[str] = tuple(KINDS),
+    strategies: Sequence[str] = tuple(STRATEGIES),
+    mutant: str | None = None,
+) -> Case | None:
+    """The simplest case that breaks the law, starting from that of a seed; None where that one does not."""
+
+    def fails(case: Case) -> bool:
+        return failure_of(case, mutant) is not None
+
+    return smallest(_cases(tuple(kinds), tuple(strategies)), seed, fails)
+
+
+@functools.cache
+def _cases(kinds: Sequence[str], strategies: Sequence[str]) -> st.SearchStrategy[Case]:
+    return cases(kinds, strategies)
+
+
+def failure_of(case: Case, mutant: str | None = None) -> str | None:
+    """How a case breaks the law, perhaps with a planted fault; None where it does not."""
+    found = try_case(case, mutant)
+    return found if isinstance(found, str) else None
+
+
+def try_case(case: Case, mutant: str | None = None) -> Tried | str:
+    """What came of a case, perhaps with a planted fault, or how it breaks the law."""
+    with MUTANTS[mutant].patched() if mutant else nullcontext():
+        try:
+            return check_case(case)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+
+def check_case(case: Case) -> Tried:
+    """Run it to the end of all streams. Raises AssertionError where the law does not hold."""
+    runner = Runner({name: list(rows) for name, rows in case.relations.items()})
+    runner.add(QUERY, case.plan)
+    if case.is_logged:
+        _keep_log(runner.engine)
+    _tell(runner, case.events[: case.after])
+    is_alive = _has_elements(runner.engine)
+    transition = _move(case, runner)
+    _tell(runner, case.events[case.after :], transition)
+    if transition is None:
+        _finish(case, runner)
+        return Tried(case.strategy, "refused")
+    arrived = any(kind == "push" for kind, _, _ in case.events[case.after :])
+    is_alive &= arrived and any(end > _threshold(transition) for end in _max_ends(runner.engine))
+    _finish(case, runner, transition)
+    if not transition.parts or logical_plan(case.plan) == logical_plan(case.to):
+        return Tried(case.strategy, "same plan")
+    return Tried(case.strategy, COUNTED if is_alive else "empty")
+
+
+def _keep_log(engine: Engine) -> None:
+    try:
+        engine.keep_log(QUERY)
+    except PlanError as error:
+        assert "positive and negative" in str(error), error
+
+
+def _has_elements(engine: Engine) -> bool:
+    """Whether an element that has come is still valid behind an input of what can be exchanged."""
+    host = host_of(engine)
+    inputs = [node for node in host.exchangeable_inputs(QUERY).values() if reads_stream(node)]
+    return any(host.max_end(node) > host.progress_of(node) for node in inputs)
+
+
+def _threshold(transition: Transition) -> Time:
+    """Behind this, only the new plan gives results."""
+    return transition.started if transition.split == BEGINNING else transition.split
+
+
+def _move(case: Case, runner: Runner) -> Transition | None:
+    """Migrate; None where that is refused."""
+    engine = runner.engine
+    query = engine.query(QUERY)
+    must = must_move(engine, QUERY, case.to, case.strategy, preserving=case.preserving)
+    before = query.plan, query.physical
+    try:
+        return vouched(engine, case.to, case.strategy, QUERY, whole=case.whole)
+    except MigrationRefused as refusal:
+        assert not must, f"refused without reason: {refusal}"
+        assert re.search(REFUSALS, str(refusal)), f"refused for an unknown reason: {refusal}"
+        assert (query.plan, query.physical) == before, "what runs was changed by a refusal"
+        return None
+
+
+def _tell(runner: Runner, events: Sequence[Event], transition: Transition | None = None) -> None:
+    for event in events:
+        drive(runner.engine, [event])
+        _check_on_the_way(runner, transition)
+
+
+def _check_on_the_way(runner: Runner, transition: Transition | None) -> None:
+    """Promises are kept, and no old plan outlives its last input's passing the split time."""
+    for at in runner.given:
+        runner.progress(at)
+    for part in transition.parts if transition else ():
+        if part.phase is Phase.MOVING:
+            assert part.least_reached < part.split, "the old plan runs on behind the split time"
+        assert part.observer.peak_held <= part.held_bound(), "more is held than may be"
+        assert part.failure is None, part.failure
+
+
+def _finish(case: Case, runner: Runner, transition: Transition | None = None) -> None:
+    """End all streams, and compare what came with what is specified."""
+    engine = runner.engine
+    engine.close()
+    _check_on_the_way(runner, transition)
+    inputs = {**case.streams, **case.relations}
+    for name, root in case.plan.outputs.items():
+        results = runner.given[QUERY, name]
+        assert is_ordered(results), f"{name}: results are out of order"
+        assert all(isinstance(t, int) or abs(t) == FOREVER for start, end, _ in results for t in (start, end))
+        outcome = verdict(specified(Plan(root), inputs), results)
+        assert outcome, f"{name}: specified on the left: {outcome}"
+    assert not engine.query(QUERY).is_exchanged, "the migration does not end"
+    assert not any(operator.size() for operator in host_of(engine).operators.values()), "something is kept"
+    if transition is not None:
+        assert transition.phase is Phase.DONE, f"the migration is {transition.phase.value}"
+        assert all(part.old is None for part in transition.parts), "an old plan is kept"
+        assert report(transition).unmatched == 0, "results match none of the other plan"
+
+
+def case_to_json(case: Case) -> dict[str, Any]:
+    """A case as plain JSON data."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "strategy": case.strategy,
+        "whole": case.whole,
+        "is_logged": case.is_logged,
+        "preserving": case.preserving,
+        "after": case.after,
+        "events": [
+            [kind, name, _batch(what) if kind == "push" else what] for kind, name, what in case.events
+        ],
+        "relations": {name: _batch(rows) for name, rows in case.relations.items()},
+        "plan": plan_to_json(case.plan),
+        "to": plan_to_json(case.to),
+    }
+
+
+def case_from_json(data: Any) -> Case:
+    """Read back what `case_to_json` gave. Raises PlanFormatError where it is something else."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise PlanFormatError(f'this is no case: expected an object with "format": "{FORMAT}"')
+    if data.get("version") != VERSION:
+        raise PlanFormatError(f"found case format version {data.get('version')!r}, expected {VERSION}")
+    try:
+        strategy, after = str(data["strategy"]), int(data["after"])
+        if strategy not in STRATEGIES:
+            raise PlanFormatError(f"found strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
+        return Case(
+            plan=plan_from_json(data["plan"]),
+            to=plan_from_json(data["to"]),
+            strategy=strategy,
+            whole=bool(data["whole"]),
+            after=after,
+            events=[_event(*event) for event in data["events"]],
+            relations={name: _elements(rows) for name, rows in data["relations"].items()},
+            is_logged=bool(data["is_logged"]),
+            preserving=bool(data["preserving"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PlanFormatError(f"this is no case: {type(error).__name__}: {error}") from error
+
+
+def _batch(elements: Sequence[Element]) -> list[Any]:
+    """Elements as JSON; null stands for times that never come."""
+    return [
+        [None if abs(start) == FOREVER else start, None if end == FOREVER else end, list(row)]
+        for start, end, row in elements
+    ]
+
+
+def _elements(batch: Sequence[Any]) -> list[Element]:
+    return [
+        (BEGINNING if start is None else start, FOREVER if end is None else end, tuple(row))
+        for start, end, row in batch
+    ]
+
+
+def _event(kind: str, name: str, what: Any) -> Event:
+    match kind:
+        case "push":
+            return kind, name, _elements(what)
+        case "advance":
+            return kind, name, int(what)
+        case "end":
+            return kind, name, None
+    raise ValueError(f"found event {kind!r}, expected push, advance or end")

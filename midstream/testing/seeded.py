@@ -1,0 +1,74 @@
+"""Values that hypothesis strategies draw from a seed alone, each by itself, and smaller ones in their place.
+
+Hypothesis has no public way to draw one value from a seed, or to shrink what was not found by itself. What
+is used of its inside is in this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TypeVar
+
+from hypothesis import Phase, find, settings
+from hypothesis.control import BuildContext
+from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.errors import NoSuchExample, StopTest, UnsatisfiedAssumption
+from hypothesis.internal.conjecture.data import ConjectureData
+from hypothesis.strategies import SearchStrategy
+
+Value = TypeVar("Value")
+
+KEY = b"what was drawn"
+SECONDARY = KEY + b".secondary"
+"""Where hypothesis keeps what it has not shrunk yet."""
+
+
+def drawn(strategy: SearchStrategy[Value], seed: int) -> Value | None:
+    """What a strategy draws with a seed, the same everywhere; None where it gives up.
+
+    It depends on the version of hypothesis.
+
+    >>> from hypothesis import strategies as st
+    >>> drawn(st.integers(0, 9), 4) == drawn(st.integers(0, 9), 4)
+    True
+    >>> len({drawn(st.integers(0, 9), seed) for seed in range(99)})
+    10
+    """
+    found = _drawn(strategy, seed)
+    return None if found is None else found[0]
+
+
+def smallest(
+    strategy: SearchStrategy[Value], seed: int, fails: Callable[[Value], bool], tries: int = 2_000
+) -> Value | None:
+    """The simplest value for which something fails, starting from the one of a seed; None where that one
+    does not fail, or is not drawn.
+
+    >>> from hypothesis import strategies as st
+    >>> smallest(st.lists(st.integers(0, 9)), 4, lambda numbers: sum(numbers) > 5)
+    [6]
+    """
+    found = _drawn(strategy, seed)
+    if found is None:
+        return None
+    database = InMemoryExampleDatabase()
+    database.save(SECONDARY, found[1])
+    chosen = settings(
+        max_examples=tries, database=database, phases=(Phase.reuse, Phase.shrink), deadline=None
+    )
+    try:
+        return find(strategy, fails, settings=chosen, database_key=KEY)
+    except NoSuchExample:
+        return None
+
+
+def _drawn(strategy: SearchStrategy[Value], seed: int) -> tuple[Value, bytes] | None:
+    """A value, and the choices that lead to it."""
+    data = ConjectureData(random=Random(seed))
+    try:
+        with BuildContext(data, is_final=False, wrapped_test=_drawn):
+            value = data.draw(strategy)
+    except (StopTest, UnsatisfiedAssumption):
+        return None
+    return value, choices_to_bytes(data.choices)

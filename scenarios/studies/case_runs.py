@@ -1,0 +1,180 @@
+"""Many cases of migrations by their seeds: what came of them, and those that break the law.
+
+Nothing here knows Spark: executors call it portion by portion, and so does a process alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from midstream.testing.cases import (
+    COUNTED,
+    OUTCOMES,
+    Case,
+    case_from_json,
+    case_of,
+    case_to_json,
+    failure_of,
+    smallest_case,
+    try_case,
+)
+
+BROKEN = "broken"
+"""The outcome of a case that breaks the law."""
+
+KEPT = 3
+"""How many cases of a portion that break the law are kept; all are counted."""
+
+LEAST_ROUND = 500
+"""How many seeds are tried between two looks at what came of them, at least."""
+
+LOOKS = 10
+"""How many looks there are on the way, about."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What cases are drawn from a seed, and the planted fault under which they run."""
+
+    kinds: tuple[str, ...]
+    strategies: tuple[str, ...]
+    mutant: str | None = None
+
+    def case(self, seed: int) -> Case | None:
+        """The case of a seed."""
+        return case_of(seed, self.kinds, self.strategies)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A case that breaks the law."""
+
+    seed: int
+    failure: str
+    """In words, what was found."""
+    case: dict[str, Any]
+    """The case as it was drawn, as JSON data: its seed may stand for another one elsewhere."""
+
+    def text(self) -> str:
+        """As it travels."""
+        return json.dumps([self.seed, self.failure, self.case])
+
+    @classmethod
+    def read(cls, text: str) -> Broken:
+        """From its text."""
+        return cls(*json.loads(text))
+
+
+@dataclass
+class Findings:
+    """What came of cases."""
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many, by strategy and outcome."""
+    broken: list[Broken] = field(default_factory=list)
+    """Some of those that break the law, by their seeds."""
+
+    def add(self, other: Findings) -> None:
+        """Take in what came of others."""
+        self.counts.update(other.counts)
+        self.broken = sorted([*self.broken, *other.broken], key=lambda one: one.seed)
+
+    def number(self, outcome: str) -> int:
+        """How many cases had an outcome."""
+        return sum(n for (_, found), n in self.counts.items() if found == outcome)
+
+    @property
+    def tried(self) -> int:
+        """How many seeds were tried."""
+        return self.counts.total()
+
+
+def try_seeds(seeds: Iterable[int], draw: Draw) -> Findings:
+    """Try the cases of some seeds."""
+    found = Findings()
+    for seed in seeds:
+        case = draw.case(seed)
+        if case is None:
+            found.counts["", "not drawn"] += 1
+            continue
+        outcome = try_case(case, draw.mutant)
+        if isinstance(outcome, str):
+            found.counts[case.strategy, BROKEN] += 1
+            if len(found.broken) < KEPT:
+                found.broken.append(Broken(seed, outcome, case_to_json(case)))
+        else:
+            found.counts[outcome.strategy, outcome.outcome] += 1
+    return found
+
+
+def verify(
+    portion: Callable[[range], Findings],
+    cases: int,
+    seed: int,
+    tell: Callable[[Findings], None] = lambda _: None,
+) -> Findings:
+    """Try seeds, from one on, until so many cases count or one breaks the law.
+
+    `portion` tries a range of seeds. What is tried does not depend on how it does that.
+    """
+    found = Findings()
+    while found.number(COUNTED) < cases and not found.broken:
+        first = seed + found.tried
+        found.add(portion(range(first, first + _round(found, cases))))
+        tell(found)
+    return found
+
+
+def _round(found: Findings, cases: int) -> int:
+    """How many seeds to try next."""
+    share = max(found.number(COUNTED), 1) / found.tried if found.tried else 0.5
+    missing = ceil((cases - found.number(COUNTED)) / share)
+    return min(missing, max(ceil(cases / share / LOOKS), LEAST_ROUND))
+
+
+@dataclass(frozen=True)
+class CounterExample:
+    """The simplest case that was found from one that breaks the law."""
+
+    seed: int
+    failure: str
+    case: Case
+    is_shrunk: bool
+
+    def as_json(self, draw: Draw, drawn: dict[str, Any]) -> dict[str, Any]:
+        """What is written: `read_counter_example` reads it."""
+        return {
+            "seed": self.seed,
+            "kinds": list(draw.kinds),
+            "strategies": list(draw.strategies),
+            "mutant": draw.mutant,
+            "failure": self.failure,
+            "is_shrunk": self.is_shrunk,
+            "case": case_to_json(self.case),
+            "drawn": drawn,
+        }
+
+
+def shrunk(broken: Broken, draw: Draw) -> CounterExample:
+    """Simpler and simpler, as long as it breaks the law; as it is, where it does not do so here."""
+    drawn = case_from_json(broken.case)
+    if draw.case(broken.seed) == drawn:
+        smaller = smallest_case(broken.seed, draw.kinds, draw.strategies, draw.mutant)
+        failure = None if smaller is None else failure_of(smaller, draw.mutant)
+        if smaller is not None and failure is not None:
+            return CounterExample(broken.seed, failure, smaller, True)
+    return CounterExample(broken.seed, broken.failure, drawn, False)
+
+
+def table(found: Findings, strategies: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The counts in lines of text: a header, the strategies, and all."""
+    outcomes = [one for one in (*OUTCOMES, BROKEN) if one in OUTCOMES[:4] or found.number(one)]
+    yield ("strategy", *outcomes)
+    for strategy in strategies:
+        yield (strategy, *(f"{found.counts[strategy, one]:,}" for one in outcomes))
+    yield ("all", *(f"{found.number(one):,}" for one in outcomes))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 
 from midstream.console.help import examples
 from midstream.console.options import AsJson
@@ -24,13 +23,22 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.ingest_command import ingest
 from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
 from midstream.scenarios.studies.verify_commands import verify
 
 app = typer.Typer(
     help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
 )
+
+app.command(
+    epilog=examples(
+        "midstream study ingest nycflights13 --data recordings --output streams",
+        "midstream study ingest query.sql --data recordings --output streams",
+    )
+)(ingest)
 
 NAME = Annotated[
     str,
@@ -80,7 +88,7 @@ def profile(
     with ExitStack() as stack:
         with nothing_written():
             step = stack.enter_context(
-                _steps("starting Spark", "reading the streams", "counting pairs", "summing up")
+                steps("starting Spark", "reading the streams", "counting pairs", "summing up")
             )
             spark = stack.enter_context(spark_session(master))
             step()
@@ -143,7 +151,7 @@ def what_if(
     with ExitStack() as stack:
         with nothing_written():
             step = stack.enter_context(
-                _steps("starting Spark", "reading the streams", "pricing plans", "summing up")
+                steps("starting Spark", "reading the streams", "pricing plans", "summing up")
             )
             spark = stack.enter_context(spark_session(master))
             step()
@@ -230,13 +238,3 @@ def _print(
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     else:
         show(study, summary, Console())
-
-
-@contextmanager
-def _steps(*names: str) -> Iterator[Callable[[], None]]:
-    """Show on stderr, if that is a terminal, which step is under way; the block tells when one is done."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(names[0], total=len(names))
-        following = iter([*names[1:], "done"])
-        yield lambda: bar.update(task, advance=1, description=next(following))

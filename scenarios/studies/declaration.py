@@ -49,13 +49,16 @@ Constant = str | int | float | bool
 FORMATS: Mapping[str, str] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 """How a path is read, by its suffix."""
 
+FOLDER = "folder"
+"""What stands for the format of a path without a suffix: a folder, whose files have theirs."""
+
 
 @dataclass(frozen=True)
 class RecordedStream:
     """A raw stream in a file.
 
     path       the file, or a folder of files; a URL where Spark is to fetch it
-    format     csv, json (one object a line) or parquet
+    format     csv, json (one object a line) or parquet; `folder` of a path without a suffix
     time       the column with the timestamps, in chronons
     where      by column of the file, the value that a row must have there to belong to the stream
     columns    the payload, by the file's names
@@ -145,9 +148,9 @@ STREAM_KEYS = ("path", "time", "unit", "window", "where", "columns", "alias")
 def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
     table.allow(*STREAM_KEYS)
     path = table.text("path")
-    form = FORMATS.get(PurePosixPath(path).suffix)
+    form = _format(path)
     if form is None:
-        raise table.unexpected("path", f"a name that ends in one of {', '.join(FORMATS)}")
+        raise table.unexpected("path", f"a name that ends in one of {', '.join(FORMATS)}, or a folder")
     alias = table.text("alias", "")
     columns = _columns(table)
     return RecordedStream(
@@ -160,6 +163,12 @@ def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
         window=table.positive("window"),
         alias=alias or None,
     )
+
+
+def _format(path: str) -> str | None:
+    name = PurePosixPath(path)
+    packed = name.with_suffix("") if name.suffix in (".gz", ".zst") else name
+    return FORMATS.get(packed.suffix) if packed.suffix else FOLDER
 
 
 def _located(path: str, folder: str) -> str:

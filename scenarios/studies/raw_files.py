@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from glob import glob
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -34,6 +32,7 @@ from pyspark.sql.types import (
 from midstream.io.readers import UNKNOWN
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Type, suggest
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 SPARK_TYPES: Mapping[Type, DataType] = {
     Type.INTEGER: LongType(),
@@ -92,17 +91,8 @@ def open_raw(spark: SparkSession, path: str, form: str, columns: Mapping[str, Co
         raise InputFileError(f"{path}: found no such file", path=path)
     try:
         return READERS[form](spark, path, columns)
-    except (PySparkException, Py4JError) as error:
+    except SPARK_ERRORS as error:
         raise InputFileError(f"{path}: found no readable {form} file: {reason(error)}", path=path) from error
-
-
-def reason(error: Exception) -> str:
-    """What an error of Spark says of its first cause."""
-    cause, text = getattr(error, "java_exception", None), str(error)
-    while cause is not None:
-        text = str(cause.getMessage() or text)
-        cause = cause.getCause()
-    return " ".join(text.split())
 
 
 def _open_csv(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> RawFile:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add, and_
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -18,7 +16,8 @@ from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Type
 from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.raw_files import RawFile, open_raw, reason
+from midstream.scenarios.studies.raw_files import RawFile, open_raw
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 TIME = "time"
 """The column of a stream's frame with the starts of its elements."""
@@ -138,7 +137,7 @@ def _totals(study: Study, read: Mapping[str, DataFrame]) -> dict[str, StreamTota
     ]
     try:
         found = {row["name"]: row for row in reduce(DataFrame.unionAll, counted).collect()}
-    except (PySparkException, Py4JError) as error:
+    except SPARK_ERRORS as error:
         paths = ", ".join(dict.fromkeys(stream.path for stream in study.streams.values()))
         raise InputFileError(f"{paths}: could not be read: {reason(error)}", path=paths) from error
     for name, stream in study.streams.items():

@@ -58,6 +58,7 @@ from midstream.benchmarks.items import ITEMS
 from midstream.cli import app
 from midstream.console.process import as_process
 from midstream.io import pictures
+from midstream.io.ingested import IngestRun, Manifest, write_manifest
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
@@ -161,6 +162,11 @@ CASES: dict[Name, dict[str, Case]] = {
         "--chart": writes("charts.png"),
         "--data": reads("data", folder=True),
     },
+    ("study", "ingest"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--output": writes("found", folder=True),
+    },
     ("study", "profile"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -194,6 +200,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "policies"): [],
     ("bench", "searches"): [],
     ("bench", "charts"): ["--quick"],
+    ("study", "ingest"): ["--output", "found"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
@@ -402,13 +409,24 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
-    from midstream.scenarios.studies import chart, commands, recording, session, stream_profile, what_if
+    from midstream.scenarios.studies import (
+        chart,
+        commands,
+        ingest_command,
+        recording,
+        session,
+        stream_profile,
+        what_if,
+    )
     from midstream.scenarios.studies import report as told
+    from midstream.scenarios.studies.ingest import ingest
 
     found = SimpleNamespace(
         by_stream=spark_frame(), by_pair=spark_frame(), costs=spark_frame(), best=spark_frame(), totals=()
     )
-    monkeypatch.setattr(commands, "require_spark", lambda: None)
+    for module in (commands, ingest_command):
+        monkeypatch.setattr(module, "require_spark", lambda: None)
+    monkeypatch.setattr(ingest, "ingest", ingested)
     for module, name, what in (
         (session, "spark_session", None),
         (recording, "open_recording", None),
@@ -422,6 +440,20 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(told, name, lambda study, summary, console: console.print("all of it"))
     monkeypatch.setattr(what_if, "stretches", lambda _: ())
     monkeypatch.setattr(chart, "draw", lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
+
+
+def ingested(spark: Any, feeds: Any, folder: Path, **_: Any) -> Any:
+    """What ingesting does to a folder."""
+    from midstream.scenarios.studies.ingest.folder import named_run, new_run, only_writer
+    from midstream.scenarios.studies.ingest.ingest import Ingested
+
+    with only_writer(folder):
+        manifest, run = Manifest(1, 0, {}), IngestRun("run-0001", (), (), {})
+        with new_run(folder) as place:
+            (place / "part.parquet").write_bytes(b"a part, all of it")
+            named_run(place, run.folder)
+        write_manifest(manifest, folder)
+    return Ingested(manifest, run)
 
 
 def arguments(name: Name, flag: str | None = None, path: object = None) -> list[str]:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.errors import ConnectorError
+from midstream.io.ingested import is_ingested
 from midstream.io.sources.arrivals import file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
 from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.csv_reader import CsvReader
+from midstream.io.sources.ingested import ingested_batches
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
 from midstream.io.sources.source import FileProgress, Source
@@ -38,6 +40,7 @@ KINDS = {
     "elements": "elements('path')",
     "parquet": "parquet('path')",
     "file": "file('path')",
+    "ingested": "ingested('folder'), with a date, or two, from which and until which to read",
     "stdin": "stdin() or stdin('csv')",
     "socket": "socket('host', port)",
 }
@@ -99,6 +102,12 @@ def open_source(
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
     opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header)
     match kind, arguments:
+        case "file", (str() as path,) if is_ingested(path):
+            return opening.ingested(path)
+        case "ingested", (str() as path, *range_) if len(range_) < 3 and all(
+            isinstance(t, str) for t in range_
+        ):
+            return opening.ingested(path, *range_)
         case "file", (str() as path,):
             return opening.file(path, file_format(path))
         case (("csv" | "jsonl" | "elements" | "parquet"), (str() as path,)):
@@ -142,6 +151,11 @@ class _Opening:
         conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
         batches = parquet_batches(Path(path), conversion, self._bad_rows)
         return Source(path, batches, timestamps=conversion.timestamps, unit="row")
+
+    def ingested(self, folder: str, since: str | None = None, until: str | None = None) -> Source:
+        conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
+        batches = ingested_batches(Path(folder), conversion, self._bad_rows, since, until)
+        return Source(folder, batches, timestamps=conversion.timestamps, unit="row")
 
     def text(self, name: str, form: str, arrivals: Iterator[bytes], *, is_live: bool) -> Source:
         converters = text_converter if form == "csv" else value_converter

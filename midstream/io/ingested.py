@@ -1,0 +1,178 @@
+"""The manifest of a folder with ingested streams: what was read, and which files hold it.
+
+Whoever reads such a folder looks at the files that its manifest names, and at no others: those are of a run
+that was interrupted. The manifest is replaced in one step, after all that it names is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from midstream.io.new_file import write_file
+from midstream.io.text_file import read_text
+from midstream.plans.values.errors import InputFileError, UnknownStreamError
+from midstream.plans.values.schema import Schema, parse_column, suggest
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+MOST_BYTES = 1 << 28
+"""How long a manifest may be: of a million files."""
+
+
+@dataclass(frozen=True)
+class IngestedFile:
+    """A Parquet file of a stream: its path in the folder, and the first and the last start in it."""
+
+    stream: str
+    path: str
+    rows: int
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class IngestedInput:
+    """A file that was read for a stream.
+
+    rows    how many it has: those that were taken, those that do not fit, those of other streams
+    modified    when it was last written, in nanoseconds since 1970
+    """
+
+    stream: str
+    path: str
+    size: int
+    modified: int
+    sha256: str
+    rows: int
+    taken: int
+    quarantined: int
+    other: int
+
+
+@dataclass(frozen=True)
+class StreamRun:
+    """What one run found of a stream.
+
+    late    how many rows start before the last of those that earlier runs took
+    double  how many rows the run took that are like another one of it
+    cut     of how many timestamps something finer than a chronon was cut off
+    counts  by cell, how many rows are so late in their files
+    greatest    the greatest lateness
+    """
+
+    late: int = 0
+    double: int = 0
+    cut: int = 0
+    counts: Mapping[int, int] = field(default_factory=dict)
+    greatest: int = 0
+
+
+@dataclass(frozen=True)
+class IngestRun:
+    """One run: the folder that it made, what it read, wrote and found."""
+
+    folder: str
+    inputs: tuple[IngestedInput, ...]
+    files: tuple[IngestedFile, ...]
+    streams: Mapping[str, StreamRun]
+    quarantine: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder holds.
+
+    chronon     how long a chronon is, in nanoseconds
+    epoch       when chronon 0 was, in nanoseconds since 1970
+    streams     how each stream was read: its columns, and more
+    """
+
+    chronon: int
+    epoch: int
+    streams: Mapping[str, Mapping[str, Any]]
+    runs: tuple[IngestRun, ...] = ()
+
+    @property
+    def inputs(self) -> Iterator[IngestedInput]:
+        """Of all runs."""
+        return (one for run in self.runs for one in run.inputs)
+
+    def files(self, stream: str, since: int | None = None, until: int | None = None) -> list[IngestedFile]:
+        """The files that hold a stream's elements that start in [since, until), by their first start."""
+        found = [one for run in self.runs for one in run.files if one.stream == stream]
+        return sorted(
+            (
+                one
+                for one in found
+                if (since is None or one.last >= since) and (until is None or one.first < until)
+            ),
+            key=lambda one: (one.first, one.last, one.path),
+        )
+
+    def schema(self, stream: str) -> Schema:
+        """A stream's columns."""
+        columns = self.streams[stream]["columns"]
+        return Schema(tuple(parse_column(name, type_) for name, type_ in columns.items()))
+
+    def named(self, stream: str, folder: Path | str) -> str:
+        """The stream of that name, whatever the case. Raises UnknownStreamError."""
+        if stream in self.streams:
+            return stream
+        for name in self.streams:
+            if name.lower() == stream.lower():
+                return name
+        raise UnknownStreamError(
+            f"{folder}: found no stream {stream}, expected one of {', '.join(self.streams)}"
+            f"{suggest(stream, self.streams)}",
+            stream=stream,
+        )
+
+
+def is_ingested(folder: Path | str) -> bool:
+    """Whether a folder has a manifest."""
+    return (Path(folder) / MANIFEST).is_file()
+
+
+def read_manifest(folder: Path | str) -> Manifest:
+    """The manifest of a folder.
+
+    Raises   InputFileError where there is none, or a file in its place that is none.
+    """
+    file = Path(folder) / MANIFEST
+    text = read_text(file, MOST_BYTES)
+    try:
+        found = json.loads(text)
+        version = found["midstream_ingested"]
+        if version != VERSION:
+            raise InputFileError(f"{file}: found version {version}, expected {VERSION}", path=file)
+        return Manifest(found["chronon"], found["epoch"], found["streams"], tuple(map(_run, found["runs"])))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputFileError(
+            f"{file}: found no manifest of ingested streams: {type(error).__name__} {error}", path=file
+        ) from error
+
+
+def write_manifest(manifest: Manifest, folder: Path | str) -> None:
+    """Replace the manifest of a folder."""
+    data = {"midstream_ingested": VERSION, **asdict(manifest)}
+    write_file(Path(folder) / MANIFEST, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def _run(data: Mapping[str, Any]) -> IngestRun:
+    return IngestRun(
+        data["folder"],
+        tuple(IngestedInput(**one) for one in data["inputs"]),
+        tuple(IngestedFile(**one) for one in data["files"]),
+        {name: StreamRun(**{**one, "counts": _counts(one)}) for name, one in data["streams"].items()},
+        tuple(data["quarantine"]),
+    )
+
+
+def _counts(data: Mapping[str, Any]) -> dict[int, int]:
+    return {int(upper): count for upper, count in data["counts"].items()}

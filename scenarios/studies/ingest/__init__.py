@@ -1,0 +1,1 @@
+"""From recorded files to canonical Parquet: sorted, with a manifest, bad rows apart."""

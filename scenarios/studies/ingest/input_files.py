@@ -1,0 +1,111 @@
+"""The files that a path stands for: one file, a folder with all below it, or a pattern."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+
+from midstream.plans.values.errors import InputFileError
+
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+"""The format of a file, by the end of its name."""
+
+PACKED = (".gz", ".zst")
+"""What may stand behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to read, as it was when it was listed.
+
+    modified    in nanoseconds since 1970
+    """
+
+    path: str
+    form: str
+    size: int
+    modified: int
+
+
+def input_files(path: str, form: str | None = None) -> list[InputFile]:
+    """The files of a path, in order of their names, absolute. `form` goes before what the names say.
+
+    Of a folder, files of other names, and those that begin with `.` or `_`, are not looked at.
+
+    Raises   InputFileError where there is none, or a name says no format.
+    """
+    if "://" in path:
+        raise InputFileError(f"{path}: found a URL, expected a path of a file system", path=path)
+    place = os.path.abspath(path)
+    if os.path.isdir(place):
+        found = [name for name in _below(place) if form is not None or file_format(name) is not None]
+    elif os.path.isfile(place):
+        found = [place]
+    else:
+        matched = glob(place, recursive=True) if has_magic(place) else []
+        found = sorted(name for name in matched if os.path.isfile(name))
+    if not found:
+        raise InputFileError(
+            f"{path}: found no such file; expected a file, a folder or a pattern of {', '.join(FORMATS)}, "
+            f"also with {' or '.join(PACKED)}",
+            path=path,
+        )
+    return [_listed(name, form or _required_format(name)) for name in found]
+
+
+def file_format(name: str) -> str | None:
+    """The format that a file's name tells; None where it tells none.
+
+    >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
+    ('csv', 'jsonl', None)
+    """
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    is_packed = suffixes[-1:] and suffixes[-1] in PACKED
+    found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))
+    return None if is_packed and found == "parquet" else found
+
+
+def packing(name: str) -> str | None:
+    """How a file of lines is packed, by its name."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in PACKED else None
+
+
+def unchanged(files: Iterable[InputFile]) -> None:
+    """Raise InputFileError for the first file that is no longer as it was when it was listed."""
+    for file in files:
+        now = _listed(file.path, file.form)
+        if now != file:
+            raise InputFileError(
+                f"{file.path}: found {now.size:,} bytes, changed while it was read; expected the "
+                f"{file.size:,} of before",
+                path=file.path,
+            )
+
+
+def _below(folder: str) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        yield from (os.path.join(place, name) for name in sorted(names) if not name.startswith((".", "_")))
+
+
+def _required_format(name: str) -> str:
+    found = file_format(name)
+    if found is None:
+        raise InputFileError(
+            f"{name}: found no suffix of a known format, expected one of {', '.join(FORMATS)}; all but the "
+            f"last also with {' or '.join(PACKED)}",
+            path=name,
+        )
+    return found
+
+
+def _listed(name: str, form: str) -> InputFile:
+    try:
+        status = os.stat(name)
+    except OSError as error:
+        raise InputFileError(f"{name}: {error.strerror or error}", path=name) from error
+    return InputFile(name, form, status.st_size, status.st_mtime_ns)

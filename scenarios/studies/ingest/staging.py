@@ -1,0 +1,274 @@
+"""Read files on the executors into rows of one form, which later steps count, sort and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.streams import FOREVER, Element
+from midstream.scenarios.studies.ingest.feeds import Feed
+from midstream.scenarios.studies.ingest.input_files import InputFile
+from midstream.scenarios.studies.ingest.reading import BadRow, PieceReader
+from midstream.scenarios.studies.ingest.survey import PIECE, Piece, survey
+from midstream.scenarios.studies.raw_files import SPARK_TYPES
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+ROW, BAD, PIECE_DONE, FAULT = range(4)
+"""What a staged row is: an element, a row that does not fit, what a piece held, why one cannot be read."""
+
+TOGETHER = 16_384
+"""How many rows go to Spark at once."""
+
+MOST_TASKS = 4096
+
+ARROW_TYPES = {
+    Type.INTEGER: pa.int64(),
+    Type.FLOAT: pa.float64(),
+    Type.STRING: pa.string(),
+    Type.BOOLEAN: pa.bool_(),
+}
+
+PLACE = (
+    ("kind", pa.int32(), IntegerType()),
+    ("path", pa.string(), StringType()),
+    ("piece", pa.int32(), IntegerType()),
+    ("position", pa.int64(), LongType()),
+    ("start", pa.int64(), LongType()),
+    ("end", pa.int64(), LongType()),
+    ("ahead", pa.int64(), LongType()),
+    ("reason", pa.string(), StringType()),
+    ("text", pa.string(), StringType()),
+    ("rows", pa.int64(), LongType()),
+    ("other", pa.int64(), LongType()),
+    ("bad", pa.int64(), LongType()),
+    ("cut", pa.int64(), LongType()),
+    ("sha256", pa.string(), StringType()),
+)
+"""The columns of staged rows besides the payload: Arrow's types and Spark's.
+
+    start, end, ahead    of an element; `ahead` is the greatest start before it in its piece. Of a piece,
+                         `ahead` is the greatest start in it
+    rows, other, bad     of a piece: how many rows it has, and how many of them belong to other streams or do
+                         not fit
+    cut                  of a piece: of how many timestamps something was cut off
+"""
+
+_TEXTS = ("path", "form", "sha256", "fault")
+SURVEYED = ("path", "form", "number", "since", "until", "line", "header", "sha256", "fault")
+"""The columns of pieces: what a Piece has, and why there is none."""
+
+SURVEYED_IN_SPARK = ", ".join(f"{name} {'string' if name in _TEXTS else 'long'}" for name in SURVEYED)
+SURVEYED_IN_ARROW = pa.schema([(name, pa.string() if name in _TEXTS else pa.int64()) for name in SURVEYED])
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The schema of a stream's staged rows."""
+
+    payload: Schema
+
+    @property
+    def arrow(self) -> pa.Schema:
+        inner = [pa.field(column.name, ARROW_TYPES[column.type]) for column in self.payload]
+        more = [pa.field("payload", pa.struct(inner))] if inner else []
+        return pa.schema([*(pa.field(name, type_) for name, type_, _ in PLACE), *more])
+
+    @property
+    def spark(self) -> StructType:
+        inner = [StructField(column.name, SPARK_TYPES[column.type]) for column in self.payload]
+        more: list[tuple[str, DataType]] = [("payload", StructType(inner))] if inner else []
+        return StructType(
+            [StructField(name, type_) for name, type_ in [*((n, t) for n, _, t in PLACE), *more]]
+        )
+
+
+def staged(spark: SparkSession, feed: Feed, files: Sequence[InputFile], piece_size: int = PIECE) -> DataFrame:
+    """The rows of a feed's files, lazily: see PLACE.
+
+    Each file is surveyed in a task, and each piece read in one. What cannot be read is a row FAULT: errors of
+    a task would end it, and lose what they say in a trace.
+    """
+    listed = spark.createDataFrame(
+        [(file.path, file.form, file.size, file.modified) for file in files],
+        "path string, form string, size long, modified long",
+    )
+    pieces = sum(1 + file.size // piece_size for file in files)
+    return (
+        listed.repartition(min(len(files), MOST_TASKS))
+        .mapInArrow(_surveying(piece_size), SURVEYED_IN_SPARK)
+        .repartition(min(pieces, MOST_TASKS))
+        .mapInArrow(_reading(feed), _Frame(feed.declaration.schema).spark)
+    )
+
+
+Batches = Iterable[pa.RecordBatch]
+
+
+def _surveying(piece_size: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                file = InputFile(**row)
+                try:
+                    found = [asdict(piece) for piece in survey(file, piece_size)]
+                except MidstreamError as error:
+                    found = [{"path": file.path, "fault": str(error)}]
+                yield pa.RecordBatch.from_pylist(found, SURVEYED_IN_ARROW)
+
+    return run
+
+
+def _reading(feed: Feed) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                fault = row.pop("fault")
+                if fault is not None:
+                    yield _Made(feed, row["path"], 0).fault(fault)
+                else:
+                    yield from read_piece(feed, Piece(**row))
+
+    return run
+
+
+def read_piece(feed: Feed, piece: Piece) -> Iterator[pa.RecordBatch]:
+    """What a piece holds, as staged rows."""
+    made = _Made(feed, piece.path, piece.number)
+    reader = PieceReader(feed, piece)
+    positions: list[int] = []
+    elements: list[Element | None] = []
+    try:
+        for numbers, batch in reader.batches():
+            positions += numbers
+            elements += batch
+            if len(elements) >= TOGETHER:
+                yield made.rows(positions, elements)
+                positions, elements = [], []
+            yield from made.bad(reader.bad.take())
+        yield made.rows(positions, elements)
+        yield from made.bad([*reader.bad.take(), *made.too_large()])
+    except MidstreamError as error:
+        yield made.fault(str(error))
+    else:
+        yield made.done(piece.sha256, reader.cut)
+
+
+class _Made:
+    """Makes staged rows of a piece, and counts."""
+
+    def __init__(self, feed: Feed, path: str, number: int) -> None:
+        self._schema = _Frame(feed.declaration.schema).arrow
+        self._payload = list(feed.declaration.schema)
+        self._path = path
+        self._number = number
+        self._greatest: int | None = None
+        self._rows = self._other = self._bad = 0
+        self._too_large: list[BadRow] = []
+
+    def rows(self, positions: list[int], elements: Sequence[Element | None]) -> pa.RecordBatch:
+        """Elements; None for those of other streams."""
+        self._rows += len(elements)
+        kept = [(n, one) for n, one in zip(positions, elements, strict=True) if one is not None]
+        self._other += len(elements) - len(kept)
+        try:
+            return self._elements(kept)
+        except (OverflowError, pa.ArrowInvalid):
+            fitting = []
+            for position, element in kept:
+                if (misfit := _too_large(element, self._payload)) is None:
+                    fitting.append((position, element))
+                else:
+                    self._too_large.append(BadRow(position, str(misfit), str(element)))
+            self._rows -= len(kept) - len(fitting)
+            return self._elements(fitting)
+
+    def too_large(self) -> list[BadRow]:
+        """Rows with integers that Parquet has no place for."""
+        return self._too_large
+
+    def bad(self, found: Sequence[BadRow]) -> Iterator[pa.RecordBatch]:
+        """Rows that do not fit."""
+        if found:
+            self._rows += len(found)
+            self._bad += len(found)
+            yield self._batch(
+                BAD,
+                len(found),
+                position=[one.position for one in found],
+                reason=[one.reason for one in found],
+                text=[one.text for one in found],
+            )
+
+    def fault(self, message: str) -> pa.RecordBatch:
+        """Why the piece cannot be read."""
+        return self._batch(FAULT, 1, reason=[message])
+
+    def done(self, sha256: str, cut: int) -> pa.RecordBatch:
+        """What the piece held."""
+        return self._batch(
+            PIECE_DONE,
+            1,
+            ahead=[self._greatest],
+            rows=[self._rows],
+            other=[self._other],
+            bad=[self._bad],
+            cut=[cut],
+            sha256=[sha256],
+        )
+
+    def _elements(self, kept: Sequence[tuple[int, Element]]) -> pa.RecordBatch:
+        positions, elements = list(map(itemgetter(0), kept)), list(map(itemgetter(1), kept))
+        starts = list(map(itemgetter(0), elements))
+        ends = [None if end == FOREVER else end for end in map(itemgetter(1), elements)]
+        columns = list(zip(*map(itemgetter(2), elements), strict=True)) or [()] * len(self._payload)
+        if self._greatest is None:
+            greatest: list[int | None] = [None, *accumulate(starts, max)]
+        else:
+            greatest = [*accumulate(starts, max, initial=self._greatest)]
+        last = greatest.pop()
+        batch = self._batch(
+            ROW, len(kept), position=positions, start=starts, end=ends, ahead=greatest, payload=columns
+        )
+        self._greatest = last  # not before: what does not fit is tried again without some rows
+        return batch
+
+    def _batch(self, kind: int, count: int, **given: Any) -> pa.RecordBatch:
+        given |= {"kind": [kind] * count, "path": [self._path] * count, "piece": [self._number] * count}
+        arrays = []
+        for field in self._schema:
+            values = given.get(field.name)
+            if values is None:
+                arrays.append(pa.nulls(count, field.type))
+            elif field.name == "payload":
+                inner = [
+                    pa.array(one, ARROW_TYPES[column.type])
+                    for one, column in zip(values, self._payload, strict=True)
+                ]
+                arrays.append(pa.StructArray.from_arrays(inner, fields=list(field.type)))
+            else:
+                arrays.append(pa.array(values, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+LARGEST = 2**63
+
+
+def _too_large(element: Element, columns: Sequence[Column]) -> str | None:
+    """Which integer of an element has no place in 64 bits."""
+    start, end, payload = element
+    named = [("timestamp", start), ("end", end), *zip((c.name for c in columns), payload, strict=True)]
+    for name, value in named:
+        if type(value) is int and not -LARGEST <= value < LARGEST:
+            return f"column {name}: found {value}, expected an integer of 64 bits"
+    return None

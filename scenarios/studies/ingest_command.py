@@ -1,0 +1,95 @@
+"""`midstream study ingest`."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from midstream.console.options import AsJson
+from midstream.io.new_file import nothing_written
+from midstream.io.requirements import require_spark
+from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.steps import steps
+
+SCRIPTS = (".sql",)
+"""How the names of files end whose CREATE STREAM declares streams."""
+
+
+def ingest(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STREAMS",
+            help="What declares the streams: a study (.toml, or a ready-made one) or a script (.sql).",
+        ),
+    ],
+    output: Annotated[Path, typer.Option(help="The folder for the streams; new files are added to it.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder to which paths are relative; by default that of a study, for a script this one."
+        ),
+    ] = None,
+    slack: Annotated[
+        str | None,
+        typer.Option(help="Put rows into the quarantine that come later than so, for example 90s."),
+    ] = None,
+    master: Annotated[
+        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
+    ] = "local[*]",
+    as_json: AsJson = False,
+) -> None:
+    """Read recorded streams into sorted Parquet files, with bad rows apart, and a manifest of what was read.
+
+    A second run over more files reads only these. What killed it leaves the folder as it was.
+    """
+    from midstream.scenarios.studies.ingest.feeds import feeds_of_script, feeds_of_study
+
+    if Path(study).suffix in SCRIPTS:
+        feeds = feeds_of_script(study, None if data is None else str(data))
+    else:
+        feeds = feeds_of_study(load_study(study, data))
+    bound = None if slack is None else _chronons(slack, feeds[0].chronon.nanoseconds)
+    require_spark()
+    from midstream.scenarios.studies.ingest.ingest import ingest as ingested
+    from midstream.scenarios.studies.ingest.report import ingest_summary, show_ingested
+    from midstream.scenarios.studies.session import spark_session
+
+    _require_apart([feed.path for feed in feeds], output)
+    with ExitStack() as stack:
+        with nothing_written():
+            step = stack.enter_context(steps("starting Spark", *(f"stream {feed.name}" for feed in feeds)))
+            spark = stack.enter_context(spark_session(master))
+        found = ingested(spark, feeds, output, slack=bound, step=lambda _: step())
+    summary = ingest_summary(found, str(output))
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        show_ingested(found, summary, Console())
+
+
+def _chronons(text: str, chronon: int) -> int:
+    from midstream.io.time_units import NANOSECONDS, Clock
+
+    units = {size: unit for unit, size in NANOSECONDS.items()}
+    try:
+        return Clock(units[chronon]).chronons(text)
+    except (ValueError, KeyError) as error:
+        raise typer.BadParameter(str(error), param_hint="--slack") from error
+
+
+def _require_apart(reads: list[str], output: Path) -> None:
+    """Raise MidstreamError where the folder for the streams is, or holds, or lies in, what is read."""
+    import re
+
+    written = output.resolve()
+    for path in reads:
+        read = Path(re.split(r"[*?\[{]", path)[0]).resolve()
+        if written == read or written in read.parents or read in written.parents:
+            raise MidstreamError(f"--output: found {output}, which holds what is read, or lies in it: {path}")

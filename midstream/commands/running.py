@@ -13,6 +13,7 @@ from midstream.commands.explaining import plan_to_run
 from midstream.commands.feeding import arrivals
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
+from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
@@ -52,6 +53,7 @@ class Wishes:
     has_header      whether CSV files begin with the names of their columns
     read            what else is read, such as the script: files that no output may overwrite
     times           how times are written, iso or integer; where it is not given, as the input has them
+    stats           a file for statistics of what was seen
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Wishes:
     has_header: bool = True
     read: Sequence[Use] = ()
     times: str | None = None
+    stats: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,11 @@ def run_queries(
     """
     require_known(catalog, wishes.sources)
     targets = output_targets(wishes, queries)
-    check_files(catalog, wishes, targets.values())
+    stats = [] if wishes.stats is None else [("--save-stats", wishes.stats)]
+    check_files(catalog, wishes, targets.values(), stats)
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
+        stats_file = None if wishes.stats is None else stack.enter_context(NewFile(wishes.stats))
         plans = [query.plan for query in queries]
         inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
         relations = load_relations(catalog, plans, wishes)
@@ -116,6 +121,11 @@ def run_queries(
         engine = new_engine(wishes, inputs, relations, refused.bury)
         for query, output in zip(queries, outputs, strict=True):
             engine.add(plan_to_run(query.plan), output.take, name=query.name)
+        seen = (
+            None
+            if stats_file is None
+            else SeenStatistics(engine, {query.name: query.plan for query in queries})
+        )
         taken = 0
 
         def advance(done: int, total: int | None) -> None:
@@ -133,6 +143,8 @@ def run_queries(
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")
             raise
+        if seen is not None and stats_file is not None:
+            seen.write(stats_file)
         return summary()
 
 

@@ -29,6 +29,9 @@ def run(
     slack: options.Slack = None,
     header: options.Header = True,
     times: options.Times = None,
+    save_stats: Annotated[
+        Path | None, typer.Option(help="A file for statistics of the streams (JSON), as explain reads them.")
+    ] = None,
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
@@ -49,6 +52,7 @@ def run(
         header,
         options.also_read(script, functions),
         times,
+        save_stats,
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, wishes, advance if output != "-" else options.silent)

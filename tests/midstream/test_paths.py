@@ -115,6 +115,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "--source": SOURCE,
         "--output": writes("out.jsonl"),
         "--dead-letters": LETTERS,
+        "--save-stats": writes("seen.json"),
         "--functions": FUNCTIONS,
     },
     ("explain",): {

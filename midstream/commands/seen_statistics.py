@@ -1,0 +1,90 @@
+"""Statistics of what a run has seen, in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from midstream.engine import Engine, host_of
+from midstream.io.new_file import NewFile
+from midstream.io.output import TextOutput
+from midstream.operators.engine.collecting import Collector
+from midstream.optimizer import Statistics
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.statistics_file import statistics_to_json
+from midstream.plans.algebra.operators import Source, TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.streams import FOREVER, Batch, Time
+
+HALF_LIFE = 8
+"""In windows, of the largest size."""
+CELLS = 8
+"""In a window."""
+
+
+class SeenStatistics:
+    """Watches the streams of some queries, for statistics in which what came lately counts most. Where no
+    query has a time window with an end, they are those of the last elements."""
+
+    def __init__(self, engine: Engine, plans: Mapping[str, Plan]) -> None:
+        self._engine, self._queries = engine, list(plans)
+        together = Plan(
+            {
+                f"{query}.{name}": root
+                for query, plan in plans.items()
+                for name, root in logical_plan(plan).outputs.items()
+            }
+        )
+        self._window = max(_windows(together.nodes), default=0)
+        self._until = 0
+        if self._window:
+            step = max(1, self._window // CELLS)
+            self._known = DecayedStatistics(
+                together, HALF_LIFE * self._window, threshold=0, constant=self._observed(Source).streams
+            )
+            self._collector = Collector(together.sources, self._known.columns, step)
+            host_of(engine).watch(self, step=step)
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """What came on a stream."""
+        self._collector.take(stream, batch, progress)
+
+    def look(self, now: Time) -> None:
+        """All streams have come so far."""
+        cells = self._collector.cells(now)
+        self._until = max([self._until, *(cell.end for cell in cells)])
+        self._known.take(cells)
+
+    def statistics(self) -> Statistics:
+        """What has been seen, when nothing more will come."""
+        if not self._window:
+            return self._observed()
+        self.look(FOREVER)
+        return self._known.at(self._until)
+
+    def write(self, file: NewFile) -> None:
+        """Write them."""
+        output = TextOutput(file.place, file.name)
+        output.write(json.dumps(statistics_to_json(self.statistics())) + "\n")
+        output.close()
+
+    def _observed(self, *but: type) -> Statistics:
+        """What the engine has seen of what is below the queries, but for some kinds."""
+        known = [self._engine.statistics(query) for query in self._queries]
+        return Statistics(
+            {
+                node: one
+                for each in known
+                for node, one in each.streams.items()
+                if not node.inputs and not isinstance(node.operator, but)
+            }
+        )
+
+
+def _windows(nodes: Iterable[Node]) -> Sequence[int]:
+    return [
+        node.operator.size
+        for node in nodes
+        if isinstance(node.operator, TimeWindow) and node.operator.size is not None
+    ]

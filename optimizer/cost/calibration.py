@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,6 +87,33 @@ def _least_squares(runs: Sequence[Timed], start: Sequence[float]) -> list[float]
         if moved < 1e-9:
             break
     return [value * at for value, at in zip(x, start, strict=True)]
+
+
+def corrected(before: UnitCosts, runs: Sequence[Timed]) -> UnitCosts:
+    """Cost variables by which some operators take what was measured. The steps stay in proportion: they
+    change as all operators do in the median, and the factors of the formulas that were measured do the rest.
+
+    Other than by `fit`, little need be measured, such as the operators of one query.
+    """
+    ratios: dict[str, list[float]] = {}
+    for run in runs:
+        if run.measured > 0 and (predicted := run.predicted(before)) > 0:
+            ratios.setdefault(run.formula, []).append(run.measured / predicted)
+    if not ratios:
+        raise StatisticsError("calibration: found no operator that took any time, expected some")
+    by_formula = {formula: median(found) for formula, found in sorted(ratios.items())}
+    of_all = median(ratio for found in ratios.values() for ratio in found)
+    factors = {
+        formula: before.factors.get(formula, 1.0) * ratio / of_all for formula, ratio in by_formula.items()
+    }
+    steps = {step: of_all * getattr(before, step) for step in STEPS}
+    return unit_costs(steps, {**before.factors, **factors})
+
+
+def machine() -> str:
+    """What this machine says of itself."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{platform.machine()}, {platform.system()}, {python}"
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
 
 from midstream.optimizer import price
-from midstream.optimizer.cost.calibration import Profile, Timed, counted, errors, fit
+from midstream.optimizer.cost.calibration import Profile, Timed, counted, errors, fit, machine
 from midstream.optimizer.cost.units import STEPS, unit_costs
 from midstream.plans.algebra.implementations import implementation_of
 from midstream.plans.algebra.plan import Plan
@@ -60,12 +59,6 @@ def calibrate(
     units = fit(fitted)
     date = datetime.now(UTC).date().isoformat()
     return Profile(units, date, machine(), _middle(errors(held_out, units))), fitted, held_out
-
-
-def machine() -> str:
-    """What this machine says of itself."""
-    python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{platform.machine()}, {platform.system()}, {python}"
 
 
 def _middle(numbers: Sequence[float]) -> float:

@@ -37,6 +37,10 @@ def simulate(
         Path | None,
         typer.Option(help="A folder for the report's charts, an SVG file each. Needs matplotlib."),
     ] = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="A file for the chart of what policies cost, as SVG. Needs matplotlib."),
+    ] = None,
     json_: Annotated[
         Path | None, typer.Option("--json", help="A file for everything that was measured, as JSON.")
     ] = None,
@@ -57,11 +61,16 @@ def simulate(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A first look: one repetition, and of many elements one out of ten."),
+        typer.Option(
+            "--quick",
+            help="A first look: one repetition, and of many elements one out of ten. Policies are priced "
+            "without the engine.",
+        ),
     ] = False,
 ) -> None:
     """Run a scenario without migration, with each strategy, and with the new plans alone; without migrations,
-    each of its plans. Compare what they give and what they take.
+    each of its plans; where it names policies, let each of them decide which plan runs. Compare what they
+    give and what they take.
 
     Exit status: 0 if all results mean the same, snapshot by snapshot, and all claims hold, 1 if not, 2 for
     bad input.
@@ -84,13 +93,18 @@ def simulate(
         checked_folder(charts)
         if charts.exists():
             raise InputFileError(f"{charts}: this is a file, expected a folder", path=charts)
-    for file in filter(None, (report, json_)):
+    for file in filter(None, (report, json_, chart)):
         checked_folder(file)
-    if report is not None or charts is not None:
+    if report is not None or charts is not None or chart is not None:
         from midstream.scenarios.simulator.pictures import require_matplotlib
 
         require_matplotlib()
     wished = _as_wished(load_scenario(scenario, data), strategy, 1 if quick else repetitions, seed)
+
+    if chart is not None and not wished.policies:
+        raise InputFileError(
+            f"--chart: {wished.spec.name} has no policies; --charts writes the charts of others"
+        )
 
     from rich.console import Console
 
@@ -101,7 +115,11 @@ def simulate(
     from midstream.scenarios.simulator.simulating import simulate as run_all
     from midstream.scenarios.simulator.table import show
 
-    written = [(use, path) for use, path in (("--report", report), ("--json", json_)) if path is not None]
+    written = [
+        (use, path)
+        for use, path in (("--report", report), ("--json", json_), ("--chart", chart))
+        if path is not None
+    ]
     charted = [] if charts is None else [("--charts", path) for path in chart_files(charts)]
     require_distinct_files(_files(scenario, wished), [*written, *charted])
     with progress_bar("runs") as advance, nothing_written():
@@ -116,6 +134,10 @@ def simulate(
         from midstream.scenarios.simulator.report import write_charts
 
         write_charts(simulation, charts)
+    if chart is not None:
+        from midstream.scenarios.simulator.report import write_policy_chart
+
+        write_policy_chart(simulation, chart)
     # The table goes where no file has gone.
     show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))
     if not (simulation.is_equal and simulation.holds):

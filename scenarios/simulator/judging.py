@@ -15,7 +15,7 @@ from midstream.scenarios.policies.ready import Fixed, Planned
 from midstream.scenarios.policies.replay import Bill, replay
 from midstream.scenarios.simulator.input import Input
 from midstream.scenarios.simulator.joined_plans import Joined, joined
-from midstream.scenarios.simulator.results import HINDSIGHT, Judged, PolicyMove, alone
+from midstream.scenarios.simulator.results import HINDSIGHT, Judged, Kind, PolicyMove, alone
 from midstream.scenarios.simulator.run import Outcome
 from midstream.scenarios.simulator.scenario import Scenario
 from midstream.scenarios.simulator.steering import ByLastBucket, ByPolicy, Steering, counted_before
@@ -125,17 +125,17 @@ class ByReplay:
         the engine, where there is to be one."""
         case = self.joined.case
         for order, name in self.joined.names.items():
-            yield self._judged(alone(name), replay(case, Fixed(order)), ("genmig",)), lambda: None
+            yield self._judged(alone(name), "fixed", replay(case, Fixed(order)), ("genmig",)), lambda: None
         for policy in self.scenario.policies:
             if policy.kind == CLAIRVOYANT:
                 bill = self._cheapest[tuple(policy.strategies)]
-                yield self._judged(policy.name, bill, policy.strategies), self._planned(bill)
+                yield self._judged(policy.name, "clairvoyant", bill, policy.strategies), self._planned(bill)
             else:
                 bill = self._priced(policy)
-                yield self._judged(policy.name, bill, policy.strategies), self._steer(policy, bill)
+                yield self._judged(policy.name, "policy", bill, policy.strategies), self._steer(policy, bill)
         if all(policy.name != CLAIRVOYANT for policy in self.scenario.policies):
             strategies = max(self._cheapest, key=len)
-            yield self._judged(CLAIRVOYANT, self._cheapest[strategies], strategies), None
+            yield self._judged(CLAIRVOYANT, "clairvoyant", self._cheapest[strategies], strategies), None
         yield self._hindsight(), None
 
     def _planned(self, bill: Bill) -> Steer:
@@ -162,11 +162,12 @@ class ByReplay:
         bills = [replay(self.joined.case, policy.begin(start)) for start in starts]
         return max(bills, key=lambda bill: bill.total)
 
-    def _judged(self, name: str, bill: Bill, strategies: Sequence[How]) -> Judged:
+    def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> Judged:
         cheapest, names = self._cheapest[tuple(strategies)], self.joined.names
         before = spent_before(self.joined.case, bill)
         return Judged(
             policy=name,
+            kind=kind,
             repetition=self.repetition,
             start=names[bill.start],
             total=bill.total,
@@ -186,6 +187,7 @@ class ByReplay:
         total = hindsight(case)
         return Judged(
             policy=HINDSIGHT,
+            kind="hindsight",
             repetition=self.repetition,
             start=None,
             total=total,
@@ -211,16 +213,17 @@ class ByEngine:
     def judged(self, run: Running) -> Iterator[tuple[Judged, Outcome | None]]:
         """Each plan alone, the policies that need no prices, and hindsight."""
         for name, outcome in self.alones.items():
-            yield self._judged(alone(name), name, outcome), outcome
+            yield self._judged(alone(name), "fixed", name, outcome), outcome
         for policy in self.scenario.policies:
             starts = [policy.start] if policy.start is not None else list(self.alones)
             ran = [(start, run(start, self._steer(policy, start))) for start in starts]
             start, outcome = max(ran, key=lambda one: one[1].spent[-1])
-            yield self._judged(policy.name, start, outcome), outcome
+            yield self._judged(policy.name, "policy", start, outcome), outcome
         total = self._hindsight()
         yield (
             Judged(
                 policy=HINDSIGHT,
+                kind="hindsight",
                 repetition=self.repetition,
                 start=None,
                 total=total,
@@ -262,10 +265,11 @@ class ByEngine:
             for since in range(self._first, beyond, self._bucket)
         )
 
-    def _judged(self, name: str, start: str, outcome: Outcome) -> Judged:
+    def _judged(self, name: str, kind: Kind, start: str, outcome: Outcome) -> Judged:
         total = outcome.spent[-1]
         return Judged(
             policy=name,
+            kind=kind,
             repetition=self.repetition,
             start=start,
             total=total,

@@ -18,7 +18,14 @@ from midstream.scenarios.simulator.pictures import (
     plain_svg,
     require_matplotlib,
 )
-from midstream.scenarios.simulator.report_tables import claims, comparison, migrations
+from midstream.scenarios.simulator.policy_table import shown_policy
+from midstream.scenarios.simulator.report_tables import (
+    claims,
+    comparison,
+    migrations,
+    policies,
+    policy_runs,
+)
 from midstream.scenarios.simulator.results import Run, Simulation
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_time
 
@@ -42,9 +49,10 @@ def report_html(simulation: Simulation) -> str:
     body = "\n".join(
         (
             _head(simulation),
-            _section("Comparison", comparison(simulation)),
+            *_policies(simulation),
+            *([_section("Comparison", comparison(simulation))] if simulation.runs else []),
             *([_section("Claims", claims(simulation))] if simulation.claims else []),
-            *([] if simulation.compares_plans else [_section("Migrations", migrations(simulation))]),
+            *([_section("Migrations", migrations(simulation))] if _has_moved(simulation) else []),
             *(_section(title, figure) for title, figure in _figures(simulation)),
             _section("Plans", _plans(simulation)),
             _section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
@@ -59,6 +67,33 @@ def report_html(simulation: Simulation) -> str:
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{style}</style>\n"
         f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
+
+
+def _has_moved(simulation: Simulation) -> bool:
+    return not simulation.compares_plans or any(run.migrations for run in simulation.runs)
+
+
+def _policies(simulation: Simulation) -> Iterator[str]:
+    if not simulation.judged:
+        return
+    from midstream.scenarios.simulator import policy_charts
+
+    first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
+    title = simulation.captions.get("regret", "What policies cost")
+    caption = (
+        "Intermediate results so far, with a mark for each migration; below, which plan runs. Where there "
+        f"are two colours, both run.{first}"
+    )
+    told = [
+        f"{shown_policy(one.policy)}: {one.total:,} intermediate results, {one.moves} migrations."
+        for one in simulation.judged
+        if one.repetition == 0
+    ]
+    figure = _figure(partial(policy_charts.regret, simulation), "regret", title, caption, told)
+    yield _section("Policies", policies(simulation))
+    yield _section(title, figure.replace("<figure>", '<figure class="narrow">', 1))
+    if simulation.runs:
+        yield _section("Policies with the engine", policy_runs(simulation))
 
 
 def _section(title: str, content: str) -> str:
@@ -87,6 +122,8 @@ def _facts(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    if not simulation.runs:
+        return
     from midstream.scenarios.simulator import charts
 
     runs = first_runs(simulation) if simulation.compares_plans else charts.drawn_runs(simulation)
@@ -94,7 +131,7 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
     for name, (chart, draw) in _drawings(simulation).items():
         told = [chart.tell(simulation, run) for run in runs]
         title = simulation.captions.get(name, chart.title)
-        note = ADJUSTED if simulation.compares_plans else PERIOD
+        note = PERIOD if not simulation.compares_plans else ADJUSTED if simulation.adjusted else ""
         yield title, _figure(draw, name, title, f"{chart.caption} {note}{first}", told)
     told = [
         f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
@@ -113,6 +150,8 @@ def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Fi
     """The charts over application time, by name, and what draws each."""
     from midstream.scenarios.simulator import charts, plan_charts
 
+    if not simulation.runs:
+        return {}
     if simulation.compares_plans:
         return {
             n: (one, partial(getattr(plan_charts, one.function), simulation)) for n, one in _OF_PLANS.items()
@@ -134,7 +173,7 @@ def _figure(draw: Callable[[], Figure], name: str, title: str, caption: str, tol
 
 def chart_files(folder: Path) -> list[Path]:
     """The files that `write_charts` may write."""
-    return [folder / f"{name}.svg" for name in (*_CHARTS, "costs")]
+    return [folder / f"{name}.svg" for name in (*_CHARTS, "costs", "regret")]
 
 
 def write_charts(simulation: Simulation, folder: Path) -> None:
@@ -144,16 +183,30 @@ def write_charts(simulation: Simulation, folder: Path) -> None:
              ConnectorError where a file cannot be written.
     """
     require_matplotlib()
-    from midstream.scenarios.simulator import charts
+    from midstream.scenarios.simulator import charts, policy_charts
 
     drawings = {name: draw for name, (_, draw) in _drawings(simulation).items()}
-    drawings["costs"] = partial(charts.costs, simulation)
+    if simulation.runs:
+        drawings["costs"] = partial(charts.costs, simulation)
+    if simulation.judged:
+        drawings["regret"] = partial(policy_charts.regret, simulation)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
     for name, draw in drawings.items():
         write_file(folder / f"{name}.svg", plain_svg(draw, name))
+
+
+def write_policy_chart(simulation: Simulation, file: Path) -> None:
+    """Write the chart of what policies cost, as SVG.
+
+    Raises   MissingExtra without matplotlib; ConnectorError where the file cannot be written.
+    """
+    require_matplotlib()
+    from midstream.scenarios.simulator import policy_charts
+
+    write_file(file, plain_svg(partial(policy_charts.regret, simulation), "regret"))
 
 
 def _tell_output(simulation: Simulation, run: Run) -> str:

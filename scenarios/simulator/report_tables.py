@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
-from midstream.scenarios.simulator.results import FIGURES, Compared, Moved, Simulation, Spread
+from midstream.scenarios.simulator.policy_table import shown_policy, unequal, without_replay
+from midstream.scenarios.simulator.results import (
+    FIGURES,
+    HINDSIGHT,
+    OF_POLICIES,
+    Compared,
+    Moved,
+    Simulation,
+    Spread,
+)
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_number, shown_time
 
 VERDICTS = {
@@ -76,6 +85,69 @@ def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, severa
     if not several or spread.least == spread.largest:
         return middle
     return f'{middle}<br><span class="range">{show(spread.least)} … {show(spread.largest)}</span>'
+
+
+def policies(simulation: Simulation) -> str:
+    """What each policy cost, by replay or as the engine counted it."""
+    rows = []
+    for name in simulation.policies:
+        first = next(one for one in simulation.judged if one.policy == name)
+        cells = [
+            *(
+                "" if name == HINDSIGHT and figure == "moves" else _policy_spread(simulation, name, figure)
+                for figure in OF_POLICIES
+            ),
+            "" if first.kind == "fixed" or first.start is None else escape(first.start),
+        ]
+        rows.append(_row(shown_policy(name), cells))
+    notes = [
+        "Intermediate results of all plans that run, at all times; during a migration both plans count. "
+        "A policy starts with the plan that is the worst one for it, unless the scenario names another.",
+        "Totals are also shown relative to the fixed plan that costs least, and to the clairvoyant that has "
+        "the same strategies.",
+    ]
+    notes += [without_replay(simulation.unpriced)] if simulation.unpriced else []
+    if simulation.repetitions > 1:
+        notes.append(f"Medians of {simulation.repetitions} repetitions, each with streams of its own.")
+    unlike = "".join(f"<li>{escape(text)}</li>" for text in unequal(simulation))
+    head = ("policy", "intermediate results", "migrations", "/ best fixed", "/ clairvoyant", "starts with")
+    return (
+        "".join(f"<p>{escape(note)}</p>\n" for note in notes)
+        + _table(head, rows)
+        + (f"\n<h3>Differences</h3>\n<ul>{unlike}</ul>" if unlike else "")
+    )
+
+
+def policy_runs(simulation: Simulation) -> str:
+    """What the engine took for the run of each policy."""
+    several = simulation.repetitions > 1
+    rows = []
+    for one in simulation.compared:
+        if one.strategy in simulation.policies:
+            figures = (
+                _spread(simulation, one.figures[name], False, several) for name in ("cpu", "peak_state")
+            )
+            rows.append(_row(shown_policy(one.strategy), (_verdict(one), *figures)))
+    note = (
+        "CPU is that of this machine and differs from run to run. It includes what the policy itself takes."
+    )
+    return f"<p>{note}</p>\n" + _table(("policy", "results", "CPU seconds", "largest state, elements"), rows)
+
+
+def _policy_spread(simulation: Simulation, policy: str, figure: str) -> str:
+    return _spread(simulation, simulation.spread_of(policy, figure), False, simulation.repetitions > 1)
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f'<tr><th scope="row">{escape(name)}</th>' + "".join(f"<td>{one}</td>" for one in cells) + "</tr>"
+
+
+def _table(head: Iterable[str], rows: Iterable[str]) -> str:
+    titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{titles}</tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
+    )
 
 
 FINDINGS = {

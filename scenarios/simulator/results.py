@@ -195,6 +195,10 @@ class Run:
     differences: tuple[str, ...] = ()
 
 
+Kind = Literal["fixed", "clairvoyant", "policy", "hindsight"]
+"""A plan that runs alone; what knows all that arrives; what does not; the best plan of each bucket."""
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyMove:
     """A migration that a policy decided: both plans run in [at, until).
@@ -215,6 +219,7 @@ class Judged:
     """What it cost to let something decide which plan runs, in one repetition: a plan that runs alone, a
     policy, or `hindsight`.
 
+    kind        what it is
     start       the plan that ran first
     total       intermediate results of all plans that ran, at all times, those of migrations included
     counted     the same as the engine counted it; None where it did not run
@@ -226,6 +231,7 @@ class Judged:
     """
 
     policy: str
+    kind: Kind
     repetition: int
     start: str | None
     total: int
@@ -375,7 +381,7 @@ class Simulation:
         """What a policy cost, by repetition; `best fixed` may be another plan in each."""
         if policy != BEST_FIXED:
             return [one for one in self.judged if one.policy == policy]
-        fixed = [one for one in self.judged if one.policy.endswith(alone(""))]
+        fixed = [one for one in self.judged if one.kind == "fixed"]
         return [
             min((one for one in fixed if one.repetition == repetition), key=lambda one: one.total)
             for repetition in range(self.repetitions if fixed else 0)

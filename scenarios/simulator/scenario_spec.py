@@ -139,7 +139,7 @@ def _with_options(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-Chart = Literal["output", "state", "latency", "intermediate", "costs"]
+Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret"]
 """The names of the charts of a report."""
 
 

@@ -294,6 +294,10 @@ def policies(
         bool, typer.Option("--with-engine", help="Run every policy with the engine too, and compare.")
     ] = False,
     seed: SEED = 1,
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="A .svg or .png file for a chart of what policies cost by when. Needs matplotlib."),
+    ] = None,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -302,16 +306,25 @@ def policies(
 
     Exit status: 0, or 1 if the engine counts something else than the replay, 2 for bad input.
     """
-    from midstream.benchmarks.policies import PolicyRun, chosen_cases, chosen_strategy, judge, show_policies
+    from midstream.benchmarks.policies import (
+        PolicyRun,
+        chosen_cases,
+        chosen_strategy,
+        draw_policies,
+        judge,
+        show_policies,
+    )
 
     names, how = chosen_cases(cases, data), chosen_strategy(strategy)
-    _check_files(output, None)
+    _check_files(output, chart)
     found = []
     with progress_bar("cases") as advance, nothing_written():
         for one in judge(names, data, how, seed, with_engine=with_engine):
             found.append(one)
             advance(len(found), len(names))
     run = PolicyRun(seed, tuple(found))
+    if chart is not None:
+        draw_policies(run, chart)
     if not _write(run.as_dict(), as_json, output):
         show_policies(run, Console())
     if not run.is_equal:

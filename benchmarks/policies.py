@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -11,11 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.benchmarks.options import BenchmarkError
-from midstream.scenarios.policies.case import Case
+from midstream.io.new_file import write_file
+from midstream.scenarios.policies.case import Case, Order
+from midstream.scenarios.policies.course import spent_before
 from midstream.scenarios.policies.generated import GENERATED
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import RECORDED
 from midstream.scenarios.policies.regret import Regrets, regrets
+from midstream.scenarios.simulator.courses import Course, Times
+from midstream.scenarios.simulator.pictures import plain_svg, require_matplotlib
+from midstream.scenarios.simulator.results import Kind, PolicyMove
 
 CASES = (*RECORDED, *GENERATED)
 
@@ -94,3 +100,56 @@ def show_policies(found: PolicyRun, console: Console) -> None:
             ratios = ("" if ratio is None else f"{ratio:.2f}" for ratio in (row.of_fixed, row.regret))
             table.add_row(row.policy, f"{row.total:,}", counted, str(row.moves), *ratios)
         console.print(table)
+
+
+POINTS = 400
+"""Of each line of a chart."""
+
+
+def draw_policies(found: PolicyRun, file: Path) -> None:
+    """Write a chart of what policies have cost so far, a panel for each case, as SVG or PNG.
+
+    Raises   MissingExtra without matplotlib; ConnectorError where the file cannot be written.
+    """
+    require_matplotlib()
+    from midstream.io.pictures import write_picture
+    from midstream.scenarios.simulator.course_charts import costs_of_several
+
+    panels = [(one.case, courses_of(one), times_of(one.priced)) for one in found.cases]
+    if file.suffix == ".svg":
+        write_file(file, plain_svg(lambda: costs_of_several(panels), "policies"))
+    else:
+        write_picture(costs_of_several(panels), file, "png")
+
+
+def times_of(case: Case) -> Times:
+    """All of a case, in windows."""
+    duration = case.beyond - case.first
+    return Times(case.first, duration / POINTS, duration, "application time, windows", case.window)
+
+
+def courses_of(found: Regrets) -> list[Course]:
+    """What each policy has cost by when."""
+    case, times = found.priced, times_of(found.priced)
+    ends = [*(ceil(case.first + times.every * (i + 1)) for i in range(POINTS - 1)), case.beyond]
+    courses = []
+    for i, (one, bill) in enumerate(zip(found.judged, found.bills, strict=True)):
+        kind: Kind = "fixed" if i < len(case.orders) else "policy"
+        before = spent_before(case, bill)
+        courses.append(
+            Course(
+                one.policy,
+                "clairvoyant" if one.policy == "clairvoyant" else kind,
+                _named(bill.start),
+                [before(end) for end in ends],
+                [
+                    PolicyMove(move.at, move.until, _named(move.old), _named(move.new), move.how)
+                    for move in bill.moves
+                ],
+            )
+        )
+    return courses
+
+
+def _named(order: Order) -> str:
+    return f"{order[0]} ⋈ {order[1]} first"

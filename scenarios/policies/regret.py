@@ -46,6 +46,8 @@ class Regrets:
     hindsight   intermediate results of the best order of each bucket; no lower bound, as a policy may also
                 move within a bucket
     judged      each fixed order, the clairvoyant, and the policies, each from its worst first order
+    bills       of each of them, what it did
+    priced      the streams
     """
 
     case: str
@@ -53,6 +55,8 @@ class Regrets:
     how: How
     hindsight: int
     judged: tuple[Judged, ...]
+    bills: tuple[Bill, ...]
+    priced: Case
 
     @property
     def is_equal(self) -> bool:
@@ -61,7 +65,14 @@ class Regrets:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {"equal": self.is_equal, **asdict(self)}
+        return {
+            "equal": self.is_equal,
+            "case": self.case,
+            "arrivals": self.arrivals,
+            "how": self.how,
+            "hindsight": self.hindsight,
+            "judged": [asdict(one) for one in self.judged],
+        }
 
 
 def regrets(
@@ -71,8 +82,11 @@ def regrets(
     fixed = len(case.traces[best_fixed(case)])
     cheapest = clairvoyant(case, [how])
 
+    bills: list[Bill] = []
+
     def judged(name: str, make: Callable[[], Policy]) -> Judged:
         bill = replay(case, make())
+        bills.append(bill)
         counted = run(case, make()).total if with_engine else None
         return Judged(
             name,
@@ -88,7 +102,7 @@ def regrets(
     for name, item in items.items():
         worst = _worst(case, item, how)
         found.append(judged(name, lambda item=item, worst=worst: item(worst.start, how)))  # type: ignore[misc]
-    return Regrets(case.name, len(case.arrivals), how, hindsight(case), tuple(found))
+    return Regrets(case.name, len(case.arrivals), how, hindsight(case), tuple(found), tuple(bills), case)
 
 
 def _worst(case: Case, item: Item, how: How) -> Bill:

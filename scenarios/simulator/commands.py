@@ -103,7 +103,7 @@ def simulate(
 
     if chart is not None and not wished.policies:
         raise InputFileError(
-            f"--chart: {wished.spec.name} has no policies; --charts writes the charts of others"
+            f"--chart: found no policies in {wished.spec.name}; --charts writes the charts of others"
         )
 
     from rich.console import Console

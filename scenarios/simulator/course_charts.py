@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from midstream.scenarios.simulator.courses import Course, Times
 from midstream.scenarios.simulator.panels import style_axes
 from midstream.scenarios.simulator.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD, SERIES
-from midstream.scenarios.simulator.results import Kind, PolicyMove
 
 WIDTH, COSTS, MORE, STRIP = 5.4, 2.6, 1.6, 0.42
 """Inches: narrow, so that texts can be read on a small screen."""
@@ -22,35 +22,6 @@ TEXT = 9.0
 
 OF_PLANS = (OLD, NEW, HELD, BASE, FAINT)
 """Colours of the plans that run; those of `SERIES` are of policies."""
-
-
-class Course(NamedTuple):
-    """What something has cost by the ends of equal buckets, and how it moved.
-
-    start       the plan that ran first
-    spent       intermediate results so far, at the end of each bucket
-    """
-
-    name: str
-    kind: Kind
-    start: str
-    spent: Sequence[int]
-    moves: Sequence[PolicyMove]
-
-
-class Times(NamedTuple):
-    """A time axis: when the first bucket begins, the length of a bucket, how long all is; what it is counted
-    in, and how many chronons that has."""
-
-    first: int
-    every: float
-    duration: float
-    label: str
-    scale: float
-
-    def at(self, time: float) -> float:
-        """Where an instant is drawn."""
-        return (time - self.first) / self.scale
 
 
 def drawn(courses: Sequence[Course]) -> list[Course]:
@@ -99,10 +70,7 @@ def costs_of_several(panels: Sequence[tuple[str, Sequence[Course], Times]]) -> F
     for axes, (name, courses, times) in zip(
         figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels, strict=True
     ):
-        shown = [
-            one._replace(name="best fixed order") if one.kind == "fixed" else one for one in drawn(courses)
-        ]
-        draw_costs(axes, shown, times)
+        draw_costs(axes, [one._replace(start="") for one in drawn(courses)], times)
         axes.set_title(name, loc="left", fontsize=TEXT + 1, color=INK)
         axes.set_xlabel(times.label, fontsize=TEXT, color=INK)
         handles, labels = axes.get_legend_handles_labels()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from midstream.scenarios.simulator.course_charts import Course, Times, costs_and_plans
+from midstream.scenarios.simulator.course_charts import costs_and_plans
+from midstream.scenarios.simulator.courses import Course, Times
 from midstream.scenarios.simulator.panels import unit_for
 from midstream.scenarios.simulator.results import Simulation
 

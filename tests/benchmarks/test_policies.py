@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from midstream.benchmarks.commands import app
-from midstream.benchmarks.policies import BenchmarkError, PolicyRun, chosen_cases, chosen_strategy
+from midstream.benchmarks.policies import (
+    POINTS,
+    BenchmarkError,
+    PolicyRun,
+    chosen_cases,
+    chosen_strategy,
+    courses_of,
+    draw_policies,
+    times_of,
+)
 from midstream.scenarios.policies.case import one_key
 from midstream.scenarios.policies.regret import regrets
 
@@ -24,10 +34,11 @@ def test_figures_of_a_case_by_hand() -> None:
         ("b ⋈ c first", 1, 0),
         ("clairvoyant", 1, 0),
         ("repeat last best", 2, 0),
+        ("break-even", 1, 1),
     ]
     assert (found.hindsight, found.is_equal) == (1, True)
     # Buckets begin with the first element: [1, 6) has a pair of each order, [11, 16) one of a and b.
-    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0]
+    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0]
 
 
 def test_a_difference_is_told() -> None:
@@ -53,6 +64,19 @@ def test_json_has_all_figures() -> None:
     )
     assert {one["policy"]: one["moves"] for one in case["judged"]}["a ⋈ b first"] == 0
     assert min(one["regret"] for one in case["judged"]) == 1.0
+
+
+def test_the_chart_has_a_line_for_each_policy(tmp_path: Path) -> None:
+    """Lines end at the totals; each case has a panel of its own."""
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
+    found = regrets(one_key("by hand", 5, 5, {"a": [(1, 1), (11, 1)], "b": [(2, 1), (10, 1)], "c": [(3, 1)]}))
+    courses, times = courses_of(found), times_of(found.priced)
+    assert [one.spent[-1] for one in courses] == [one.total for one in found.judged]
+    assert [one.kind for one in courses] == ["fixed"] * 3 + ["clairvoyant", "policy", "policy"]
+    assert (times.at(1), times.at(6), len(courses[0].spent)) == (0, 1, POINTS)
+    draw_policies(PolicyRun(1, (found, found)), tmp_path / "chart.svg")
+    drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert drawn.count('id="axes_') == 2
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
 from midstream.scenarios.demonstration import demo
 from midstream.scenarios.fidelity.following import Fidelity
+from midstream.scenarios.policies.case import one_key
 from midstream.scenarios.policies.regret import Regrets
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
@@ -145,6 +146,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "scenario": reads("small.yaml"),
         "--report": writes("report.html"),
         "--charts": writes("charts", folder=True),
+        "--chart": writes("regret.svg"),
         "--json": writes("all.json"),
         "--data": reads("data", folder=True),
     },
@@ -156,7 +158,11 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
-    ("bench", "policies"): {"--output": writes("policies.json"), "--data": reads("data", folder=True)},
+    ("bench", "policies"): {
+        "--output": writes("policies.json"),
+        "--chart": writes("policies.png"),
+        "--data": reads("data", folder=True),
+    },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "charts"): {
         "--output": writes("charts.json"),
@@ -352,7 +358,9 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "f.py": "def register(catalog):\n    pass\n",
         "rules.py": "RULES = []\n",
         "stats.json": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 1}}}),
-        "small.yaml": yaml.safe_dump(described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}])),
+        "small.yaml": yaml.safe_dump(
+            described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}], policies=["repeat last best"])
+        ),
         "study.toml": STUDY,
         "streams/a.csv": "t,k\n1,1\n",
         "streams/b.csv": "t,k\n1,1\n",
@@ -393,7 +401,8 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
-    judged = Regrets("a case", 1, "genmig", 1, ())
+    streams = {name: [(1, 1)] for name in "abc"}
+    judged = Regrets("a case", 1, "genmig", 1, (), (), one_key("a case", 1, 1, streams))
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())

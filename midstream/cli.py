@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from midstream.benchmarks.commands import app as bench
 from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
+from midstream.commands.chart_command import chart
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
 from midstream.commands.verify_command import verify
@@ -36,6 +37,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "explain": (
         "midstream explain query.sql",
         "midstream explain query.sql --svg plan.svg --stage logical",
+    ),
+    "chart": (
+        "midstream chart query.sql --stats stats.json --along 'rate(bids)=0.1..2' --along 'rate(items)'",
+        "midstream chart query.sql --seen seen.jsonl --output chart.json --picture chart.svg",
+        "midstream chart chart.json --seen seen.jsonl",
     ),
     "migrate": (
         "midstream migrate query.sql --source bid=bids.csv --at 2024-05-01T12:00:00 --verify",
@@ -78,7 +84,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (run, explain, migrate, verify, simulate, calibrate, demo):
+    for command in (run, explain, chart, migrate, verify, simulate, calibrate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)

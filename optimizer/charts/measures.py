@@ -85,8 +85,8 @@ class Selectivity:
 
     @property
     def name(self) -> str:
-        """As in selectivity(price > 7)."""
-        return f"selectivity({self.forms[0]})"
+        """As in selectivity(price > 7): over the columns of streams, which all plans have."""
+        return f"selectivity({self.forms[-1]})"
 
     @property
     def least(self) -> float:
@@ -132,7 +132,9 @@ def measures_of(plans: Iterable[Plan]) -> dict[str, Measure]:
 
 
 def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
-    """What is so called in some plans. Raises ChartError, with the names that there are, where nothing is.
+    """What is so called in some plans; a condition also by what it is below projections.
+
+    Raises   ChartError, with the names that there are, where nothing is.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("bids", price="integer")
@@ -140,7 +142,12 @@ def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
     'rate(bids)'
     """
     known = measures_of(plans)
-    by_text = {_plain(one): measure for one, measure in known.items()}
+    by_text = {
+        _plain(f"selectivity({form})"): measure
+        for measure in known.values()
+        if isinstance(measure, Selectivity)
+        for form in measure.forms
+    } | {_plain(one): measure for one, measure in known.items()}
     if _plain(name) not in by_text:
         raise ChartError(f"found {name!r}, expected what may change: {', '.join(known)}")
     return by_text[_plain(name)]

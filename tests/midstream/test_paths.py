@@ -126,6 +126,14 @@ CASES: dict[Name, dict[str, Case]] = {
         "--dot": writes("q.dot"),
         "--functions": FUNCTIONS,
     },
+    ("chart",): {
+        "script": SCRIPT,
+        "--stats": reads("stats.json"),
+        "--seen": reads("seen.jsonl"),
+        "--output": writes("q-chart.json"),
+        "--picture": writes("q-chart.png"),
+        "--functions": FUNCTIONS,
+    },
     ("migrate",): {
         "script": SCRIPT,
         "--source": SOURCE,
@@ -192,6 +200,7 @@ CASES: dict[Name, dict[str, Case]] = {
 BASE: dict[Name, list[str]] = {
     ("run",): ["--source", "s=s.csv"],
     ("explain",): [],
+    ("chart",): ["--parts", "2"],
     ("migrate",): ["--source", "s=s.csv", "--at", "2", "--to", "new.sql"],
     ("verify",): [],
     ("calibrate",): ["--quick"],
@@ -215,7 +224,7 @@ BASE: dict[Name, list[str]] = {
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
-    "--format", "--slack", "--time-unit", "--stage", "--objective", "--at", "--strategy",
+    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant",
 }  # fmt: skip
@@ -358,6 +367,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "f.py": "def register(catalog):\n    pass\n",
         "rules.py": "RULES = []\n",
         "stats.json": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 1}}}),
+        "seen.jsonl": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 2}}}) + "\n",
         "small.yaml": yaml.safe_dump(
             described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}], policies=["repeat last best"])
         ),
@@ -578,6 +588,8 @@ def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> Non
             given += ["--functions", "f.py"]
         if "--stats" in CASES[name]:
             given += ["--stats", "stats.json"]
+        if "--seen" in CASES[name]:
+            given += ["--seen", "seen.jsonl"]
         if "--plan" in CASES[name]:
             given += ["--plan", "plans/study.json" if CASES[name][flag].folder else "study.json"]
         result = invoke(*given)

@@ -1,0 +1,198 @@
+"""Charts for `midstream chart`: made by asking the optimizer, or read from a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from midstream.commands.explaining import assumed_statistics, is_free
+from midstream.io.pictures import write_picture
+from midstream.io.requirements import require_libraries
+from midstream.io.text_file import read_text
+from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
+from midstream.optimizer.charts.fidelity import Trajectory, trajectory
+from midstream.optimizer.charts.making import ask_optimizer
+from midstream.optimizer.charts.measures import Measure, Rate, measure_named, measures_of
+from midstream.optimizer.charts.naming import plan_names
+from midstream.optimizer.charts.printing import chart_text
+from midstream.optimizer.charts.ranges import STANDARD, LearnedRange, Range
+from midstream.optimizer.cost.objective import Objective
+from midstream.optimizer.statistics import Statistics
+from midstream.optimizer.statistics_file import statistics_from_json
+from midstream.plans.algebra.drawing import tree
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
+
+MOST_BYTES = 1 << 26
+"""How long a chart, or statistics over time, may be: programs write them."""
+
+PICTURES = (".png", ".svg")
+
+ALONG = re.compile(r"(?P<name>.*\))\s*(=\s*(?P<low>[^=]+?)\s*\.\.\s*(?P<high>[^=]+?)\s*)?", re.DOTALL)
+
+Rounds = Sequence[tuple[float, ...]]
+"""What was seen of a stream: the values of a chart's measures, round by round."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a dimension shall be: a measure by its name, and a range, if one is given."""
+
+    name: str
+    range: Range | None
+
+
+def wanted(text: str) -> Wanted:
+    """What --along says. Raises ChartError.
+
+    >>> wanted("selectivity(city = 'Aarhus')=0..0.5"), wanted("rate(bids)").range
+    (Wanted(name="selectivity(city = 'Aarhus')", range=(0.0, 0.5)), None)
+    """
+    match = ALONG.fullmatch(text.strip())
+    try:
+        if match is None:
+            raise ValueError
+        low, high = match["low"], match["high"]
+        return Wanted(match["name"], None if low is None else (float(low), float(high)))
+    except ValueError:
+        raise ChartError(
+            f"--along: found {text!r}, expected rate(STREAM) or selectivity(CONDITION), with a range as in "
+            "rate(bids)=0.1..2 or without"
+        ) from None
+
+
+def made_chart(
+    plan: Plan,
+    known: Statistics | None,
+    along: Sequence[Wanted],
+    seen: Sequence[Statistics],
+    *,
+    parts: int,
+    is_logarithmic: bool,
+    objective: Objective,
+    tell: Callable[[int, int], None],
+) -> Chart:
+    """The chart of a query, by the optimizer. Without statistics, the latest ones that were seen are taken,
+    or those that `explain` assumes.
+
+    Raises   ChartError, and PlanError where a plan says how results are cut, or names implementations.
+    """
+    if not is_free(plan):
+        raise PlanError("the plan says how results are cut, or names implementations: it has no alternatives")
+    given = along or [Wanted(name, None) for name in measures_of([plan]) if name.startswith("rate(")]
+    measures = [measure_named(one.name, [plan]) for one in given]
+    base = known or (seen[-1] if seen else assumed_statistics(plan))
+    rounds = rounds_of(measures, seen)
+    changing = []
+    for i, (one, measure) in enumerate(zip(given, measures, strict=True)):
+        has_factors = is_logarithmic and isinstance(measure, Rate)
+        range_ = one.range or _range(measure, base, [point[i] for point in rounds], has_factors)
+        changing.append((Dimension(measure.name, *range_, parts, has_factors), measure))
+    return ask_optimizer(plan, base, changing, objective, tell=tell)
+
+
+def saved_chart(file: str) -> Chart:
+    """A chart from a file. Raises InputFileError, with its name."""
+    try:
+        return Chart.loads(read_text(file, MOST_BYTES))
+    except InputFileError:
+        raise
+    except MidstreamError as error:
+        raise InputFileError(f"{file}: {error}", path=file) from error
+
+
+def read_seen(file: Path, plans: Sequence[Plan]) -> list[Statistics]:
+    """Statistics over time, an object a line. Raises InputFileError, with the file and the line."""
+    found = []
+    for number, line in enumerate(read_text(file, MOST_BYTES).splitlines(), 1):
+        if line.strip():
+            try:
+                found.append(statistics_from_json(json.loads(line), plans))
+            except (ValueError, RecursionError, MidstreamError) as error:
+                raise InputFileError(f"{file}, line {number}: {error}", path=file) from error
+    return found
+
+
+def way_of(chart: Chart, seen: Sequence[Statistics]) -> Trajectory | None:
+    """A stream's way over a chart, if it was seen."""
+    if not seen:
+        return None
+    measures = [measure_named(dimension.name, chart.plans) for dimension in chart.dimensions]
+    return trajectory(chart, rounds_of(measures, seen))
+
+
+def rounds_of(measures: Sequence[Measure], seen: Sequence[Statistics]) -> Rounds:
+    """What statistics tell of some measures. Raises ChartError where they do not."""
+    found = []
+    for number, known in enumerate(seen, 1):
+        point = [measure.read(known) for measure in measures]
+        for value, measure in zip(point, measures, strict=True):
+            if value is None:
+                raise ChartError(f"--seen: found nothing of {measure.name} in round {number}")
+        found.append(tuple(value for value in point if value is not None))
+    return found
+
+
+def _range(measure: Measure, known: Statistics, values: Sequence[float], is_logarithmic: bool) -> Range:
+    """From what was seen; else up to twice what is known of a rate, or as far as is possible."""
+    usable = [value for value in values if math.isfinite(value) and (value > 0 or not is_logarithmic)]
+    if usable:
+        settings = replace(STANDARD, first=len(usable), kept=len(usable))
+        learned = LearnedRange(measure.least, measure.most, settings, is_logarithmic=is_logarithmic)
+        for value in usable:
+            learned.see(value)
+        assert learned.range is not None
+        return learned.range
+    if math.isfinite(measure.most):
+        return measure.least, measure.most
+    rate = measure.read(known)
+    if rate is None or not 0 < rate < math.inf:
+        raise ChartError(f"{measure.name}: found {rate}, expected a rate, or a range as in rate(bids)=0.1..2")
+    return (rate / 10, rate * 10) if is_logarithmic else (0.0, 2 * rate)
+
+
+def require_picture(file: Path) -> None:
+    """Raise unless a chart can be drawn to the file: found out before anything is made."""
+    if file.suffix not in PICTURES:
+        raise InputFileError(
+            f"{file}: expected a picture's name to end in {' or '.join(PICTURES)}", path=file
+        )
+    require_libraries(("matplotlib",), "plot", "pictures need")
+
+
+def draw(chart: Chart, way: Trajectory | None, file: Path, title: str) -> None:
+    """Write a picture."""
+    from midstream.optimizer.charts.drawing import draw_chart
+
+    write_picture(draw_chart(chart, way, title), file, file.suffix[1:])
+
+
+def text_of(chart: Chart, way: Trajectory | None) -> str:
+    """A chart, a stream's way, and the plans as trees."""
+    plans = [
+        f"plan {number}: {name}\n{_indented(tree(plan))}"
+        for number, (name, plan) in enumerate(zip(plan_names(chart.plans), chart.plans, strict=True), 1)
+    ]
+    return "\n\n".join([chart_text(chart, way), *plans])
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}" for line in text.splitlines())
+
+
+def facts_of(chart: Chart, way: Trajectory | None) -> dict[str, Any]:
+    """The same for JSON."""
+    facts = {
+        "chart": json.loads(chart.dumps()),
+        "names": list(plan_names(chart.plans)),
+        "regions": len(set(chart.regions.values())),
+    }
+    if way is not None:
+        plans = [step.number for step in way.steps]
+        facts["way"] = {"rounds": len(plans), "moves": way.moves, "switches": way.switches, "plans": plans}
+    return facts

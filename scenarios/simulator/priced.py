@@ -51,7 +51,8 @@ class PricedResults:
 
     def look(self, migration: Transition | None = None) -> None:
         """Take note of the operators there are; must be called before a migration begins and after that."""
-        self._seen |= {id(operator): operator for operator in self._running(migration)}
+        if self._nodes:
+            self._seen |= {id(operator): operator for operator in self._running(migration)}
 
     def total(self) -> int:
         """The count so far."""

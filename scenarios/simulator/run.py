@@ -216,7 +216,8 @@ class _Run:
             self._take(portion)
             self._cpu[-1] += seconds
             self._counts[-1] += results
-            self._spent.append(self._priced.total())
+            if self._is_in_step:
+                self._spent.append(self._priced.total())
             self._note_ended(portion.at, i + 1)
         while cut is not None:
             self._pass(cut, len(self._input.portions))

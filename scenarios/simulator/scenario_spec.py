@@ -123,7 +123,7 @@ class PolicySpec(Strict):
     as          what its runs are called; by default as the policy
     strategy    how it migrates; `auto` leaves that to the policy
     start       the plan that runs first; by default the one from which the policy costs most
-    settings    of the policy, by name
+    settings    of the policy, by name; of an autopilot, also the name of all of them
     unproved    `accept` vouches for plans of which it is not known whether they mean what the first one does
     """
 
@@ -131,7 +131,7 @@ class PolicySpec(Strict):
     called: Annotated[str, Field(min_length=1)] | None = Field(default=None, alias="as")
     strategy: Literal["genmig", "auto"] = "genmig"
     start: str | None = None
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, Any] | str = Field(default_factory=dict)
     unproved: Literal["refuse", "accept"] = "refuse"
 
 

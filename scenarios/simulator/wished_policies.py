@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from typing import Any
 
+from midstream.migration.autopilot.settings import BALANCED, NAMED, Settings
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.scenarios.policies.case import Order
 from midstream.scenarios.policies.policy import How, Policy
@@ -47,13 +49,9 @@ class WishedPolicy:
         """As a scenario describes it. Raises ValueError, saying what was found and expected, for settings
         that the policy does not have."""
         strategies: Sequence[How] = ("genmig",) if spec.strategy == "genmig" else ("genmig", "moving-states")
-        found = cls(spec.called or spec.name, spec.name, strategies, spec.start, spec.settings)
         known = [] if spec.name == CLAIRVOYANT else [*signature(ITEMS[spec.name]).parameters][OWN_PARAMETERS:]
-        for name in spec.settings:
-            if name not in known:
-                others = f"one of {', '.join(known)}{suggest(name, known)}" if known else "none"
-                raise ValueError(f"found setting {name}, expected {others}")
-        return found
+        settings = _of_autopilot(spec.settings) if known == [AUTOPILOT] else _by_name(spec.settings, known)
+        return cls(spec.called or spec.name, spec.name, strategies, spec.start, settings)
 
     @property
     def how(self) -> How:
@@ -63,3 +61,30 @@ class WishedPolicy:
     def begin(self, start: Order) -> Policy:
         """A policy for one run."""
         return ITEMS[self.kind](start, self.how, **self.settings)
+
+
+AUTOPILOT = "settings"
+"""The only parameter of policies that have the settings of an autopilot."""
+
+
+def _of_autopilot(given: Mapping[str, Any] | str) -> Mapping[str, Any]:
+    """Settings by the name of all of them, or those that differ from the balanced ones."""
+    if isinstance(given, str):
+        if given not in NAMED:
+            raise ValueError(f"found {given}, expected one of {', '.join(NAMED)}{suggest(given, NAMED)}")
+        return {AUTOPILOT: NAMED[given]}
+    _by_name(given, [one.name for one in fields(Settings)])
+    try:
+        return {AUTOPILOT: replace(BALANCED, **given)}
+    except ArgumentError as error:
+        raise ValueError(str(error)) from error
+
+
+def _by_name(given: Mapping[str, Any] | str, known: Sequence[str]) -> Mapping[str, Any]:
+    if isinstance(given, str):
+        raise ValueError(f"found {given}, expected settings by name")
+    for name in given:
+        if name not in known:
+            others = f"one of {', '.join(known)}{suggest(name, known)}" if known else "none"
+            raise ValueError(f"found setting {name}, expected {others}")
+    return given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import described, joined, stream
 
+from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now
-from midstream.scenarios.policies.regret import ITEMS
+from midstream.scenarios.policies.ready import RepeatLastBest
 from midstream.scenarios.simulator import judging, wished_policies
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.judging import joined_of
@@ -49,10 +51,19 @@ class AtRandom:
         return Move(self._random.choice(others), self._how)
 
 
+class Settled(AtRandom):
+    """One with the settings of an autopilot: the more doubt, the less it moves."""
+
+    def __init__(self, start: Order, how: How, settings: Settings = BALANCED) -> None:
+        super().__init__(start, how, restless=1 / (1 + settings.doubt))
+
+
 @pytest.fixture(autouse=True)
-def at_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here, there is one more policy."""
-    monkeypatch.setattr(wished_policies, "ITEMS", {**ITEMS, "at random": AtRandom})
+def items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policies that there are here."""
+    names = "repeat last best", "at random", "settled"
+    known = dict(zip(names, (RepeatLastBest, AtRandom, Settled), strict=True))
+    monkeypatch.setattr(wished_policies, "ITEMS", known)
 
 
 def read(**changes: Any) -> Scenario:
@@ -190,11 +201,28 @@ def test_repeating_the_last_best_is_the_same_by_replay_and_by_the_engine_alone(
         (
             {"policies": ["repeat last bets"]},
             "policies[0]: found 'repeat last bets', expected one of clairvoyant, repeat last best, "
-            "break-even, at random; did you mean repeat last best?",
+            "at random, settled; did you mean repeat last best?",
         ),
         (
             {"policies": [{"name": "at random", "settings": {"sed": 1}}]},
             "policies[0].settings: found setting sed, expected one of seed, restless; did you mean seed?",
+        ),
+        (
+            {"policies": [{"name": "settled", "settings": {"dubt": 1}}]},
+            "policies[0].settings: found setting dubt, expected one of horizon, doubt,",
+        ),
+        (
+            {"policies": [{"name": "settled", "settings": {"doubt": -1}}]},
+            "policies[0].settings: settings: doubt: found -1, expected a number of 0 or more",
+        ),
+        (
+            {"policies": [{"name": "settled", "settings": "carefull"}]},
+            "policies[0].settings: found carefull, expected one of careful, balanced, eager; did you mean "
+            "careful?",
+        ),
+        (
+            {"policies": [{"name": "at random", "settings": "careful"}]},
+            "policies[0].settings: found careful, expected settings by name",
         ),
         (
             {"policies": [{"name": "clairvoyant", "settings": {"sed": 1}}]},
@@ -220,8 +248,8 @@ def test_repeating_the_last_best_is_the_same_by_replay_and_by_the_engine_alone(
             "plans.B: B: the plans do not mean the same",
         ),
         (
-            {**filters_in_two_orders(), "policies": ["break-even"]},
-            "policies[0]: found break-even, which prices joins of three streams only: plan k first: expected "
+            {**filters_in_two_orders(), "policies": ["at random"]},
+            "policies[0]: found at random, which prices joins of three streams only: plan k first: expected "
             "(X ⋈ Y) ⋈ Z, of three windows over streams, found filter l < 5; other plans are judged with "
             "repeat last best",
         ),
@@ -281,3 +309,14 @@ def test_several_seeds() -> None:
     assert totals == [min(several) for several in zip(*fixed, strict=True)]
     spread = found.spread_of("best fixed", "total")
     assert (spread.least, spread.largest) == (min(totals), max(totals))
+
+
+def test_settings_of_an_autopilot_reach_the_policy() -> None:
+    named = [{"name": "settled", "as": name, "settings": name} for name in ("careful", "eager")]
+    doubting = {"name": "settled", "as": "doubting", "settings": {"doubt": 1e9}}
+    wished = read(policies=[*named, doubting])
+    assert [dict(one.settings) for one in wished.policies] == [
+        {"settings": one} for one in (CAREFUL, EAGER, replace(BALANCED, doubt=1e9))
+    ]
+    found = simulate(wished, is_quick=True)
+    assert found.judged_of("eager")[0].moves > found.judged_of("doubting")[0].moves == 0

@@ -12,12 +12,14 @@ BASE    ?= main
 # For `make fuzz`: how often, and the first seed, another one each time unless it is given. Or until so many
 # migrations have moved, so many of them to another logical plan, and so many by each strategy; with a LOG,
 # a file, it goes on where it was ended. KINDS of plans, such as joins,preserving, and STRATEGIES instead of all.
+# With an AUTOPILOT=1, one migrates at every opportunity besides, and queries are replaced.
 RUNS    ?= 20000
 SEED    ?=
 MOVED   ?=
 ANOTHER ?=
 EACH    ?=
 LOG     ?=
+AUTOPILOT ?=
 KINDS   ?=
 STRATEGIES ?=
 
@@ -127,7 +129,8 @@ $(CLEAN)/.ready: $(WHEEL)
 fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of migration breaks
 	@$(BIN)/python tests/fuzz --runs $(RUNS) --workers $(WORKERS) $(addprefix --seed ,$(SEED)) \
 	  $(addprefix --moved ,$(MOVED)) $(addprefix --another ,$(ANOTHER)) $(addprefix --each ,$(EACH)) \
-	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS)) $(addprefix --strategies ,$(STRATEGIES))
+	  $(addprefix --log ,$(LOG)) $(addprefix --kinds ,$(KINDS)) $(addprefix --strategies ,$(STRATEGIES)) \
+	  $(if $(AUTOPILOT),--autopilot)
 
 rules: export MIDSTREAM_RULE_PLANS ?= 40
 rules: export MIDSTREAM_RULE_CASES ?= 2000

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Any, overload
 
+from midstream.migration.autopilot.advice import Advisor
+from midstream.migration.autopilot.settings import Settings
+from midstream.migration.autopilot.watching import Crew, EngineAutopilot
 from midstream.migration.migrate import migrate
 from midstream.migration.reach import obstacle
+from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
@@ -17,6 +22,7 @@ from midstream.operators.engine.feed import Feed
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
@@ -28,9 +34,11 @@ from midstream.optimizer.search.optimizing import search_for
 from midstream.optimizer.search.proving import prove
 from midstream.optimizer.search.together import SearchTogether, apart, part_of
 from midstream.optimizer.verification import check_proof
+from midstream.piloting import crew_for, settings_of
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Element, Time
 from midstream.plans.values.verdicts import Equivalence
@@ -82,6 +90,9 @@ class Engine:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
         self._host = Host(self._graph, self._feed)
+        self._autopilots: list[EngineAutopilot[Statistics]] = []
+        self._proofs: dict[frozenset[Plan], Equivalence] = {}
+        """Of plans between which autopilots have moved."""
         if plan is not None:
             self.add(plan, sink)
 
@@ -362,6 +373,79 @@ class Engine:
 
         search = SearchTogether(Plan(outputs), self._known(), budget=budget, obstacle=in_the_way)
         return apart(search.finish(), labels)
+
+    # Autopilot
+
+    def autopilot(
+        self,
+        advisor: Advisor[Plan, Statistics] | None = None,
+        *,
+        objective: Objective = PROCESSING,
+        settings: str | Path | Settings = "balanced",
+        queries: Sequence[str] | None = None,
+        every: int | None = None,
+        strategy: str = "auto",
+    ) -> EngineAutopilot[Statistics]:
+        """Let the engine decide by itself when to move which query to another plan.
+
+        Statistics are learned while streams flow. A few times a window, at instants of application time, the
+        `advisor` is asked what other plans would cost; by default the optimizer, and less is what the
+        `objective` says. A query migrates, by the `strategy`, where what that saves is more than what it
+        costs; `settings` are careful, balanced or eager, or of your own. All queries are watched, also those
+        that come, or the `queries` that you name. `every` is the time from look to look, in chronons.
+
+        What comes back tells its `decisions`, tells those who `listen`, and can `stop`. Nothing of it depends
+        on batch boundaries, or on how fast the machine is. See docs/autopilot.md.
+
+        Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
+                 and `every` is not given, or another autopilot watches it.
+
+        >>> import midstream as ms
+        >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
+        >>> engine = ms.Engine(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7))
+        >>> pilot = engine.autopilot(every=30)
+        >>> for t in range(0, 120, 10):
+        ...     for name in "ab":
+        ...         engine.push(name, [(t + i, t + i + 1, (i,)) for i in range(10)])
+        >>> move = next(record for record in pilot.decisions if record.event == "move")
+        >>> move.at, move.strategy, str(engine.plan.root.operator)
+        (30, 'genmig', 'join a = b')
+        """
+        if advisor is not None and not callable(getattr(advisor, "advise", None)):
+            raise wrong("autopilot: advisor", advisor, "one with a method `advise`, or None")
+        require("autopilot: objective", objective, Objective, "an objective, such as PROCESSING")
+        if every is not None:
+            require("autopilot: every", every, int, "a number of chronons from 1")
+            if every < 1:
+                raise wrong("autopilot: every", every, "a number of chronons from 1")
+        chosen, _ = settings_of(settings), find_strategy(strategy)
+        names = (
+            None
+            if queries is None
+            else [self.query(name).name for name in listed("autopilot: queries", queries, "a list of names")]
+        )
+        for other in self._autopilots:
+            for name in self.queries if names is None else names:
+                if not other.is_stopped and other.wants(name):
+                    raise ArgumentError(f"another autopilot watches {name}: stop that one first")
+
+        def crew(query: RunningQuery, window: int, step: int) -> Crew[Statistics]:
+            about = {"advisor": advisor, "objective": objective, "settings": chosen}
+            return crew_for(self._host, query, window, step, **about)  # type: ignore[arg-type]
+
+        autopilot = EngineAutopilot(
+            self._host, crew, self._migrate, names, looks=chosen.looks, every=every, strategy=strategy
+        )
+        self._autopilots = [one for one in self._autopilots if not one.is_stopped] + [autopilot]
+        return autopilot
+
+    def _migrate(self, plan: Plan, strategy: str, query: str) -> Transition:
+        """Begin a migration that an autopilot decides. What has been proved once is known."""
+        pair = frozenset((self.query(query).plan, plan))
+        migration = self.migrate(plan, strategy, query, proof=self._proofs.get(pair), wait=True)
+        if migration.equivalence is not None:
+            self._proofs[pair] = migration.equivalence
+        return migration
 
     # Measuring
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from midstream.engine import Engine, host_of
@@ -44,6 +44,10 @@ class Runner:
         self.engine.remove(name)
         self.given = {at: batch for at, batch in self.given.items() if at[0] != name}
 
+    def forget(self, name: str) -> None:
+        """A query is another one now, which promises anew."""
+        self._promised |= {at: BEGINNING for at in self._promised if at[0] == name}
+
     def _take(self, at: tuple[str, str], batch: Batch) -> None:
         late = [element for element in batch if element[0] < self._promised[at]]
         assert not late, f"{at} had promised {self._promised[at]} and gives {late}"
@@ -67,10 +71,14 @@ def between(results: Iterable[Element], since: Time, until: Time) -> NormalForm:
 
 def clipped(form: NormalForm, since: Time) -> NormalForm:
     """What a normal form means from an instant on."""
-    steps = (
-        (start, end, payload) for payload, found in form.items() for start, end, n in found for _ in range(n)
-    )
-    return between(steps, since, FOREVER)
+    return between(steps(form), since, FOREVER)
+
+
+def steps(form: NormalForm) -> Iterator[Element]:
+    """Elements that mean what a normal form says."""
+    for payload, found in form.items():
+        for start, end, n in found:
+            yield from [(start, end, payload)] * n
 
 
 def must_move(engine: Engine, name: str, plan: Plan, strategy: str, *, preserving: bool) -> bool:

@@ -175,6 +175,14 @@ class Host:
         """Nobody watches any more."""
         self._feed.unwatch(watch)
 
+    def listen(self, listener: Callable[[], object]) -> None:
+        """Call a function whenever queries have come, gone, or taken the place of others."""
+        self._graph.listeners.append(listener)
+
+    def unlisten(self, listener: Callable[[], object]) -> None:
+        """Call it no more."""
+        self._graph.listeners.remove(listener)
+
     # Later
 
     def when_free(self, query: RunningQuery, action: Callable[[], object]) -> None:

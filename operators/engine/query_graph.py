@@ -63,6 +63,8 @@ class QueryGraph:
     ) -> None:
         self.queries: dict[str, RunningQuery] = {}
         """The queries that run, by name."""
+        self.listeners: list[Callable[[], object]] = []
+        """Called when queries have come, gone, or taken the place of others."""
         self.inlets: dict[str, Inlet | None] = {}
         """By stream, since it was needed, the compiled way of a single element; None where there is none."""
         self.entrances = entrances
@@ -111,6 +113,7 @@ class QueryGraph:
         query.made = self._made(query)
         if sink is not None:
             self.subscribe(sink, query=name)
+        self._tell()
         return query
 
     def _new(self, name: str, plan: Plan) -> RunningQuery:
@@ -141,6 +144,7 @@ class QueryGraph:
         self.count_results(query)
         self._gauges.drop(query)
         self._drop(query)
+        self._tell()
 
     def _drop(self, query: RunningQuery) -> None:
         del self.queries[query.name]
@@ -160,6 +164,11 @@ class QueryGraph:
         self.queries.clear()
         self.queries.update([*rest[:place], (name, query), *rest[place:]])
         self._ends.remember(query)
+        self._tell()
+
+    def _tell(self) -> None:
+        for listener in tuple(self.listeners):
+            listener()
 
     def query(self, name: str | None = None) -> RunningQuery:
         """A query by name; the first one without."""

@@ -15,6 +15,9 @@ from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import FOREVER, Batch, Time
 
+TO_COME = ", to come"
+"""Behind the name of a query that is going to take the place of another."""
+
 
 class Replacement:
     """A query that ends at an instant, and one that begins there.
@@ -112,7 +115,7 @@ def replace(
         raise PlanError(f"a log is kept of {old.name}, which cannot go on; add the new plan as another query")
     if at is not None:
         require("replace: at", at, int, "an instant in chronons")
-    new = graph.add(plan, name=f"{old.name}, to come")
+    new = graph.add(plan, name=old.name + TO_COME)
     valid_until = max(map(graph.max_end, old.physical.outputs.values()))
     earliest = max(valid_until, new.complete_from)
     if earliest == FOREVER or (at is not None and at < earliest):

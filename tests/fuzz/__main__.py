@@ -30,6 +30,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from machine import MOVED, OUTCOMES, TALLY, Midstream
+from piloted import Piloted
 
 from midstream.migration.strategies import STRATEGIES
 from midstream.testing.families import KINDS
@@ -53,11 +54,14 @@ def _share(counter: Any) -> None:
     _done = counter
 
 
-def portion(number: int, runs: int, drawn: Sequence[str], by: Sequence[str]) -> tuple[str, Tally]:
-    """Run it with a seed, over some kinds of plans, by some strategies; what failed, or nothing, and what
-    came of migrations."""
+def portion(
+    number: int, runs: int, drawn: Sequence[str], by: Sequence[str], is_piloted: bool
+) -> tuple[str, Tally]:
+    """Run it with a seed, over some kinds of plans, by some strategies, with or without an autopilot; what
+    failed, or nothing, and what came of migrations."""
+    machine = Piloted if is_piloted else Midstream
 
-    class Counted(Midstream):
+    class Counted(machine):
         kinds = drawn
         strategies = by
 
@@ -97,6 +101,8 @@ class Campaign:
     kinds: Sequence[str] = tuple(KINDS)
     """Of plans: some strategies take few of all of them."""
     strategies: Sequence[str] = tuple(STRATEGIES)
+    is_piloted: bool = False
+    """Whether an autopilot migrates, too."""
     done: set[int] = field(default_factory=set)
     """The seeds of those that were run."""
     tally: Tally = field(default_factory=Counter)
@@ -106,7 +112,14 @@ class Campaign:
         """As it was written."""
         data = json.loads(path.read_text(encoding="utf-8"))
         counts = {(strategy, outcome): n for strategy, outcome, n in data["tally"]}
-        return cls(data["first"], data["kinds"], data["strategies"], set(data["done"]), Counter(counts))
+        return cls(
+            data["first"],
+            data["kinds"],
+            data["strategies"],
+            data.get("autopilot", False),
+            set(data["done"]),
+            Counter(counts),
+        )
 
     def write(self, path: Path) -> None:
         """To go on from here another time."""
@@ -115,6 +128,7 @@ class Campaign:
             "first": self.first,
             "kinds": list(self.kinds),
             "strategies": list(self.strategies),
+            "autopilot": self.is_piloted,
             "done": sorted(self.done),
             "tally": tally,
         }
@@ -181,7 +195,8 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
             while not goal.is_reached(campaign):
                 while len(under_way) < workers:
                     number = next(seeds)
-                    task = pool.submit(portion, number, size, campaign.kinds, campaign.strategies)
+                    drawn = campaign.kinds, campaign.strategies, campaign.is_piloted
+                    task = pool.submit(portion, number, size, *drawn)
                     under_way[task] = number
                 finished, _ = wait(under_way, EVERY, FIRST_COMPLETED)
                 seconds = monotonic() - began
@@ -192,8 +207,9 @@ def run(campaign: Campaign, goal: Goal, workers: int, path: Path | None) -> str:
                     number = under_way.pop(future)
                     failure, tally = future.result()
                     if failure:
-                        drawn = f"KINDS={','.join(campaign.kinds)} STRATEGIES={','.join(campaign.strategies)}"
-                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size} {drawn}"
+                        only = f"KINDS={','.join(campaign.kinds)} STRATEGIES={','.join(campaign.strategies)}"
+                        only += " AUTOPILOT=1" if campaign.is_piloted else ""
+                        return f"{failure}\nTo repeat: make fuzz SEED={number} RUNS={size} {only}"
                     campaign.add(number, tally)
                     if path is not None:
                         campaign.write(path)
@@ -213,6 +229,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the first portion; another one each time")
     parser.add_argument("--kinds", default=",".join(KINDS), help="of plans; joins and preserving suit all")
     parser.add_argument("--strategies", default=",".join(STRATEGIES), help="those that migrate")
+    parser.add_argument("--autopilot", action="store_true", help="one that migrates at every opportunity")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--log", type=Path, help="keep the counts in this file, and go on from there")
     asked = parser.parse_args()
@@ -223,7 +240,8 @@ def main() -> int:
         for name, found, known in (("kinds", kinds, KINDS), ("strategies", strategies, STRATEGIES)):
             if not {*found} <= {*known}:
                 parser.error(f"--{name}: found {','.join(found)}, expected some of {','.join(known)}")
-        campaign = Campaign(secrets.randbelow(10**6) if asked.seed is None else asked.seed, kinds, strategies)
+        first = secrets.randbelow(10**6) if asked.seed is None else asked.seed
+        campaign = Campaign(first, kinds, strategies, asked.autopilot)
     goal = Goal(asked.runs, asked.moved, asked.another, asked.each)
     print(f"from seed {campaign.first} on, {asked.workers} portions at a time", flush=True)
     failure = run(campaign, goal, asked.workers, asked.log)

@@ -26,11 +26,11 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import Transition
 from midstream.operators.engine.planner import form
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan, reads_stream
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, PlanError
-from midstream.plans.values.snapshots import compare
+from midstream.plans.values.snapshots import NormalForm, compare
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import is_ordered, rows
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, later, placed, relations_for
@@ -165,6 +165,14 @@ class Midstream(RuleBasedStateMachine):
         )
         strategy = data.draw(st.sampled_from(choices), label="strategy")
         plan = data.draw(members(family, query.plan, strategy), label="plan")
+        found = self._ask(name, plan, strategy, when_busy, whole)
+        for part in () if found is None else found.parts:
+            if stands is not None and part.phase is Phase.MOVING:
+                self.brittle.append(part)
+                part.backlog.adopt(Brittle(part.new, part, stands))
+
+    def _ask(self, name: str, plan: Plan, strategy: str, when_busy: str, whole: bool) -> Transition | None:
+        """Migrate, unless that is refused for a good reason."""
         note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
         engine = self.moved.engine
         query = engine.query(name)
@@ -180,16 +188,13 @@ class Midstream(RuleBasedStateMachine):
             assert re.search(REFUSALS, str(refusal)), refusal
             assert (query.plan, query.physical) == (before, physical)
             self.tally[strategy, "refused"] += 1
-            return
+            return None
         self.transitions.append((name, found))
         self.asked.append((strategy, found, logical_plan(before) != logical_plan(plan)))
         # Parallel track holds results, and auto may choose it, also when its turn comes.
         is_begun = bool(found.parts) or found.phase is Phase.QUEUED
         self.is_pristine &= not is_begun or strategy not in ("swap", "parallel-track", "auto")
-        for part in found.parts:
-            if stands is not None and part.phase is Phase.MOVING:
-                self.brittle.append(part)
-                part.backlog.adopt(Brittle(part.new, part, stands))
+        return found
 
     def _must(self, name: str, plan: Plan, strategy: str, when_busy: str) -> bool:
         """Whether nothing speaks against a migration."""
@@ -299,7 +304,7 @@ class Midstream(RuleBasedStateMachine):
             for output, root in family.plans[0].outputs.items():
                 results = self.moved.given[name, output]
                 assert is_ordered(results)
-                expected = specified(Plan(root), {**self.streams, **self.relations})
+                expected = self._specified(name, output, root)
                 outcome = compare(clipped(expected, since), between(results, since, FOREVER))
                 assert outcome, f"{name}, {output}: specified on the left: {outcome}"
             assert not engine.query(name).is_exchanged
@@ -310,6 +315,10 @@ class Midstream(RuleBasedStateMachine):
             assert all(part.old is None for part in transition.parts)
         assert not any(operator.size() for operator in host_of(engine).operators.values())
         self._count()
+
+    def _specified(self, name: str, output: str, root: Node) -> NormalForm:
+        """What an output means."""
+        return specified(Plan(root), {**self.streams, **self.relations})
 
     def _count(self) -> None:
         """Tell what came of all migrations of the run."""

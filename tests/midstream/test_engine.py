@@ -16,7 +16,7 @@ GROUPS = {
         "add", "remove", "replace", "subscribe", "resize", "change_granule", "keep_log", "query", "queries",
         "plan",
     },
-    "migration": {"migrate", "obstacle", "optimize", "optimize_all"},
+    "migration": {"autopilot", "migrate", "obstacle", "optimize", "optimize_all"},
     "measuring": {"counters", "size", "state", "observe", "statistics", "watch"},
 }  # fmt: skip
 

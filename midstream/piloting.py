@@ -1,0 +1,99 @@
+"""What an engine's autopilot is made of: statistics while streams flow, an advisor, and who decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from midstream.advising import ByOptimizer
+from midstream.migration.autopilot.advice import Advisor
+from midstream.migration.autopilot.autopilot import Autopilot
+from midstream.migration.autopilot.settings import NAMED, Settings
+from midstream.migration.autopilot.watching import Crew
+from midstream.migration.reach import obstacle
+from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.host import Host
+from midstream.operators.engine.queries import RunningQuery
+from midstream.optimizer import Objective, Statistics
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.statistics import StreamStatistics
+from midstream.plans.algebra.operators import Relation
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.arguments import wrong
+from midstream.plans.values.errors import ArgumentError, StatisticsError
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import Batch, Time
+
+
+class Learning:
+    """Statistics of what a query reads, learned cell by cell."""
+
+    def __init__(self, host: Host, query: RunningQuery, step: int, half_life: float) -> None:
+        plan = query.plan
+        self._statistics = DecayedStatistics(plan, half_life, constant=_of_relations(host, query))
+        self._collector = Collector(plan.sources, self._statistics.columns, step)
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """Something came."""
+        self._collector.take(stream, batch, progress)
+
+    def known(self, now: int) -> Statistics:
+        """By what starts before an instant."""
+        self._statistics.take(self._collector.cells(now))
+        return self._statistics.at(now)
+
+
+def crew_for(
+    host: Host,
+    query: RunningQuery,
+    window: int,
+    step: int,
+    *,
+    advisor: Advisor[Plan, Statistics] | None,
+    objective: Objective,
+    settings: Settings,
+) -> Crew[Statistics]:
+    """Who flies a query whose largest window has a size, with a time from look to look."""
+
+    def in_the_way(plan: Plan) -> str | None:
+        return obstacle(host, plan, query.name)
+
+    return Crew(
+        Autopilot(query.plan, window, settings),
+        ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor,
+        Learning(host, query, step, settings.half_life * window),
+    )
+
+
+def settings_of(given: Any) -> Settings:
+    """Settings by name, from a file, or as they are.
+
+    Raises   ArgumentError where there are none.
+
+    >>> settings_of("careful").doubt
+    2.0
+    """
+    if isinstance(given, Settings):
+        return given
+    if isinstance(given, str) and given in NAMED:
+        return NAMED[given]
+    expected = f"{', '.join(NAMED)}, settings, or a file of them"
+    if not isinstance(given, str | Path):
+        raise wrong("autopilot: settings", given, expected)
+    try:
+        return Settings.loads(Path(given).read_text(encoding="utf-8"))
+    except OSError as error:
+        why = suggest(str(given), NAMED) or f", which cannot be read: {error.strerror or error}"
+        raise ArgumentError(f"autopilot: settings: found {given}{why}; expected {expected}") from error
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"autopilot: settings: {given} is no text; expected {expected}") from error
+
+
+def _of_relations(host: Host, query: RunningQuery) -> dict[Node, StreamStatistics]:
+    """Of relations all is known from the beginning."""
+    try:
+        observed = host.observe(query.name)
+    except StatisticsError:
+        return {}
+    rows = {node: one for node, one in observed.items() if isinstance(node.operator, Relation)}
+    return dict(Statistics.from_observations(rows).streams) if rows else {}

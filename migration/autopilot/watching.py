@@ -1,0 +1,422 @@
+"""The autopilot of an engine: it watches queries, asks an advisor, decides, and migrates."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Generic, Protocol, TypeVar
+
+from midstream.migration.auto import Prediction
+from midstream.migration.autopilot.advice import Advice, Advisor
+from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.records import Event, Record
+from midstream.migration.autopilot.spending import Spending
+from midstream.migration.machine import Phase
+from midstream.migration.migrate import prepare
+from midstream.migration.strategies import find_strategy
+from midstream.migration.transition import Transition
+from midstream.operators.engine.host import Host
+from midstream.operators.engine.queries import RunningQuery, lowest
+from midstream.operators.engine.replacement import TO_COME
+from midstream.plans.algebra.operators import TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import input_nodes, logical, logical_plan
+from midstream.plans.values.arguments import require, require_callable, wrong
+from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+
+KEPT = 10_000
+"""So many records are kept, the last ones; who listens gets all."""
+
+WEIGHED = ("swap", "genmig", "moving-states")
+"""The strategies whose cost is weighed before a migration by `auto`."""
+
+OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
+
+S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
+
+Migrate = Callable[[Plan, str, str], Transition]
+"""Begins a migration to a plan, by a strategy, of a query by name."""
+
+
+class Decider(Protocol):
+    """Decides by what an advisor tells, as an `Autopilot` does."""
+
+    running: Plan
+
+    def decide(
+        self, now: float, advice: Advice[Plan] | None, until_split: float, strategies: Sequence[str]
+    ) -> Decision[Plan]: ...
+
+    def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None: ...
+
+    def ended(self, now: float, running: Plan) -> None: ...
+
+
+class Knowledge(Protocol[S_co]):
+    """Learns from what comes on streams; what it knows at an instant is what an advisor is asked with."""
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """Something came (see `Watcher`)."""
+        ...
+
+    def known(self, now: int) -> S_co:
+        """What is known at an instant, of what starts before it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Crew(Generic[S]):
+    """Who flies a query: who decides, who advises, and who knows."""
+
+    decider: Decider
+    advisor: Advisor[Plan, S]
+    knowledge: Knowledge[S]
+
+
+class EngineAutopilot(Generic[S]):
+    """Watches queries of an engine, some by name or all, also those that come.
+
+    A few times a window, at instants of application time, it asks the advisor of each query, and migrates
+    where the decider says so. Migrations of queries that share operators above their windows come one after
+    the other. What is refused is a record, and the plan is not tried again as long as the query runs the
+    same one. An advisor that raises is a record and a warning, and is not asked any more; the query goes on.
+
+    Nothing depends on batch boundaries or on how fast the machine is, if decider, advisor and knowledge do
+    not.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        crew: Callable[[RunningQuery, int, int], Crew[S]],
+        migrate: Migrate,
+        queries: Sequence[str] | None = None,
+        *,
+        looks: int = 8,
+        every: int | None = None,
+        strategy: str = "auto",
+    ) -> None:
+        """`crew` is made for a query, the size of its largest window and the time from look to look. `every`
+        is that time; by default it is a window by `looks`.
+
+        Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
+                 and `every` is not given.
+        """
+        self._host, self._crew, self._migrate = host, crew, migrate
+        self._names = None if queries is None else tuple(queries)
+        self._looks, self._every, self._strategy = looks, every, strategy
+        self._listeners: list[Callable[[Record], object]] = []
+        self._counts: Counter[tuple[str, Event]] = Counter()
+        self._records: deque[Record] = deque(maxlen=KEPT)
+        self._watched: dict[RunningQuery, WatchedQuery[S]] = {}
+        self.is_stopped = False
+        """Whether it watches nothing any more."""
+        for name in host.queries if queries is None else queries:
+            self._times(host.query(name))
+        host.listen(self._look_after)
+        self._look_after()
+
+    @property
+    def decisions(self) -> list[Record]:
+        """What it did and why, oldest first; of very many the last ones."""
+        return list(self._records)
+
+    @property
+    def queries(self) -> list[str]:
+        """The names of the queries that it watches."""
+        return [query.name for query in self._watched]
+
+    def listen(self, listener: Callable[[Record], object]) -> None:
+        """Hand every further record to a function as it is made."""
+        require_callable("autopilot: listen", listener, "a function that takes a record")
+        self._listeners.append(listener)
+
+    def stop(self) -> None:
+        """Watch nothing any more; a migration under way goes on, and ends by itself."""
+        if not self.is_stopped:
+            self.is_stopped = True
+            self._host.unlisten(self._look_after)
+            for query in tuple(self._watched):
+                self._watched.pop(query).leave()
+
+    @property
+    def summary(self) -> dict[str, dict[str, int]]:
+        """By query, how often what happened, and what it has cost: `spent`, in intermediate results."""
+        told: dict[str, dict[str, int]] = {}
+        for (name, event), number in self._counts.items():
+            told.setdefault(name, {})[event] = number
+        for query, watched in self._watched.items():
+            told.setdefault(query.name, {})["spent"] = watched.spent
+        return told
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name}: {', '.join(f'{number} {event}' for event, number in counts.items())}"
+            for name, counts in self.summary.items()
+        ]
+        return "\n".join(lines)
+
+    def tell(self, record: Record) -> None:
+        """Keep a record, and hand it to those who listen."""
+        self._counts[record.query, record.event] += 1
+        self._records.append(record)
+        for listener in tuple(self._listeners):
+            listener(record)
+
+    def in_the_way(self, query: RunningQuery) -> str | None:
+        """The name of another query that is being migrated, and shares operators above its windows."""
+        mine = _upper(query)
+        others = (one for one in self._host.queries.values() if one is not query and one.is_exchanged)
+        return next((one.name for one in others if not mine.isdisjoint(_upper(one))), None)
+
+    def migrate(self, query: RunningQuery, plan: Plan) -> tuple[Transition, Prediction]:
+        """Begin a migration by the strategy that is asked for; what it is expected to cost, too.
+
+        Raises   MigrationRefused.
+        """
+        prepared = prepare(self._host, plan, find_strategy(self._strategy), query.name)
+        prediction = prepared.predict()
+        return self._migrate(plan, prepared.strategy.name, query.name), prediction
+
+    def strategies(self, query: RunningQuery, plan: Plan) -> tuple[str, ...]:
+        """By which strategies a query can be moved to a plan now, of those that are weighed."""
+        weighed = WEIGHED if self._strategy == "auto" else (self._strategy,)
+        return tuple(name for name in weighed if _is_possible(self._host, plan, name, query.name))
+
+    def _look_after(self) -> None:
+        """Queries have come or gone: watch those that are there."""
+        running = self._host.queries
+        wanted = [query for name, query in running.items() if self.wants(name)]
+        for query in [one for one in self._watched if running.get(one.name) is not one]:
+            watched = self._watched.pop(query)
+            watched.leave()
+            self.tell(watched.record(None, "left", "the query has been removed or replaced"))
+        for query in wanted:
+            if query not in self._watched:
+                self._begin(query)
+
+    def wants(self, name: str) -> bool:
+        """Whether a query is to be watched; not before it has taken the place of another."""
+        return not name.endswith(TO_COME) if self._names is None else name in self._names
+
+    def _begin(self, query: RunningQuery) -> None:
+        try:
+            window, step = self._times(query)
+        except ArgumentError:
+            return  # one that has come later: the others are watched
+        self._watched[query] = WatchedQuery(self, self._host, query, self._crew, window, step)
+
+    def restart(self, query: RunningQuery) -> None:
+        """A query means something else, as one whose window has another size: forget what is known of it."""
+        self._watched.pop(query).leave()
+        self._begin(query)
+
+    def _times(self, query: RunningQuery) -> tuple[int, int]:
+        """The largest time window of a query, and the time from look to look."""
+        window = largest_window(query.plan)
+        if self._every is not None:
+            return window or self._every * self._looks, self._every
+        if window is None:
+            raise ArgumentError(
+                f"autopilot: query {query.name} has no time window, by which the time from look to look is "
+                "chosen; give every=, in chronons"
+            )
+        return window, max(1, window // self._looks)
+
+
+class WatchedQuery(Generic[S]):
+    """A query that is watched: a watcher of its streams."""
+
+    def __init__(
+        self,
+        autopilot: EngineAutopilot[S],
+        host: Host,
+        query: RunningQuery,
+        crew: Callable[[RunningQuery, int, int], Crew[S]],
+        window: int,
+        step: int,
+    ) -> None:
+        self._autopilot, self._host, self._query, self._window = autopilot, host, query, window
+        self._crew: Crew[S] | None = crew(query, window, step)
+        self._decider = self._crew.decider
+        self._plan = query.plan
+        """The plan that the query had at the last look."""
+        self._spending = Spending(host, query)
+        self._migration: Transition | None = None
+        """One that was begun here, and has not ended."""
+        self._before = 0
+        """What the query had cost when it began."""
+        self._is_foreign = False
+        """Whether one is under way that was begun elsewhere."""
+        self._refused: set[tuple[Plan, Plan]] = set()
+        """From which plan a migration to which was refused."""
+        streams = [source.stream for source in query.plan.sources]
+        # Behind the last element, until all has expired.
+        self._watch = host.watch(self, 0, step, streams, idle=window // step + 2)
+
+    @property
+    def spent(self) -> int:
+        """Intermediate results of the query so far."""
+        return self._spending.total(self._migration)
+
+    def leave(self) -> None:
+        """Watch no more."""
+        self._host.unwatch(self._watch)
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """Something came."""
+        if self._crew is not None:
+            self._crew.knowledge.take(stream, batch, progress)
+
+    def look(self, now: int) -> None:
+        """All streams have come to an instant: see what has ended, ask, and decide."""
+        if not self._follow(now) or self._crew is None:
+            return
+        try:
+            advice = self._crew.advisor.advise(self._decider.running, self._crew.knowledge.known(now))
+            _require_advice(advice)
+        except Exception as failure:
+            self._fail(now, failure)
+            return
+        is_free = self._migration is None and not self._query.is_exchanged
+        strategies: tuple[str, ...] = ("genmig",)
+        if advice is not None and is_free:
+            advice, strategies = self._within_reach(advice)
+        until_split = self._until_split(now)
+        decision = self._decider.decide(now, advice, until_split, strategies)
+        costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
+        costs |= {} if advice is None else {self._decider.running: advice.running}
+        record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
+        if decision.to is not None and is_free:
+            record = self._move(record, decision.to, until_split)
+        self._autopilot.tell(record)
+
+    def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
+        """That something happened to the query."""
+        spent = self.spent if self._host.queries.get(self._query.name) is self._query else 0
+        return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
+
+    def _move(self, record: Record, plan: Plan, until_split: float) -> Record:
+        """Begin the migration that was decided; what came of that."""
+        now, query = record.at, self._query
+        assert now is not None and record.decision is not None
+        busy = self._autopilot.in_the_way(query)
+        if busy is not None:
+            wait = f"a migration of {busy}, which shares operators, is under way"
+            return replace(record, reason=wait, decision=replace(record.decision, moves=False, reason=wait))
+        self._before = self.spent
+        try:
+            migration, prediction = self._autopilot.migrate(query, plan)
+        except MidstreamError as refusal:
+            self._refused.add((self._plan, plan))
+            return replace(record, event="refused", reason=str(refusal))
+        self._decider.begun(now, plan, prediction.strategy, until_split)
+        self._migration, self._plan = migration, query.plan
+        return replace(
+            record,
+            event="move",
+            reason=migration.reason or record.reason,
+            strategy=prediction.strategy,
+            split=_finite(migration.split),
+            spent=self.spent,
+        )
+
+    def _follow(self, now: int) -> bool:
+        """See what came of migrations, also of those that were begun elsewhere. False where the query means
+        something else now."""
+        query = self._query
+        if self._migration is not None:
+            phase = self._migration.phase
+            if phase not in OVER:
+                return True
+            spent, reason = self.spent, self._migration.reason
+            event: Event = "done" if phase is Phase.DONE else "aborted"
+            split = _finite(self._migration.split)
+            self._migration, self._plan = None, query.plan
+            self._decider.ended(now, query.plan)
+            told = reason if event == "aborted" else ""
+            self._autopilot.tell(self.record(now, event, told, split=split, meanwhile=spent - self._before))
+        elif query.plan != self._plan:
+            if _inputs(query.plan) != _inputs(self._plan):
+                self._autopilot.restart(query)
+                return False
+            self._plan = query.plan
+            self._decider.begun(now, query.plan, "genmig", self._until_split(now))
+            self._is_foreign = True
+        if self._is_foreign and not query.is_exchanged:
+            self._is_foreign = False
+            self._decider.ended(now, query.plan)
+        return True
+
+    def _within_reach(self, advice: Advice[Plan]) -> tuple[Advice[Plan], tuple[str, ...]]:
+        """Without the plans that were refused, and those that save more than others but that no strategy can
+        move to; and the strategies that can move to the one that saves most."""
+        others = [other for other in advice.others if (self._plan, other.plan) not in self._refused]
+        while others:
+            best = max(others, key=attrgetter("saving"))
+            strategies = (
+                self._autopilot.strategies(self._query, best.plan) if best.saving > 0 else ("genmig",)
+            )
+            if strategies:
+                return replace(advice, others=tuple(others)), strategies
+            others.remove(best)
+        return replace(advice, others=tuple(others)), ("genmig",)
+
+    def _until_split(self, now: int) -> float:
+        """After how many chronons all that is valid now has expired; at most a window is known of."""
+        inputs = self._host.exchangeable_inputs(self._query.name).values()
+        last = max(map(self._host.max_end, inputs), default=BEGINNING)
+        if last == FOREVER:
+            return float(self._window)
+        return max(0.0, float(last - now)) if last != BEGINNING else 0.0
+
+    def _fail(self, now: int, failure: Exception) -> None:
+        """The advisor raised: nobody is asked any more, and the query goes on."""
+        self._crew = None
+        told = f"{type(failure).__name__}: {failure}"
+        self._autopilot.tell(self.record(now, "failed", told, failure=failure))
+        warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {told}", stacklevel=2)
+
+
+def largest_window(plan: Plan) -> int | None:
+    """In chronons; None where no window has an end."""
+    operators = (logical(node) for node in plan.nodes)
+    sizes = [one.size for one in operators if isinstance(one, TimeWindow) and one.size is not None]
+    return max(sizes, default=None)
+
+
+def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:
+    try:
+        prepare(host, plan, find_strategy(strategy), query)
+    except MidstreamError:
+        return False
+    return True
+
+
+def _require_advice(advice: object) -> None:
+    """Advice of plans of ours, or None."""
+    if advice is None:
+        return
+    if not isinstance(advice, Advice):
+        raise wrong("advise", advice, "advice, or None where too little is known")
+    for other in advice.others:
+        require("advise: others", other.plan, Plan, "forecasts of plans")
+
+
+def _upper(query: RunningQuery) -> set[Node]:
+    """What runs above the windows of a query."""
+    below = {node for start in lowest(query.physical) for node in start.walk()}
+    return {node for node in query.physical.nodes if node not in below}
+
+
+def _inputs(plan: Plan) -> set[Node]:
+    return set(input_nodes(logical_plan(plan)))
+
+
+def _finite(time: Time) -> float | None:
+    return None if time in (BEGINNING, FOREVER) else float(time)

@@ -1,0 +1,337 @@
+"""The engine decides by itself: what it watches and does; and that batches do not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import midstream as ms
+from midstream.engine import host_of
+from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.records import Record
+from midstream.migration.autopilot.settings import BALANCED
+from midstream.optimizer.cost.objective import INTERMEDIATE
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import Element
+
+EXAMPLES = settings(max_examples=max(10, settings.default.max_examples // 10))
+WINDOW = 40
+
+A = ms.stream("a", ax="integer").window(WINDOW)
+B = ms.stream("b", bx="integer", by="integer").window(WINDOW)
+C = ms.stream("c", cy="integer").window(WINDOW)
+COLUMNS = ("ax", "bx", "by", "cy")
+AB_FIRST = A.join(B, on=[("ax", "bx")]).join(C, on=[("by", "cy")]).select(*COLUMNS).plan()
+BC_FIRST = B.join(C, on=[("by", "cy")]).join(A, on=[("bx", "ax")]).select(*COLUMNS).plan()
+FILTERED = A.join(B, on=[("ax", "bx")]).filter(ms.col("ax") > 7)
+
+
+def flipping(seed: int, until: int = 480) -> dict[str, list[Element]]:
+    """Few values of x at first, then of y."""
+    random = Random(seed)
+    streams: dict[str, list[Element]] = {name: [] for name in "abc"}
+    for time in range(until):
+        x, y = (3, 20) if time < until // 2 else (20, 3)
+        rows = {
+            "a": (random.randrange(x),),
+            "b": (random.randrange(x), random.randrange(y)),
+            "c": (random.randrange(y),),
+        }
+        for name, row in rows.items():
+            if random.random() < 0.5:
+                streams[name].append((time, time + 1, row))
+    return streams
+
+
+def turns(streams: dict[str, list[Element]], size: int) -> Iterator[tuple[str, list[Element]]]:
+    """What comes, stream by stream in turns of some chronons."""
+    last = max(batch[-1][0] for batch in streams.values())
+    for time in range(0, int(last) + 1, size):
+        for name, elements in streams.items():
+            yield name, [one for one in elements if time <= one[0] < time + size]
+
+
+def flown(
+    plan: ms.Plan,
+    streams: dict[str, list[Element]],
+    cut: Callable[[list[Element]], list[list[Element]]],
+    **how: Any,
+) -> tuple[list[Record], list[Element], ms.Engine]:
+    """A run with an autopilot, each turn's elements cut in some way."""
+    results: list[Element] = []
+    engine = ms.Engine(plan, results.extend)
+    pilot = engine.autopilot(**{"every": WINDOW // 4, **how})
+    for name, batch in turns(streams, WINDOW // 2):
+        for piece in cut(batch):
+            engine.push(name, piece)
+    engine.close()
+    return pilot.decisions, results, engine
+
+
+def whole(batch: list[Element]) -> list[list[Element]]:
+    return [batch]
+
+
+def told(records: list[Record]) -> list[dict[str, Any]]:
+    return [record.as_dict() for record in records]
+
+
+def test_it_follows_the_streams() -> None:
+    """When the selective join changes, so does the order, soon; and nothing is lost."""
+    streams = flipping(1)
+    records, results, _ = flown(BC_FIRST, streams, whole, objective=INTERMEDIATE)
+    moves = [record for record in records if record.event == "move"]
+    assert 1 <= len(moves) <= 3
+    assert 240 < moves[-1].at < 240 + 4 * WINDOW
+    assert equivalent(results, ms.run(BC_FIRST, streams))
+    spent = records[-1].spent
+    fixed = []
+    for plan in (AB_FIRST, BC_FIRST):
+        staying = flown(plan, streams, whole, advisor=Silent())[0]
+        fixed.append(staying[-1].spent)
+    assert spent < min(fixed)
+
+
+class Silent:
+    """Knows nothing."""
+
+    def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan] | None:
+        return None
+
+
+class Naming:
+    """Names a plan as better, whatever runs."""
+
+    def __init__(self, *plans: ms.Plan) -> None:
+        self.plans = plans
+        self.asked = 0
+
+    def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan] | None:
+        self.asked += 1
+        others = tuple(Forecast(plan, 1.0, 9.0) for plan in self.plans if plan != running)
+        return Advice(10.0, others)
+
+
+@EXAMPLES
+@given(seed=st.integers(0, 99), pieces=st.randoms(use_true_random=False))
+def test_decisions_do_not_depend_on_batches(seed: int, pieces: Random) -> None:
+    streams = flipping(seed, 240)
+
+    def cut(batch: list[Element]) -> list[list[Element]]:
+        found = []
+        while batch:
+            size = pieces.choice((1, 2, 5, 20))
+            found.append(batch[:size])
+            batch = batch[size:]
+        return found
+
+    expected = flown(AB_FIRST, streams, whole, objective=INTERMEDIATE)
+    assert expected[0]
+    for other in (cut, lambda batch: [[one] for one in batch]):
+        records, results, _ = flown(AB_FIRST, streams, other, objective=INTERMEDIATE)
+        assert told(records) == told(expected[0])
+        assert equivalent(results, expected[1])
+
+
+@EXAMPLES
+@given(seed=st.integers(0, 99), at=st.integers(60, 200))
+def test_it_never_reads_the_future(seed: int, at: int) -> None:
+    """Streams that are the same up to an instant: so are the decisions up to it."""
+    one, other = flipping(seed, 240), flipping(seed + 1, 240)
+    mixed = {
+        name: [e for e in one[name] if e[0] < at] + [e for e in other[name] if e[0] >= at] for name in one
+    }
+    found = []
+    for streams in (one, mixed):
+        engine = ms.Engine(AB_FIRST)
+        pilot = engine.autopilot(objective=INTERMEDIATE, every=WINDOW // 4)
+        for time in range(240):
+            for name in streams:
+                engine.advance(name, time)
+            for name, elements in streams.items():
+                engine.push(name, [one for one in elements if one[0] == time])
+        found.append([record for record in told(pilot.decisions) if record["at"] <= at])
+    assert found[0] == found[1]
+
+
+def test_what_is_refused_is_a_record_and_not_tried_again() -> None:
+    """A plan that means something else; and one that cannot be reached."""
+    wrong = A.join(B, on=[("ax", "by")]).join(C, on=[("by", "cy")]).select(*COLUMNS).plan()
+    advisor = Naming(wrong)
+    records, results, _ = flown(AB_FIRST, flipping(2, 200), whole, advisor=advisor)
+    refused = [record for record in records if record.event == "refused"]
+    assert [record.at for record in refused] == [refused[0].at]
+    assert "do not mean the same" in refused[0].reason and "was refused" in str(refused[0])
+    assert advisor.asked > 5
+    assert equivalent(results, ms.run(AB_FIRST, flipping(2, 200)))
+    elsewhere = ms.stream("d", dx="integer").window(9).plan()
+    records, *_ = flown(AB_FIRST, flipping(2, 200), whole, advisor=Naming(elsewhere))
+    assert {record.event for record in records} == {"stay"}
+
+
+def test_an_advisor_that_raises_is_told_of_and_not_asked_again() -> None:
+    class Raising(Silent):
+        asked = 0
+
+        def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan] | None:
+            self.asked += 1
+            raise ZeroDivisionError("no idea")
+
+    advisor = Raising()
+    with pytest.warns(UserWarning, match="the advisor of query query raised ZeroDivisionError: no idea"):
+        records, results, _ = flown(AB_FIRST, flipping(2, 200), whole, advisor=advisor)
+    (failed,) = records
+    assert (failed.event, advisor.asked) == ("failed", 1)
+    assert isinstance(failed.failure, ZeroDivisionError) and "not asked any more" in str(failed)
+    assert equivalent(results, ms.run(AB_FIRST, flipping(2, 200)))
+
+
+@pytest.mark.parametrize("answer", ["stay", Advice(1.0, (Forecast("a plan", 1.0, 1.0),))])
+def test_what_is_no_advice(answer: Any) -> None:
+    advisor = Silent()
+    advisor.advise = lambda running, known: answer  # type: ignore[method-assign]
+    with pytest.warns(UserWarning, match="raised ArgumentError"):
+        records, *_ = flown(AB_FIRST, flipping(2, 100), whole, advisor=advisor)
+    assert records[0].event == "failed"
+
+
+def test_queries_come_and_go() -> None:
+    """Those that come are watched, those that go are not; a replaced one is watched anew."""
+    streams = flipping(3, 600)
+    engine = ms.Engine()
+    heard: list[Record] = []
+    pilot = engine.autopilot(objective=INTERMEDIATE)
+    pilot.listen(heard.append)
+    assert pilot.queries == []
+    engine.add(FILTERED.plan(), name="filtered")
+    for name, batch in turns({name: streams[name][:100] for name in "ab"}, 20):
+        engine.push(name, batch)
+    assert pilot.queries == ["filtered"]
+    assert {record.query for record in heard} == {"filtered"}
+    replacement = engine.replace(A.distinct().plan(), "filtered")
+    engine.add(AB_FIRST, name="three")
+    now = int(max(engine.progress(name) for name in "ab"))
+    for time in range(now, now + 3 * WINDOW):
+        for name in "abc":
+            engine.push(name, [(time, time + 1, (1, 1)[: 2 if name == "b" else 1])])
+    assert replacement.is_done and sorted(pilot.queries) == ["filtered", "three"]
+    assert [record.event for record in heard if record.query == "filtered"].count("left") == 1
+    engine.remove("three")
+    assert pilot.queries == ["filtered"]
+    pilot.stop()
+    pilot.stop()
+    count = len(heard)
+    for time in range(now + 3 * WINDOW, now + 5 * WINDOW):
+        engine.push("a", [(time, time + 1, (1,))])
+    assert len(heard) == count and pilot.queries == [] and pilot.is_stopped
+    assert pilot.summary["filtered"]["left"] == 1 and "left" in str(pilot)
+
+
+def test_one_at_a_time_where_queries_share() -> None:
+    """Two queries share a join: the second waits until the first has moved."""
+    shared = A.join(B, on=[("ax", "bx")]).filter(ms.col("ax") > 0)
+    plans = [shared.distinct().plan(), shared.select("ax", "by").plan()]
+    pushed = A.filter(ms.col("ax") > 0).join(B, on=[("ax", "bx")])
+    better = [pushed.distinct().plan(), pushed.select("ax", "by").plan()]
+
+    class Better:
+        def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan] | None:
+            for plan, other in zip(plans, better, strict=True):
+                if running == plan:
+                    return Advice(10.0, (Forecast(other, 1.0, 9.0),))
+            return None
+
+    engine = ms.Engine()
+    for number, plan in enumerate(plans):
+        engine.add(plan, name=str(number))
+    pilot = engine.autopilot(Better(), strategy="genmig")
+    for name, batch in turns(flipping(4, 400), 5):
+        if name in "ab":
+            engine.push(name, batch)
+    moves = {record.query: record for record in pilot.decisions if record.event == "move"}
+    done = {record.query: record for record in pilot.decisions if record.event == "done"}
+    waits = [record for record in pilot.decisions if "shares operators" in record.reason]
+    assert set(moves) == set(done) == {"0", "1"} and waits
+    first, second = sorted(moves.values(), key=lambda record: (record.at, record.query))
+    assert done[first.query].at <= second.at
+
+
+def test_migrations_by_hand_are_noticed() -> None:
+    """It stays as long as one is under way, and flies the plan that runs then."""
+    engine = ms.Engine(AB_FIRST)
+    pilot = engine.autopilot(Naming(AB_FIRST, BC_FIRST))
+    streams = flipping(5, 400)
+    moved = None
+    for name, batch in turns({name: streams[name] for name in "abc"}, 5):
+        engine.push(name, batch)
+        if moved is None and batch:
+            moved = engine.migrate(BC_FIRST)
+    assert pilot.decisions[0].reason == "a migration is under way"
+    assert {record.running for record in pilot.decisions} == {AB_FIRST, BC_FIRST}
+
+
+def test_a_window_of_another_size_is_another_query() -> None:
+    engine = ms.Engine(AB_FIRST)
+    pilot = engine.autopilot(Naming(BC_FIRST))
+    host = host_of(engine)
+    engine.resize(C, 2 * WINDOW, 7)
+    for name, batch in turns(flipping(6, 400), 5):
+        engine.push(name, batch)
+    assert "move" not in {record.event for record in pilot.decisions}
+    assert host.query().plan != AB_FIRST
+
+
+def test_a_query_without_windows_needs_a_time_from_look_to_look() -> None:
+    plan = ms.stream("a", ax="integer").window(None).distinct().plan()
+    engine = ms.Engine(plan)
+    with pytest.raises(ms.ArgumentError, match=r"query query has no time window.*give every="):
+        engine.autopilot()
+    pilot = engine.autopilot(Silent(), every=10)
+    engine.push("a", [(t, t + 1, (t,)) for t in range(35)])
+    assert [record.at for record in pilot.decisions] == [10, 20, 30]
+
+
+def test_two_autopilots_do_not_watch_the_same() -> None:
+    engine = ms.Engine(AB_FIRST)
+    engine.add(BC_FIRST, name="other")
+    first = engine.autopilot(queries=["other"])
+    with pytest.raises(ms.ArgumentError, match="another autopilot watches other"):
+        engine.autopilot()
+    second = engine.autopilot(queries=["query"])
+    assert (first.queries, second.queries) == (["other"], ["query"])
+    first.stop()
+    engine.autopilot(queries=["other"])
+
+
+def test_settings_by_name_from_a_file_and_by_hand(tmp_path: Any) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(BALANCED.dumps(), encoding="utf-8")
+    for chosen in ("careful", file, str(file), BALANCED):
+        engine = ms.Engine(AB_FIRST)
+        assert engine.autopilot(settings=chosen).queries == ["query"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"settings": "balance"}, "did you mean balanced"),
+        ({"settings": 7}, "expected careful, balanced, eager"),
+        ({"advisor": 7}, "one with a method `advise`"),
+        ({"objective": "processing"}, "an objective"),
+        ({"every": 0}, "from 1"),
+        ({"every": 1.5}, "from 1"),
+        ({"queries": "query"}, "a list of names"),
+        ({"queries": ["quer"]}, "no query quer"),
+        ({"strategy": "none"}, "no strategy none"),
+    ],
+)
+def test_what_it_is_given_is_checked(wrong: dict[str, Any], message: str) -> None:
+    engine = ms.Engine(AB_FIRST)
+    with pytest.raises(ms.MidstreamError, match=message):
+        engine.autopilot(**wrong)
+    engine.autopilot()

@@ -133,8 +133,9 @@ fuzz: $(READY) ## Migrate at random, RUNS times from SEED on, until the law of m
 	  $(if $(AUTOPILOT),--autopilot)
 
 rules: export MIDSTREAM_RULE_PLANS ?= 40
+rules: export MIDSTREAM_RULE_INPUTS ?= 50000
 rules: export MIDSTREAM_RULE_CASES ?= 2000
-rules: $(READY) ## Try every rule on 40 plans with all small inputs, and on 2,000 random cases that run
+rules: $(READY) ## Try every rule on 40 plans with 50,000 small inputs each, and on 2,000 random cases that run
 	$(BIN)/$(PYTEST) tests/optimizer/test_rules.py $(ARGS)
 
 # A wheel may lack modules, which all are loaded here; data files, which only scenarios ship; its entry point; and

@@ -36,6 +36,8 @@ from midstream.plans.values.verdicts import Answer
 
 EXHAUSTIVE = int(os.environ.get("MIDSTREAM_RULE_PLANS") or 4)
 """On how many plans the two sides of a rule are compared on all small inputs."""
+INPUTS = int(os.environ.get("MIDSTREAM_RULE_INPUTS") or 2_000)
+"""On how many small inputs each of them is compared."""
 RUNNING = int(os.environ.get("MIDSTREAM_RULE_CASES") or 50)
 """On how many random cases the two sides of a rule are run."""
 
@@ -69,7 +71,7 @@ def test_names_are_unique() -> None:
 @pytest.mark.parametrize("rule", EVERY_RULE, ids=lambda rule: rule.name)
 def test_rule_holds_on_all_small_inputs(rule: Rule) -> None:
     """Also, by `apply`, it keeps the columns and their types, and lowers its measure."""
-    check = verify_rule(rule, plans=EXHAUSTIVE, examples=examples(rule))
+    check = verify_rule(rule, plans=EXHAUSTIVE, inputs=INPUTS, examples=examples(rule))
     assert check, check
     assert check.plans == EXHAUSTIVE, check
 

@@ -1,0 +1,136 @@
+"""Decayed statistics that begin anew where the streams have changed."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from midstream.optimizer.online.changes import THRESHOLD, Changes
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.online.wanted import Column, wanted
+from midstream.optimizer.statistics import Statistics, StreamStatistics
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.observations import Cell
+
+KEPT = 8
+"""The cells of so many windows are kept, to begin anew with what came since a change."""
+
+NOTHING = 1e-9
+"""What is left of a count when all that was added has been taken away."""
+
+
+class RestartingStatistics:
+    """What decayed statistics tell, of what came since the streams have changed last.
+
+    Decayed counts need about their half-life to notice a change, as what came before it is still in them.
+    Here, for each cell of time the logarithms of two kinds of numbers are watched by the test of Page and
+    Hinkley: how many elements came on a stream, and how many pairs of equal values they make with each other
+    and with those of the last `window` chronons, for each pair of columns that a join equates. After a change
+    only the cells since it count.
+
+    Input    As for `DecayedStatistics`.
+    State    Besides, the cells of the last 8 windows.
+    Cost     Besides, O(values) per cell and pair of columns; of a change, to take the cells since it again.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        half_life: float,
+        window: float,
+        *,
+        threshold: float = THRESHOLD,
+        constant: Mapping[Node, StreamStatistics] | None = None,
+    ) -> None:
+        require("statistics: window", window, (int, float), "a number of chronons")
+        if not 0 < window < math.inf:
+            raise StatisticsError(f"found a window of {window}, expected a positive number of chronons")
+        self._plan, self._half_life, self._constant = plan, half_life, constant
+        self._known = self._anew()
+        self._window = window
+        self._changes = Changes(threshold)
+        self._lately = _Lately(wanted(plan).pairs, window)
+        self._cells: deque[Cell] = deque()
+        self.changed: int | None = None
+        """Since when things are as they are, where a change was noticed."""
+
+    def _anew(self) -> DecayedStatistics:
+        return DecayedStatistics(self._plan, self._half_life, constant=self._constant)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By stream, the columns whose values the collector is to count."""
+        return self._known.columns
+
+    def take(self, cells: Iterable[Cell]) -> None:
+        """Cells in order of time, as the collector gives them: all of an instant at once."""
+        for start, of_one in groupby(cells, key=attrgetter("start")):
+            together = list(of_one)
+            self._known.take(together)
+            self._cells += together
+            while self._cells[0].end <= start - KEPT * self._window:
+                self._cells.popleft()
+            since = self._changes.take(start, self._lately.take(together))
+            if since is not None:
+                self._restart(int(since))
+
+    def _restart(self, since: int) -> None:
+        self.changed = since
+        while self._cells and self._cells[0].start < since:
+            self._cells.popleft()
+        self._known = self._anew()
+        self._known.take(self._cells)
+
+    def at(self, now: int) -> Statistics:
+        """The statistics at an instant of the grid; see `DecayedStatistics.at`."""
+        return self._known.at(now)
+
+
+class _Lately:
+    """How many elements come, and how many pairs of equal values, cell by cell."""
+
+    def __init__(self, pairs: Sequence[tuple[Column, Column]], window: float) -> None:
+        self._pairs, self._window = pairs, window
+        self._counts: dict[Column, dict[Hashable, float]] = defaultdict(dict)
+        self._cells: deque[Cell] = deque()
+        self._streams: set[str] = set()
+
+    def take(self, cells: Sequence[Cell]) -> dict[Hashable, float]:
+        """The cells of one instant; the numbers to be watched."""
+        for cell in cells:
+            self._streams.add(cell.stream)
+        while self._cells and self._cells[0].end <= cells[0].end - self._window:
+            self._add(self._cells.popleft(), -1)
+        new = {
+            (cell.stream, column): {value: n * cell.weight for value, n in counts.items()}
+            for cell in cells
+            for column, counts in cell.keys.items()
+        }
+        found: dict[Hashable, float] = {pair: self._pairs_of(*pair, new) for pair in self._pairs}
+        for cell in cells:
+            self._add(cell, 1)
+            self._cells.append(cell)
+        counted = {cell.stream: cell.count for cell in cells}
+        found |= {stream: float(counted.get(stream, 0)) for stream in self._streams}
+        # A half, as nothing has no logarithm.
+        return {name: math.log(number + 0.5) for name, number in found.items()}
+
+    def _add(self, cell: Cell, times: int) -> None:
+        for column, counts in cell.keys.items():
+            lately = self._counts[cell.stream, column]
+            for value, n in counts.items():
+                lately[value] = lately.get(value, 0.0) + times * n * cell.weight
+                if lately[value] < NOTHING:
+                    del lately[value]
+
+    def _pairs_of(self, one: Column, other: Column, new: Mapping[Column, Mapping[Hashable, float]]) -> float:
+        ours, theirs = new.get(one, {}), new.get(other, {})
+        before, others = self._counts[one], self._counts[other]
+        with_ours = (n * (others.get(value, 0.0) + theirs.get(value, 0.0)) for value, n in ours.items())
+        with_theirs = (n * before.get(value, 0.0) for value, n in theirs.items())
+        return math.fsum(with_ours) + math.fsum(with_theirs)

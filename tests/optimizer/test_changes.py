@@ -1,0 +1,146 @@
+"""Changes are noticed soon and seldom where there are none, and statistics begin anew with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import midstream as ms
+from midstream.operators.engine.collecting import Collector
+from midstream.optimizer.online.changes import Changes, PageHinkley
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.online.restarting_statistics import RestartingStatistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.streams import Element
+
+WINDOW, STEP = 800, 100
+HALF_LIFE = 2 * WINDOW
+A, B = (ms.stream(name, {f"{name}_x": "integer"}) for name in "ab")
+
+
+def query() -> Plan:
+    return A.window(WINDOW).join(B.window(WINDOW), on=[("a_x", "b_x")]).plan()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_does_not_change_is_left_alone(seed: int) -> None:
+    random, test = Random(seed), PageHinkley()
+    assert all(test.take(time, random.gauss(5, 2)) is None for time in range(2000))
+
+
+@pytest.mark.parametrize("shift", [-4, 4])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_shift_by_two_deviations_is_noticed_soon_and_dated(seed: int, shift: int) -> None:
+    random, test = Random(seed), PageHinkley()
+    told = [
+        (time, since)
+        for time in range(200)
+        if (since := test.take(time, random.gauss(5 + shift * (time >= 100), 2))) is not None
+    ]
+    assert len(told) == 1
+    ((time, since),) = told
+    assert 100 <= time < 130
+    assert 90 <= since <= 105
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=60), st.floats(1, 1e6))
+def test_a_change_is_never_dated_before_what_was_seen_since_the_last(
+    numbers: list[float], scale: float
+) -> None:
+    test, last = PageHinkley(threshold=4), -1.0
+    for time, x in enumerate(numbers):
+        since = test.take(time, x * scale)
+        if since is not None:
+            assert last < since <= time
+            last = time
+
+
+def test_of_several_numbers_any_may_change_and_all_begin_anew() -> None:
+    changes, random = Changes(), Random(1)
+    found = []
+    for time in range(300):
+        numbers = {
+            "still": random.gauss(0, 1),
+            "first": random.gauss(4 * (time >= 100), 1),
+            "second": random.gauss(4 * (time >= 200), 1),
+        }
+        if (since := changes.take(time, numbers)) is not None:
+            found.append(since)
+    assert [round(since, -1) for since in found] == [100, 200]
+
+
+def streams(seed: int, windows: int, flip: int | None = None) -> dict[str, list[Element]]:
+    """20 values, of which after some windows only 4 are left."""
+    random = Random(seed)
+    return {
+        name: [
+            (t, t + 1, (random.randrange(4 if flip is not None and t >= flip * WINDOW else 20),))
+            for t in range(0, windows * WINDOW, 10)
+        ]
+        for name in "ab"
+    }
+
+
+def cells(known: Mapping[str, Sequence[str]], of: Mapping[str, Sequence[Element]], until: int) -> list:  # type: ignore[type-arg]
+    collector = Collector(query().sources, known, STEP)
+    for name, elements in of.items():
+        collector.take(name, [element for element in elements if element[0] < until], until)
+    return collector.cells(until)
+
+
+def share(known: DecayedStatistics | RestartingStatistics, now: int) -> float:
+    """Of all pairs, those with equal values."""
+    one, other = (
+        known.at(now).streams[stream.node].distributions[f"{name}_x"] for name, stream in (("a", A), ("b", B))
+    )
+    return sum(p * other.get(value, 0.0) for value, p in one.items())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_change_makes_statistics_begin_anew(seed: int) -> None:
+    """1.5 windows later, decayed counts are not half-way there."""
+    now = 20 * WINDOW + WINDOW * 3 // 2
+    decayed, restarting = (
+        DecayedStatistics(query(), HALF_LIFE),
+        RestartingStatistics(query(), HALF_LIFE, WINDOW),
+    )
+    taken = cells(decayed.columns, streams(seed, 22, flip=20), now)
+    decayed.take(taken)
+    restarting.take(taken)
+    assert share(decayed, now) < 0.16
+    assert share(restarting, now) == pytest.approx(0.25, abs=0.05)
+    assert restarting.changed is not None
+    assert abs(restarting.changed - 20 * WINDOW) <= WINDOW // 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_nothing_changes_they_are_decayed_statistics(seed: int) -> None:
+    now = 60 * WINDOW
+    decayed, restarting = (
+        DecayedStatistics(query(), HALF_LIFE),
+        RestartingStatistics(query(), HALF_LIFE, WINDOW),
+    )
+    taken = cells(decayed.columns, streams(seed, 60), now)
+    decayed.take(taken)
+    restarting.take(taken)
+    assert restarting.changed is None
+    assert restarting.at(now).streams == decayed.at(now).streams
+
+
+def test_a_stream_that_falls_silent_has_changed() -> None:
+    known = RestartingStatistics(query(), HALF_LIFE, WINDOW)
+    of = streams(1, 30)
+    of["b"] = [element for element in of["b"] if element[0] < 20 * WINDOW]
+    known.take(cells(known.columns, of, 30 * WINDOW))
+    assert known.changed is not None
+    assert 20 * WINDOW <= known.changed < 21 * WINDOW
+
+
+@pytest.mark.parametrize("window", [0, -5, float("inf"), "long", None])
+def test_a_window_is_a_number_of_chronons(window: object) -> None:
+    with pytest.raises(ms.MidstreamError, match="window"):
+        RestartingStatistics(query(), HALF_LIFE, window)  # type: ignore[arg-type]

@@ -18,12 +18,15 @@ class Forecast(Generic[P]):
 
     saving      by how much that is less than what the running plan costs
     deviation   the standard deviation of the saving; what both plans have in common is no part of it
+    lately      what it would have cost per chronon within the last window or so, had it run: by this the
+                autopilot keeps account of what each plan costs in the long run; None to take the rate
     """
 
     plan: P
     rate: float
     saving: float
     deviation: float = 0.0
+    lately: float | None = None
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,14 @@ class Advice(Generic[P]):
     running   what the running plan is expected to cost per chronon
     others    plans to move to, possibly none
     reason    what the forecasts come from, in a few words, for those who read decisions
+    lately    what the running plan cost per chronon within the last window or so, by the same measure as the
+              others' `lately`
     """
 
     running: float
     others: tuple[Forecast[P], ...] = ()
     reason: str = ""
+    lately: float | None = None
 
 
 class Advisor(Protocol[P, S_contra]):

@@ -53,7 +53,7 @@ class Autopilot(Generic[P]):
         self._ledger = Ledger(running)
         self._guard: Guard[P] = Guard(settings.guard)
         self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
-        self._rates: dict[P, float] = {}
+        self._lately: dict[P, float] = {}
         self._looked: float | None = None
         self._is_moving = False
 
@@ -63,16 +63,19 @@ class Autopilot(Generic[P]):
         advice: Advice[P] | None,
         until_split: float = 0.0,
         strategies: Sequence[str] = PRICED,
+        spent: float | None = None,
     ) -> Decision[P]:
         """Whether to move, at an instant.
 
         advice        what the advisor tells of the running plan and others; None where too little is known
         until_split   after how many chronons all that is valid now has expired; 0 where nothing is
         strategies    those by which a migration may be carried out
+        spent         what all plans that ran have cost so far, measured, since any instant; None where
+                      nothing is measured, so that it is estimated
 
         Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
         """
-        only = self._look(now, advice)
+        only = self._look(now, advice, spent)
         if self._is_moving:
             return Decision(now, self.running, "a migration is under way")
         if advice is None or not advice.others:
@@ -81,12 +84,13 @@ class Autopilot(Generic[P]):
         allowed = [one for one in weighed if only in (None, one.forecast.plan)] or weighed
         best = max(allowed, key=lambda one: (one.gain, one.forecast.saving))
         is_allowed = only in (None, best.forecast.plan)
+        is_pressed = only == best.forecast.plan and self._guard.presses and best.forecast.saving > 0
         return Decision(
             now,
             self.running,
-            _reason(best, is_allowed),
+            _reason(best, is_allowed, is_pressed),
             best.forecast.plan,
-            is_allowed and best.gain > 0,
+            is_allowed and (best.gain > 0 or is_pressed),
             best.strategy,
             advice.running,
             best.forecast.saving,
@@ -100,7 +104,7 @@ class Autopilot(Generic[P]):
     def begun(self, now: float, to: P, strategy: str, until_split: float = 0.0) -> None:
         """A migration has begun, decided here or elsewhere."""
         self._pass(now)
-        self._ledger.pay(while_both_run(strategy, self._rates.get(to, 0.0), until_split, self._window))
+        self._ledger.pay(while_both_run(strategy, self._lately.get(to, 0.0), until_split, self._window))
         self._is_moving = True
 
     def ended(self, now: float, running: P) -> None:
@@ -108,23 +112,26 @@ class Autopilot(Generic[P]):
         self._pass(now)
         self._is_moving, self.running = False, running
 
-    def _look(self, now: float, advice: Advice[P] | None) -> P | None:
+    def _look(self, now: float, advice: Advice[P] | None, spent: float | None) -> P | None:
         """Learn from what is told; the only plan to which moves may go."""
         if advice is not None:
-            self._rates = {self.running: advice.running}
-            self._rates |= {other.plan: other.rate for other in advice.others}
-            self._horizon.look(now, self._rates)
+            rates = {self.running: advice.running, **{other.plan: other.rate for other in advice.others}}
+            self._horizon.look(now, rates)
+            self._lately = {self.running: _either(advice.lately, advice.running)}
+            self._lately |= {other.plan: _either(other.lately, other.rate) for other in advice.others}
         self._pass(now)
-        totals = self._ledger.totals
-        return self._guard.check(self._ledger.ours, totals, slack=0.0)
+        ledger = self._ledger
+        if spent is not None and advice is not None and advice.lately is not None:
+            ledger.measure(spent)
+        return self._guard.check(ledger.ours, ledger.totals, self._guard.SLACK * ledger.peak * self._window)
 
     def _pass(self, now: float) -> None:
         """Time passes up to an instant, at the costs that are known now."""
         if self._looked is not None:
             if now < self._looked:
                 raise ArgumentError(f"autopilot: found instant {now}, expected none before {self._looked}")
-            running = self._rates.get(self.running, 0.0)
-            self._ledger.add(now - self._looked, running, self._rates)
+            running = self._lately.get(self.running, 0.0)
+            self._ledger.add(now - self._looked, running, self._lately)
         self._looked = now
 
     def _weigh(
@@ -152,9 +159,15 @@ class _Weighed(Generic[P]):
     gain: float
 
 
-def _reason(best: _Weighed[P], is_allowed: bool) -> str:
+def _reason(best: _Weighed[P], is_allowed: bool, is_pressed: bool) -> str:
     if not is_allowed:
-        return "the total is so far above that of the best plan that moves may only go to it"
+        return "as the total is so far above that of the best plan that moves may only go to it"
     if best.gain > 0:
         return "as it pays"
+    if is_pressed:
+        return "as the total is far above that of this plan"
     return "as no other plan costs less" if best.forecast.saving <= 0 else "as no move pays"
+
+
+def _either(lately: float | None, rate: float) -> float:
+    return rate if lately is None else lately

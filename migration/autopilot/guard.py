@@ -2,6 +2,7 @@
 
     ours  >  (1 + share) · best + slack        only moves to the best plan, until
     ours  ≤  (1 + share / 2) · best + slack    and then again to all plans
+    ours  >  (1 + share) · best + 2 · slack    a move to the best plan need not pay, if it saves at all
 
 Two plans may take turns in being the best so far. What is the best is therefore kept until it exceeds another
 one by a share, too: the totals must grow by this share between two changes, so that there are few.
@@ -24,6 +25,9 @@ class Ledger(Generic[P]):
 
     def __init__(self, running: P) -> None:
         self.ours = 0.0
+        self.peak = 0.0
+        """The most that the running plan has cost per chronon."""
+        self._before: float | None = None
         self._totals: dict[P, float] = {running: 0.0}
 
     @property
@@ -37,6 +41,13 @@ class Ledger(Generic[P]):
             so_far = self._totals.get(plan, self.ours)
             self._totals[plan] = so_far + passed * rates.get(plan, running)
         self.ours += passed * running
+        self.peak = max(self.peak, running)
+
+    def measure(self, spent: float) -> None:
+        """What we have cost in truth, since any instant."""
+        if self._before is None:
+            self._before = spent - self.ours
+        self.ours = spent - self._before
 
     def pay(self, cost: float) -> None:
         """A migration, beyond what the running plan costs."""
@@ -47,7 +58,6 @@ class Guard(Generic[P]):
     """Tells the only plan to which moves may go.
 
     share   of the best plan's total; half of it is enough to be released
-    stays   the share by which a plan that was the best one may exceed the best one now
 
     >>> guard = Guard(share=0.1)
     >>> guard.check(105, {"a": 100, "b": 130}, slack=0), guard.check(111, {"a": 100, "b": 130}, slack=0)
@@ -57,17 +67,26 @@ class Guard(Generic[P]):
     >>> guard.check(209, {"a": 206, "b": 200}, slack=0)
     """
 
-    def __init__(self, share: float, stays: float = 0.1) -> None:
-        self._share, self._stays = share, stays
+    SLACK = 2.0
+    """So many windows at the dearest rate so far may be lost beyond the share: about two migrations."""
+
+    STAYS = 0.1
+    """The share by which a plan that was the best one may exceed the best one now."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
         self._only: P | None = None
+        self.presses = False
+        """Whether the total is so far above the best one that a move to that plan need not pay."""
 
     def check(self, ours: float, totals: Mapping[P, float], slack: float) -> P | None:
         """The only plan to move to, by what all cost so far; None where all are allowed."""
         best = min(totals, key=totals.__getitem__)
         least = totals[best]
+        self.presses = ours > (1 + self._share) * least + 2 * slack
         share = self._share if self._only is None else self._share / 2
         if ours <= (1 + share) * least + slack:
             self._only = None
-        elif self._only is None or totals[self._only] > (1 + self._stays) * least:
+        elif self._only is None or totals[self._only] > (1 + self.STAYS) * least:
             self._only = best
         return self._only

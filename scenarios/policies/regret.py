@@ -10,6 +10,7 @@ from midstream.scenarios.policies.break_even import ByBreakEven
 from midstream.scenarios.policies.case import Case, Order
 from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
 from midstream.scenarios.policies.on_engine import run
+from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How, Policy
 from midstream.scenarios.policies.ready import Fixed, Planned, RepeatLastBest
 from midstream.scenarios.policies.replay import Bill, replay
@@ -17,7 +18,11 @@ from midstream.scenarios.policies.replay import Bill, replay
 Item = Callable[[Order, How], Policy]
 """Makes a policy that starts with an order, and migrates by a strategy."""
 
-ITEMS: Mapping[str, Item] = {"repeat last best": RepeatLastBest, "break-even": ByBreakEven}
+ITEMS: Mapping[str, Item] = {
+    "repeat last best": RepeatLastBest,
+    "break-even": ByBreakEven,
+    "autopilot": Piloted,
+}
 """The policies that decide for themselves, by name."""
 
 

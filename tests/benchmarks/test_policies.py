@@ -35,10 +35,11 @@ def test_figures_of_a_case_by_hand() -> None:
         ("clairvoyant", 1, 0),
         ("repeat last best", 2, 0),
         ("break-even", 1, 1),
+        ("autopilot", 2, 1),
     ]
     assert (found.hindsight, found.is_equal) == (1, True)
     # Buckets begin with the first element: [1, 6) has a pair of each order, [11, 16) one of a and b.
-    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0]
+    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 2.0]
 
 
 def test_a_difference_is_told() -> None:

@@ -73,7 +73,7 @@ def test_the_chart_has_a_line_for_each_policy(tmp_path: Path) -> None:
     found = regrets(one_key("by hand", 5, 5, {"a": [(1, 1), (11, 1)], "b": [(2, 1), (10, 1)], "c": [(3, 1)]}))
     courses, times = courses_of(found), times_of(found.priced)
     assert [one.spent[-1] for one in courses] == [one.total for one in found.judged]
-    assert [one.kind for one in courses] == ["fixed"] * 3 + ["clairvoyant", "policy", "policy"]
+    assert [one.kind for one in courses] == ["fixed"] * 3 + ["clairvoyant", "policy", "policy", "policy"]
     assert (times.at(1), times.at(6), len(courses[0].spent)) == (0, 1, POINTS)
     draw_policies(PolicyRun(1, (found, found)), tmp_path / "chart.svg")
     drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def _zipf(values: Zipf, random: Random) -> Draw:
     n, first, exponent, shift = values.n, values.first, values.exponent, values.shift
 
     def draw(time: int) -> int:
-        weights = _zipf_weights(n, round(number_at(exponent, time), 2))
+        weights = zipf_weights(n, round(number_at(exponent, time), 2))
         rank = min(bisect(weights, random.random() * weights[-1]), n - 1)
         return first + (rank + round(number_at(shift, time))) % n
 
@@ -72,7 +72,8 @@ def _zipf(values: Zipf, random: Random) -> Draw:
 
 
 @lru_cache(maxsize=64)
-def _zipf_weights(n: int, exponent: float) -> list[float]:
+def zipf_weights(n: int, exponent: float) -> list[float]:
+    """The cumulated weights of ranks, from the first to the last."""
     return list(accumulate(rank**-exponent for rank in range(1, n + 1)))
 
 

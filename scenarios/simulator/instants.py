@@ -30,7 +30,7 @@ def instants(process: Regular | Poisson | Bursts, second: int, random: Random, u
     [0, 500, 1000, 1250, 1500, 1750]
     """
     # Bursts draw first, so that the number of elements does not move them.
-    pieces = list(_pieces(process, second, random, until))
+    pieces = list(pieces_of(process, second, random, until))
     is_regular = not isinstance(process, Poisson)
     passed, following = 0.0, 0.0 if is_regular else random.expovariate(1)
     for piece in pieces:
@@ -40,7 +40,7 @@ def instants(process: Regular | Poisson | Bursts, second: int, random: Random, u
         passed += piece.area
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """A time in which the rate, in elements a chronon, changes evenly."""
 
     since: float
@@ -63,7 +63,10 @@ class _Piece(NamedTuple):
         return min(self.since + 2 * area / (self.rate + root), math.nextafter(self.until, self.since))
 
 
-def _pieces(process: Regular | Poisson | Bursts, second: int, random: Random, until: int) -> Iterator[_Piece]:
+def pieces_of(
+    process: Regular | Poisson | Bursts, second: int, random: Random, until: int
+) -> Iterator[Piece]:
+    """The pieces of a process, in order; bursts are drawn."""
     if not isinstance(process, Bursts):
         yield from _course_pieces(process.rate, second, 0, until)
         return
@@ -82,9 +85,9 @@ def _length(process: Bursts, mean: int, random: Random) -> float:
     return random.expovariate(1 / mean) if process.random else mean
 
 
-def _course_pieces(rate: Course, second: int, since: float, until: float) -> Iterator[_Piece]:
+def _course_pieces(rate: Course, second: int, since: float, until: float) -> Iterator[Piece]:
     points = (rate.steps or rate.linear) if isinstance(rate, Changing) else {}
     is_linear = isinstance(rate, Changing) and bool(rate.linear)
     for left, right in pairwise([since, *(point for point in points if since < point < until), until]):
         first = number_at(rate, left) / second
-        yield _Piece(left, right, first, number_at(rate, right) / second if is_linear else first)
+        yield Piece(left, right, first, number_at(rate, right) / second if is_linear else first)

@@ -23,6 +23,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.generate_command import generate
 from midstream.scenarios.studies.ingest_command import ingest
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.steps import steps
@@ -39,6 +40,13 @@ app.command(
         "midstream study ingest query.sql --data recordings --output streams",
     )
 )(ingest)
+
+app.command(
+    epilog=examples(
+        "midstream study generate nexmark --events 10000000 --output auctions",
+        "midstream study generate streams.yaml --arrivals --output recorded",
+    )
+)(generate)
 
 NAME = Annotated[
     str,

@@ -177,6 +177,10 @@ CASES: dict[Name, dict[str, Case]] = {
         "--chart": writes("charts.png"),
         "--data": reads("data", folder=True),
     },
+    ("study", "generate"): {
+        "streams": reads("streams.yaml"),
+        "--output": writes("found", folder=True),
+    },
     ("study", "ingest"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -216,6 +220,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "policies"): [],
     ("bench", "searches"): [],
     ("bench", "charts"): ["--quick"],
+    ("study", "generate"): ["--output", "found"],
     ("study", "ingest"): ["--output", "found"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
@@ -292,6 +297,12 @@ window = 40
 columns = { k = "integer" }
 [query]
 joins = [["a.k", "b.k"]]
+"""
+
+
+STREAMS = """
+duration: 2 s
+streams: {A: {columns: {k: {values: sequence}}, arrivals: {process: constant, rate: 9}}}
 """
 
 
@@ -372,6 +383,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
             described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}], policies=["repeat last best"])
         ),
         "study.toml": STUDY,
+        "streams.yaml": STREAMS,
         "streams/a.csv": "t,k\n1,1\n",
         "streams/b.csv": "t,k\n1,1\n",
         "data/streams/a.csv": "t,k\n1,1\n",
@@ -432,6 +444,7 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     from midstream.scenarios.studies import (
         chart,
         commands,
+        generate_command,
         ingest_command,
         recording,
         session,
@@ -439,14 +452,18 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         what_if,
     )
     from midstream.scenarios.studies import report as told
+    from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
 
     found = SimpleNamespace(
         by_stream=spark_frame(), by_pair=spark_frame(), costs=spark_frame(), best=spark_frame(), totals=()
     )
-    for module in (commands, ingest_command):
+    for module in (commands, generate_command, ingest_command):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
+    monkeypatch.setattr(
+        generate, "generate", lambda *given: generate.Generated(ingested(*given[:3]).manifest)
+    )
     for module, name, what in (
         (session, "spark_session", None),
         (recording, "open_recording", None),

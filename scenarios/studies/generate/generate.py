@@ -1,0 +1,210 @@
+"""Generate streams on the executors: a task makes cells that follow one another, and writes their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Protocol
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import Row, SparkSession
+
+from midstream.io.ingested import IngestedFile, IngestRun, Manifest, StreamRun, is_ingested, write_manifest
+from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.generate.parametric import ParametricStream
+from midstream.scenarios.studies.generate.tables import canonical
+from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer
+from midstream.scenarios.studies.ingest.sorting import FILE, FOUND, FOUND_IN_ARROW, ROW_GROUP, look
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
+
+ROWS_IN_GROUP = ROW_GROUP // 16
+
+BYTES_OF_VALUE = 3.0
+"""How many bytes a value has in Parquet, about: most are small numbers, or repeat."""
+
+WRITTEN = f"stream string, {FOUND}"
+WRITTEN_IN_ARROW = pa.schema([("stream", pa.string()), *FOUND_IN_ARROW])
+
+
+class Cells(Protocol):
+    """Streams that are made cell by cell. Whichever cells are made together, each is the same."""
+
+    @property
+    def schemas(self) -> Mapping[str, Schema]:
+        """The streams' columns."""
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+
+    @property
+    def expected(self) -> float:
+        """How many elements there are, about."""
+
+    def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
+        """The elements of some cells by stream, in canonical order: columns start and payload."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was generated: the manifest of the folder."""
+
+    manifest: Manifest
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many elements each stream has."""
+        files = {name: self.manifest.files(name) for name in self.manifest.streams}
+        return {name: sum(file.rows for file in some) for name, some in files.items()}
+
+
+def generate(
+    spark: SparkSession,
+    made: Sequence[Cells],
+    folder: Path | str,
+    chronon: int,
+    origin: Mapping[str, Any],
+    *,
+    parts: int | None = None,
+) -> Generated:
+    """Write streams to a new folder, as ingest does.
+
+    chronon    how long it is, in nanoseconds
+    origin     what the manifest says of where the streams come from
+    parts      in how many parts the cells of each are made, and files written; by default as long as files
+               should be. The elements do not depend on it.
+
+    Raises   MidstreamError where the folder holds streams already, or cannot be written.
+    """
+    place = Path(folder)
+    with only_writer(place):
+        if is_ingested(place):
+            raise MidstreamError(f"{place}: found streams already, expected a new folder")
+        name = next_name(place)
+        with new_run(place) as unfinished:
+            rows = _made(spark, made, unfinished, parts)
+            _remove_others(unfinished, [row["path"] for row in rows])
+            files = _files(unfinished, rows)
+            named_run(unfinished, name)
+        streams = {
+            stream: _described(schema, origin) for one in made for stream, schema in one.schemas.items()
+        }
+        found = {
+            stream: StreamRun(double=sum(double for file, double in files if file.stream == stream))
+            for stream in streams
+        }
+        stored = tuple(
+            IngestedFile(f.stream, f"{name}/{f.path}", f.rows, f.size, f.first, f.last) for f, _ in files
+        )
+        manifest = Manifest(chronon, 0, streams, (IngestRun(name, (), stored, found),))
+        write_manifest(manifest, place)
+        return Generated(manifest)
+
+
+def _described(schema: Schema, origin: Mapping[str, Any]) -> dict[str, Any]:
+    columns = {column.name: f"{column.type.value}{'?' if column.nullable else ''}" for column in schema}
+    return {"columns": columns, "intervals": False, "generated": dict(origin)}
+
+
+def generate_arrivals(
+    spark: SparkSession, made: Sequence[ParametricStream], folder: Path | str, *, parts: int | None = None
+) -> dict[str, int]:
+    """Write streams to a new folder in order of arrival, a folder a stream, for ingest to read.
+
+    Raises   MidstreamError where there is such a folder, or it cannot be written.
+    """
+    place = Path(folder)
+    if place.exists():
+        raise MidstreamError(f"{place}: found a folder, expected a new one")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with new_run(place.parent) as unfinished:
+            rows = _made(spark, made, unfinished, parts, is_raw=True)
+            _remove_others(unfinished, [row["path"] for row in rows])
+            named_run(unfinished, place.name)
+    except OSError as error:
+        raise InputFileError(f"{error.filename or place}: {error.strerror or error}", path=place) from error
+    return {one.name: sum(row["rows"] for row in rows if row["stream"] == one.name) for one in made}
+
+
+def _remove_others(place: Path, paths: Sequence[str]) -> None:
+    """Remove what tasks wrote that were tried again."""
+    for one in place.rglob("*.parquet"):
+        if str(one) not in paths:
+            one.unlink()
+
+
+def _made(
+    spark: SparkSession, made: Sequence[Cells], place: Path, parts: int | None, *, is_raw: bool = False
+) -> list[Row]:
+    """What `write_cells` gives, of all parts."""
+    jobs = [(number, *cells) for number, one in enumerate(made) for cells in _parts(one, parts)]
+    listed = spark.createDataFrame(jobs, "number long, first long, end long").repartition(len(jobs))
+    try:
+        return listed.mapInArrow(_writing(made, str(place), is_raw), WRITTEN).collect()
+    except SPARK_ERRORS as error:
+        raise InputFileError(f"{place.parent}: generating failed: {reason(error)}", path=place) from error
+
+
+def _files(place: Path, rows: Sequence[Row]) -> list[tuple[IngestedFile, int]]:
+    """The files that tasks wrote, with paths in the folder, and how many rows of each are double."""
+    found = []
+    for row in sorted(rows, key=lambda row: (row["stream"], row["first"])):
+        path = Path(row["path"])
+        if not row["is_sorted"]:
+            raise MidstreamError(f"{path}: found rows out of order, expected sorted ones")
+        times = row["first"], row["last"]
+        size, name = path.stat().st_size, str(path.relative_to(place))
+        found.append((IngestedFile(row["stream"], name, row["rows"], size, *times), row["double"]))
+    return found
+
+
+def _parts(made: Cells, parts: int | None) -> list[tuple[int, int]]:
+    """Which cells are made together, so that files have the right size."""
+    if parts is None:
+        widest = max(2 + len(schema) for schema in made.schemas.values())
+        parts = round(made.expected * widest * BYTES_OF_VALUE / FILE)
+    count = min(max(1, parts), made.cells)
+    ends = [made.cells * number // count for number in range(count + 1)]
+    return list(pairwise(ends))
+
+
+def _writing(
+    made: Sequence[Cells], place: str, is_raw: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for job in batch.to_pylist():
+                one, first, end = made[job["number"]], job["first"], job["end"]
+                if is_raw:
+                    assert isinstance(one, ParametricStream)
+                    found = write_tables(one.arriving(first, end), first, Path(place))
+                else:
+                    tables = ((stream, canonical(stream, table)) for stream, table in one.tables(first, end))
+                    found = write_tables(tables, first, Path(place))
+                yield pa.RecordBatch.from_pylist(found, WRITTEN_IN_ARROW)
+
+    return run
+
+
+def write_tables(tables: Iterable[tuple[str, pa.Table]], first: int, place: Path) -> list[dict[str, Any]]:
+    """Write a file for each stream that has elements there; gives what `look` tells of them."""
+    paths: dict[str, Path] = {}
+    with ExitStack() as stack:
+        writers: dict[str, pq.ParquetWriter] = {}
+        for stream, table in tables:
+            if len(table) and stream not in writers:
+                # A task may be tried twice at the same time, so each has names of its own.
+                paths[stream] = place / quote(stream, safe=" ") / f"part-{first:06}-{token_hex(4)}.parquet"
+                paths[stream].parent.mkdir(parents=True, exist_ok=True)
+                writers[stream] = stack.enter_context(pq.ParquetWriter(paths[stream], table.schema))
+            if len(table):
+                writers[stream].write_table(table, ROWS_IN_GROUP)
+    return [{"stream": stream, **look(str(path))} for stream, path in paths.items()]

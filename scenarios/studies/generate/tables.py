@@ -1,0 +1,51 @@
+"""Elements as tables of Arrow, in canonical order: by start, and by the payload where starts are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def sorted_table(starts: Any, payload: Mapping[str, pa.Array]) -> pa.Table:
+    """The columns start and those of the payload, in canonical order.
+
+    >>> sorted_table([2, 1, 1], {"k": pa.array(["a", "b", None])}).to_pydict()
+    {'start': [1, 1, 2], 'k': [None, 'b', 'a']}
+    """
+    columns = [pa.array(starts, pa.int64()), *payload.values()]
+    table = pa.Table.from_arrays(columns, ["start", *payload])
+    keys: list[Any] = []
+    for column in columns:
+        if column.null_count:
+            keys.append(pc.is_valid(column))  # what is missing comes first
+        keys.append(column)
+    names = [str(number) for number in range(len(keys))]
+    order = pc.sort_indices(
+        pa.Table.from_arrays(keys, names), sort_keys=[(name, "ascending") for name in names]
+    )
+    return table.take(order)
+
+
+def canonical(stream: str, table: pa.Table) -> pa.Table:
+    """The same with the columns of stored streams: stream, start, end, payload."""
+    count = len(table)
+    start = table.column(0)
+    columns = {
+        "stream": pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int8()), [stream]),
+        "start": start,
+        "end": pc.add(start, 1),
+    }
+    inner = table.column_names[1:]
+    if inner:
+        chunks = table.select(inner).combine_chunks()
+        arrays = [
+            chunks.column(n).combine_chunks()
+            if chunks.column(n).num_chunks != 1
+            else chunks.column(n).chunk(0)
+            for n in range(len(inner))
+        ]
+        columns["payload"] = pa.StructArray.from_arrays(arrays, inner)
+    return pa.table(columns)

@@ -33,7 +33,7 @@ class ChartsRun:
         found = {
             one.parts: one.followed.fidelity
             for one in self.followed
-            if (one.trace, one.over, one.seen) == ("within a quarter", "given", "as it is")
+            if (one.trace, one.over, one.seen) == ("within a quarter", "given", "as they are")
             and one.experiment == "two filters"
         }
         return all(abs((found.get(k) or 0.0) - told) <= NEAR for k, told in HEADLINE.items()) and all(
@@ -69,18 +69,15 @@ def measure_charts(
 
 
 def show_charts(run: ChartsRun, console: Console) -> None:
-    """A table for each experiment, and one for trees."""
-    for experiment, of_experiment in _grouped(run.followed):
-        numbers = sorted({one.parts for one in of_experiment})
-        table = Table(title=f"{experiment}: hits, and moves/switches", title_justify="left")
-        for heading in ("rounds", "told", "ranges"):
-            table.add_column(heading, no_wrap=True)
-        for number in numbers:
-            table.add_column(f"k = {number}", justify="right")
-        for row in _rows(of_experiment):
-            first = row[0]
-            shown = {one.parts: _shown(one) for one in row}
-            table.add_row(first.trace, first.seen, first.over, *(shown[number] for number in numbers))
+    """A table for each trace of an experiment, and one for trees."""
+    for (experiment, trace), found in _grouped(run.followed):
+        table = Table(title=f"{experiment}, {trace}: hits, and moves/switches", title_justify="left")
+        table.add_column("values, ranges")
+        for number in sorted({one.parts for one in found}):
+            table.add_column(f"k = {number}", justify="right", no_wrap=True)
+        for row in _rows(found):
+            cells = (_shown(one) for one in sorted(row, key=lambda one: one.parts))
+            table.add_row(f"{row[0].seen}, {row[0].over}", *cells)
         console.print(table)
     table = Table(title="Trees beside grids: hits", title_justify="left")
     for heading in ("streams", "questions", "grid", "tree", "leaves"):
@@ -94,19 +91,19 @@ def show_charts(run: ChartsRun, console: Console) -> None:
 def _shown(one: Fidelity) -> str:
     fidelity = one.followed.fidelity
     share = "–" if fidelity is None else f"{100 * fidelity:.0f} %"
-    return f"{share}  {one.followed.moves}/{one.followed.switches}"
+    return f"{share}\n{one.followed.moves}/{one.followed.switches}"
 
 
-def _grouped(found: Iterable[Fidelity]) -> Iterator[tuple[str, list[Fidelity]]]:
-    groups: dict[str, list[Fidelity]] = {}
+def _grouped(found: Iterable[Fidelity]) -> Iterator[tuple[tuple[str, str], list[Fidelity]]]:
+    groups: dict[tuple[str, str], list[Fidelity]] = {}
     for one in found:
-        groups.setdefault(one.experiment, []).append(one)
+        groups.setdefault((one.experiment, one.trace), []).append(one)
     yield from groups.items()
 
 
 def _rows(found: Iterable[Fidelity]) -> list[list[Fidelity]]:
     """Those that differ in their parts only."""
-    rows: dict[tuple[str, str, str], list[Fidelity]] = {}
+    rows: dict[tuple[str, str], list[Fidelity]] = {}
     for one in found:
-        rows.setdefault((one.trace, one.seen, one.over), []).append(one)
+        rows.setdefault((one.seen, one.over), []).append(one)
     return list(rows.values())

@@ -14,7 +14,7 @@ from midstream.io.pictures import write_picture
 from midstream.scenarios.fidelity.following import Fidelity
 
 COLORS = {"given": "#1f5a99", "learned": "#d55e00", "learned, logarithmic": "#2e8b57"}
-LINES: dict[str, Literal["-", "--"]] = {"as it is": "-", "estimated": "--"}
+LINES: dict[str, Literal["-", "--"]] = {"as they are": "-", "estimated": "--"}
 GROUND = "white"
 
 

@@ -20,7 +20,7 @@ from midstream.scenarios.fidelity.traces import Point, Trace
 DECAY, PAST = 0.5, 10
 """OM's a, and its d: G(r) = e^(−ar) weights so many rounds."""
 
-Seen = Literal["as it is", "estimated"]
+Seen = Literal["as they are", "estimated"]
 """What a chart is told of a round."""
 
 Over = Literal["given", "learned", "learned, logarithmic"]
@@ -50,7 +50,7 @@ def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
     """All ways to let charts of an experiment follow a trace."""
     best = [experiment.best(point) for point in trace.points]
     told: dict[Seen, Sequence[Point | None]] = {
-        "as it is": trace.points,
+        "as they are": trace.points,
         "estimated": estimates(trace.points),
     }
     for parts in experiment.parts:

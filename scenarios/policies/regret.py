@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from midstream.scenarios.policies.break_even import ByBreakEven
+from midstream.scenarios.policies.by_chart import ByChart
 from midstream.scenarios.policies.case import Case, Order
 from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
 from midstream.scenarios.policies.on_engine import run
@@ -22,6 +23,7 @@ ITEMS: Mapping[str, Item] = {
     "repeat last best": RepeatLastBest,
     "break-even": ByBreakEven,
     "autopilot": Piloted,
+    "chart": ByChart,
 }
 """The policies that decide for themselves, by name."""
 

@@ -21,7 +21,7 @@ from midstream.scenarios.fidelity.trees import Compared, compare_with_grid
 
 def headline(at_ten: int = 80, at_forty: int = 95, of_tree: float = 0.9) -> ChartsRun:
     followed = [
-        Fidelity("two filters", "within a quarter", "as it is", "given", k, Followed(100, hits, 7, 3), 1)
+        Fidelity("two filters", "within a quarter", "as they are", "given", k, Followed(100, hits, 7, 3), 1)
         for k, hits in ((10, at_ten), (40, at_forty))
     ]
     return ChartsRun(1, tuple(followed), (Compared(3, 4, 64, 0.8, of_tree, 9),))
@@ -38,9 +38,10 @@ def test_it_is_content_with_the_headline_and_trees_that_beat_grids() -> None:
 
 
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    show_charts(headline(), Console(width=120))
+    show_charts(headline(), Console(width=80))
     shown = capsys.readouterr().out
-    assert "80 %  7/3" in shown and "95 %  7/3" in shown
+    assert [word in shown for word in ("80 %", "95 %", "7/3", "as they are, given")] == [True] * 4
+    assert "two filters, within a quarter" in shown
     assert "k = 10" in shown and "k = 40" in shown
     assert "90 %" in shown
 

@@ -36,10 +36,11 @@ def test_figures_of_a_case_by_hand() -> None:
         ("repeat last best", 2, 0),
         ("break-even", 1, 1),
         ("autopilot", 2, 1),
+        ("chart", 2, 0),
     ]
     assert (found.hindsight, found.is_equal) == (1, True)
     # Buckets begin with the first element: [1, 6) has a pair of each order, [11, 16) one of a and b.
-    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 2.0]
+    assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 2.0, 2.0]
 
 
 def test_a_difference_is_told() -> None:
@@ -73,7 +74,7 @@ def test_the_chart_has_a_line_for_each_policy(tmp_path: Path) -> None:
     found = regrets(one_key("by hand", 5, 5, {"a": [(1, 1), (11, 1)], "b": [(2, 1), (10, 1)], "c": [(3, 1)]}))
     courses, times = courses_of(found), times_of(found.priced)
     assert [one.spent[-1] for one in courses] == [one.total for one in found.judged]
-    assert [one.kind for one in courses] == ["fixed"] * 3 + ["clairvoyant", "policy", "policy", "policy"]
+    assert [one.kind for one in courses] == ["fixed"] * 3 + ["clairvoyant", *["policy"] * 4]
     assert (times.at(1), times.at(6), len(courses[0].spent)) == (0, 1, POINTS)
     draw_policies(PolicyRun(1, (found, found)), tmp_path / "chart.svg")
     drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")

@@ -338,7 +338,7 @@ real_compare = arrival_turns.compare
 
 def fidelity() -> charts.ChartsRun:
     followed = [
-        Fidelity("two filters", "within a quarter", "as it is", "given", k, Followed(100, hits, 2, 1), 1)
+        Fidelity("two filters", "within a quarter", "as they are", "given", k, Followed(100, hits, 2, 1), 1)
         for k, hits in ((10, 80), (40, 95))
     ]
     return charts.ChartsRun(1, tuple(followed), ())

@@ -96,8 +96,8 @@ def test_a_trace_that_stays_has_hits_only() -> None:
         assert (one.followed.moves, one.followed.switches, one.charts) == (0, 0, 1)
     rounds = {(one.seen, one.over): one.followed.rounds for one in found}
     # The first round has no estimate, and the first 15 are not enough to learn ranges.
-    assert rounds["as it is", "given"] == 40 and rounds["estimated", "given"] == 39
-    assert rounds["as it is", "learned"] == 25 and rounds["estimated", "learned, logarithmic"] == 24
+    assert rounds["as they are", "given"] == 40 and rounds["estimated", "given"] == 39
+    assert rounds["as they are", "learned"] == 25 and rounds["estimated", "learned, logarithmic"] == 24
 
 
 def test_where_values_stay_within_a_quarter_of_the_ranges_the_headline_is_found() -> None:
@@ -116,5 +116,5 @@ def test_where_values_stay_within_a_quarter_of_the_ranges_the_headline_is_found(
 
 
 def test_facts_of_a_run_that_follows() -> None:
-    one = Fidelity("two filters", "x", "as it is", "given", 10, Followed(10, 8, 2, 1), 1)
+    one = Fidelity("two filters", "x", "as they are", "given", 10, Followed(10, 8, 2, 1), 1)
     assert one.followed.fidelity == 0.8

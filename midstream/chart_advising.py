@@ -1,0 +1,109 @@
+"""A chart as an advisor: looked up in constant time, where the optimizer would search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics
+from midstream.optimizer.charts.chart import Chart
+from midstream.optimizer.charts.learned import LearnedChart
+from midstream.optimizer.charts.measures import Measure, measure_named
+from midstream.optimizer.charts.tree import ChartTree
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.statistics import deviation
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.arguments import require
+from midstream.plans.values.errors import ArgumentError, StatisticsError
+
+At = Literal["point", "centroid"]
+"""Where plans are priced: by the statistics as they are, or in the middle of the place."""
+
+
+class ByChart:
+    """Advises the plan that a chart has for the present rates and selectivities.
+
+    chart      a chart or a tree whose dimensions have the names of measures, such as rate(bids), so that they
+               can be read off statistics; or a chart that learns its ranges, and is made on the way
+    at         priced at the point, a plan may turn out to save nothing. At the centroid it saves the same
+               throughout a place, so advice changes only when a stream moves to another place
+
+    The plans are to mean the same as the running one. The deviation of a saving is that of the same saving by
+    all elements but those of one group, where the statistics have such `replicates`.
+
+    Cost     O(dimensions) to look up; then the running plan and the chart's are priced, nothing is searched
+    Source   OM, Algorithm 2
+    """
+
+    def __init__(
+        self,
+        chart: Chart | ChartTree | LearnedChart,
+        objective: Objective = PROCESSING,
+        *,
+        at: At = "point",
+        units: UnitCosts | None = None,
+    ) -> None:
+        require("advisor: chart", chart, (Chart, ChartTree, LearnedChart), "a chart, or a tree")
+        if at not in get_args(At) or (at == "centroid" and isinstance(chart, ChartTree)):
+            expected = (
+                "point: a tree has no centroids" if isinstance(chart, ChartTree) else "point or centroid"
+            )
+            raise ArgumentError(f"advisor: found at = {at!r}, expected {expected}")
+        self._source, self._objective, self._at, self._units = chart, objective, at, units
+        self._measures = _measures(chart)
+        self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
+
+    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
+        """What the running plan costs, and what the chart's would; None where statistics do not tell all
+        dimensions, or where ranges have not been learned yet."""
+        require("advise", known, Statistics, "statistics, such as engine.statistics()")
+        if self._last is None or self._last[0] != running or self._last[1] is not known:
+            self._last = running, known, self._advise(running, known)
+        return self._last[2]
+
+    def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
+        point = read(self._measures, known)
+        chart = self._source.see(known) if isinstance(self._source, LearnedChart) else self._source
+        if point is None or chart is None:
+            return None
+        plan = chart.plan(point)
+        here = (
+            known
+            if isinstance(chart, ChartTree) or self._at == "point"
+            else self._centroid(chart, point, known)
+        )
+        try:
+            running_cost, cost = self._costs([running, plan], here)
+        except StatisticsError:
+            return None
+        told = ", ".join(f"{one.name} = {x:.4g}" for one, x in zip(self._measures, point, strict=True))
+        if plan == running:
+            return Advice(running_cost, (), f"by the chart, which has the running plan for {told}")
+        without = [self._costs([running, plan], replicate) for replicate in known.replicates]
+        unsure = deviation(one - other for one, other in without) if without else 0.0
+        forecast = Forecast(plan, cost, running_cost - cost, unsure)
+        return Advice(running_cost, (forecast,), f"by the chart, for {told}")
+
+    def _centroid(self, chart: Chart, point: Sequence[float], known: Statistics) -> Statistics:
+        for measure, value in zip(self._measures, chart.middle(chart.place(point)), strict=True):
+            known = measure.change(known, value)
+        return known
+
+    def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
+        model = CostModel(known, self._units)
+        return [self._objective.of(model.price(plan)) for plan in plans]
+
+
+def read(measures: Sequence[Measure], known: Statistics) -> tuple[float, ...] | None:
+    """What statistics tell of some measures; None unless they tell all."""
+    found = [measure.read(known) for measure in measures]
+    point = tuple(value for value in found if value is not None)
+    return point if len(point) == len(found) else None
+
+
+def _measures(chart: Chart | ChartTree | LearnedChart) -> Sequence[Measure]:
+    if isinstance(chart, LearnedChart):
+        return chart.measures
+    names = chart.names if isinstance(chart, ChartTree) else [one.name for one in chart.dimensions]
+    return [measure_named(name, chart.plans) for name in names]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import overload
+from typing import NamedTuple, overload
 
 from midstream.optimizer.online.decayed_keys import DecayedKeys, EqualPairs
 from midstream.optimizer.online.decayed_stream import SILENT, DecayedStream, StreamSnapshot
@@ -32,9 +32,9 @@ class DecayedStatistics:
         1 / d  =  Σ n(c) e^(−a (T − c)) / Σ |c| e^(−a (T − c))
 
     and the share of a value, of a column that joins read, is its part of the first sum. What is handed out
-    changes only when a value has changed by more than the `threshold`, as a share: a rate, a length, how many
-    rows satisfy a condition of the plan, how many pairs of rows a join of it equates. Until then it is the
-    same object.
+    changes only when a value has changed by more than the `threshold`, as a share, and by more than chance
+    makes it: a rate, a length, how many rows satisfy a condition of the plan, how many pairs of rows a join
+    of it equates. Until then it is the same object. A threshold of 0 lets everything through.
 
     `constant` are statistics of relations, which do not change.
 
@@ -94,7 +94,7 @@ class DecayedStatistics:
         """When the first element started."""
         self._zero = 0.0
         """What comes at t weighs e^(a (t − zero)): that is the same as that the past decays."""
-        self._values: Sequence[float] = ()
+        self._values: Sequence[Watched] = ()
         self._handed_out = Statistics(dict.fromkeys(self._nodes.values(), SILENT) | self._constant)
 
     @property
@@ -137,7 +137,7 @@ class DecayedStatistics:
             return self._handed_out
         age = now - self._since
         scale = math.exp(-self.decay * (now - self._zero)) / self._covered(self._first, now)
-        values = list(self._watched(scale, age))
+        values = list(self._watched(scale, age, math.exp(self.decay * (now - self._zero))))
         if not self._values or self._has_changed(values):
             self._values = values
             seen = [stream.snapshot(scale, age) for stream in self._streams.values()]
@@ -155,20 +155,38 @@ class DecayedStatistics:
         missed = (self._since - first.start) * math.exp(-self.decay * (now - first.start - step / 2))
         return all_of_them - missed
 
-    def _has_changed(self, values: Sequence[float]) -> bool:
-        return any(
-            abs(new - old) > self._threshold * max(abs(new), abs(old))
+    def _has_changed(self, values: Sequence[Watched]) -> bool:
+        return not self._threshold or any(
+            abs(new.value - old.value) > new.allowed(self._threshold) * max(abs(new.value), abs(old.value))
             for new, old in zip(values, self._values, strict=True)
         )
 
-    def _watched(self, scale: float, age: float) -> Iterator[float]:
-        """The values by which it is noticed that something has changed."""
+    def _watched(self, scale: float, age: float, weight: float) -> Iterator[Watched]:
+        """The values by which it is noticed that something has changed. An element of now has a weight."""
         for stream in self._streams.values():
-            yield from (stream.count * scale, stream.length(age), stream.granule)
-            yield from stream.shares()
-        for pairs, (one, other) in zip(self._pairs, self._wanted.pairs, strict=True):
-            all_pairs = self._streams[one[0]].count * self._streams[other[0]].count
-            yield pairs.number / all_pairs if all_pairs else 0.0
+            # Of n independent elements whose weights decay, 1 / √(2 n) is the deviation, as a share.
+            yield Watched(stream.count * scale, 2 * stream.count / weight)
+            yield Watched(stream.length(age), 2 * stream.count / (weight * stream.of_row))
+            yield Watched(stream.granule, math.inf)
+            for satisfying in stream.satisfying:
+                share = satisfying / stream.count if stream.count else 0.0
+                yield Watched(share, 2 * satisfying / (weight * stream.of_row))
+        for pairs, ((one, _), (other, _)) in zip(self._pairs, self._wanted.pairs, strict=True):
+            mine, theirs = self._streams[one], self._streams[other]
+            all_pairs = mine.count * theirs.count
+            seen = pairs.number / (weight**2 * mine.of_row * theirs.of_row)
+            yield Watched(pairs.number / all_pairs if all_pairs else 0.0, seen)
+
+
+class Watched(NamedTuple):
+    """A value, and of how many elements, or pairs, that were seen it was computed."""
+
+    value: float
+    number: float
+
+    def allowed(self, threshold: float) -> float:
+        """By what share it may differ before it counts as changed."""
+        return min(0.5, max(threshold, 1 / math.sqrt(max(self.number, 1.0))))
 
 
 class Replicates(Sequence[Statistics]):

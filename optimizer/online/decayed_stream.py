@@ -71,9 +71,15 @@ class DecayedStream:
         """What all elements weigh."""
         return self._count
 
-    def shares(self) -> list[float]:
-        """The share of rows that satisfy each condition."""
-        return [weight / self._count if self._count else 0.0 for weight in self._satisfying]
+    @property
+    def satisfying(self) -> Sequence[float]:
+        """What the elements weigh that satisfy each condition."""
+        return self._satisfying
+
+    @property
+    def of_row(self) -> float:
+        """For how many elements a row of the last sample stood."""
+        return self._cells[-1][1].weight if self._cells else 1.0
 
     def length(self, age: float) -> float:
         """The average length of validity, in a stream of an age: what is valid for ever counts as valid for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -170,6 +171,22 @@ def test_the_same_is_handed_out_until_something_changes() -> None:
     assert len({id(one) for one in seen[30:]}) > 3
     changed = [one.streams[A.node].rate for one in seen[29:]]
     assert changed == sorted(changed)
+
+
+def test_chance_is_no_change() -> None:
+    """With 20 elements in a window, counts differ by a tenth all the time: that alone is no news."""
+    plan, random = joined("abc"), Random(1)
+    known = DecayedStatistics(plan, HALF_LIFE)
+    collector = Collector(plan.sources, known.columns, STEP)
+    seen = []
+    for now in range(STEP, 240 * STEP + 1, STEP):
+        for name in "abc":
+            times = [t for t in range(now - STEP, now) if random.random() < 0.02]
+            collector.take(name, [(t, t + 1, (random.randrange(20), 1)) for t in times], now)
+        known.take(collector.cells(now))
+        seen.append(known.at(now))
+    changes = sum(one is not other for one, other in pairwise(seen[80:]))
+    assert 0 < changes < 40
 
 
 def test_a_condition_that_more_rows_satisfy_is_a_change() -> None:

@@ -6,6 +6,11 @@ The names below are the whole of the public interface; `midstream.testing` adds 
 """
 
 from midstream.engine import Engine
+from midstream.key_counts import KeyCounts
+from midstream.migration.autopilot.advice import Advice, Advisor, Forecast, advice_of_costs
+from midstream.migration.autopilot.autopilot import Autopilot
+from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.migration.machine import Migration
 from midstream.migration.migrate import migrate_box
 from midstream.migration.report import MigrationReport, report
@@ -101,24 +106,33 @@ from midstream.sampling import sample
 __version__ = "0.1.0"
 
 __all__ = [
+    "BALANCED",
     "BEGINNING",
+    "CAREFUL",
+    "EAGER",
     "FOREVER",
     "STRATEGIES",
+    "Advice",
+    "Advisor",
     "Answer",
     "ArgumentError",
+    "Autopilot",
     "Box",
     "Choice",
     "Column",
     "CounterExample",
     "DeadLetter",
+    "Decision",
     "DeclarationError",
     "EndedError",
     "Engine",
     "EnumerationLimit",
     "Equivalence",
     "ExpressionError",
+    "Forecast",
     "InputFileError",
     "IntervalError",
+    "KeyCounts",
     "LateElementError",
     "Metadata",
     "MidstreamError",
@@ -139,6 +153,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "Search",
+    "Settings",
     "Shape",
     "SqlError",
     "StateSize",
@@ -153,6 +168,7 @@ __all__ = [
     "Type",
     "UnknownStreamError",
     "UserAggregate",
+    "advice_of_costs",
     "alternatives",
     "avg",
     "case",

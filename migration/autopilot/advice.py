@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from midstream.plans.values.arguments import require, require_number, wrong
 
 P = TypeVar("P", bound=Hashable)
 """Of plans: ours, or whatever another engine calls one."""
@@ -28,6 +30,17 @@ class Forecast(Generic[P]):
     deviation: float = 0.0
     lately: float | None = None
 
+    def __post_init__(self) -> None:
+        """Raises ArgumentError for what is no number."""
+        try:
+            hash(self.plan)
+        except TypeError:
+            raise wrong("forecast: plan", self.plan, "something that can be hashed") from None
+        for name in ("rate", "saving", "deviation"):
+            require_number(f"forecast: {name}", getattr(self, name))
+        if self.lately is not None:
+            require_number("forecast: lately", self.lately)
+
 
 @dataclass(frozen=True)
 class Advice(Generic[P]):
@@ -44,6 +57,44 @@ class Advice(Generic[P]):
     others: tuple[Forecast[P], ...] = ()
     reason: str = ""
     lately: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ArgumentError for what are no numbers and no forecasts."""
+        require_number("advice: running", self.running)
+        require("advice: others", self.others, tuple, "a tuple of forecasts")
+        for one in self.others:
+            require("advice: others", one, Forecast, "a tuple of forecasts")
+        require("advice: reason", self.reason, str, "text")
+        if self.lately is not None:
+            require_number("advice: lately", self.lately)
+
+
+def advice_of_costs(
+    running: P, costs: Mapping[P, float], deviation: float = 0.0, reason: str = ""
+) -> Advice[P]:
+    """Advice by what each plan costs, from a cost function, rates or selectivities of one's own.
+
+    Of two streams with `a` and `b` elements per chronon, valid for a window w, a share `s` of whose pairs
+    agree, a join gives 2 w a b s results per chronon.
+
+    costs       per chronon, of all plans with the running one
+    deviation   the standard deviation of the difference of two of them
+
+    Raises   ArgumentError where the running plan is missing, or costs are no numbers.
+
+    >>> advice = advice_of_costs("old", {"old": 5.0, "new": 2.0})
+    >>> advice.running, advice.others[0].plan, advice.others[0].saving
+    (5.0, 'new', 3.0)
+    """
+    if not isinstance(costs, Mapping):
+        raise wrong("advice of costs: costs", costs, "numbers by plan")
+    by_plan = {plan: require_number(f"advice of costs: {plan}", cost) for plan, cost in costs.items()}
+    try:
+        own = by_plan.pop(running)
+    except (KeyError, TypeError):
+        raise wrong("advice of costs: running", running, f"one of the plans {list(costs)}") from None
+    others = (Forecast(plan, cost, own - cost, deviation) for plan, cost in by_plan.items())
+    return Advice(own, tuple(others), reason)
 
 
 class Advisor(Protocol[P, S_contra]):

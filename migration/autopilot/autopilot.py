@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Generic, TypeVar
 
 from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.break_even import BreakEven, predicted_cost, while_both_run
+from midstream.migration.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
 from midstream.migration.autopilot.decision import Decision
 from midstream.migration.autopilot.guard import Guard, Ledger
 from midstream.migration.autopilot.horizon import Horizon
 from midstream.migration.autopilot.settings import BALANCED, Settings
+from midstream.plans.values.arguments import listed, require, require_number, wrong
 from midstream.plans.values.errors import ArgumentError
 
 P = TypeVar("P", bound=Hashable)
@@ -45,11 +47,10 @@ class Autopilot(Generic[P]):
     """
 
     def __init__(self, running: P, window: float, settings: Settings = BALANCED) -> None:
-        if not window > 0:
-            raise ArgumentError(f"autopilot: window: found {window!r}, expected a number of chronons above 0")
-        self.running = running
+        require("autopilot: settings", settings, Settings, "settings")
+        self._window = require_number("autopilot: window", window, "a number of chronons", above=0)
+        self.running = _plan(running)
         self.settings = settings
-        self._window = window
         self._ledger = Ledger(running)
         self._guard: Guard[P] = Guard(settings.guard)
         self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
@@ -75,6 +76,9 @@ class Autopilot(Generic[P]):
 
         Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
         """
+        require("autopilot: advice", advice, (Advice, NoneType), "advice, or None where too little is known")
+        until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
+        strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
         only = self._look(now, advice, spent)
         if self._is_moving:
             return Decision(now, self.running, "a migration is under way")
@@ -103,14 +107,18 @@ class Autopilot(Generic[P]):
 
     def begun(self, now: float, to: P, strategy: str, until_split: float = 0.0) -> None:
         """A migration has begun, decided here or elsewhere."""
+        until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
+        require("autopilot: strategy", strategy, str, f"one of {', '.join(KNOWN)}")
         self._pass(now)
-        self._ledger.pay(while_both_run(strategy, self._lately.get(to, 0.0), until_split, self._window))
+        self._ledger.pay(
+            while_both_run(strategy, self._lately.get(_plan(to), 0.0), until_split, self._window)
+        )
         self._is_moving = True
 
     def ended(self, now: float, running: P) -> None:
         """A migration has ended, and this plan runs: the old one if it was aborted."""
         self._pass(now)
-        self._is_moving, self.running = False, running
+        self._is_moving, self.running = False, _plan(running)
 
     def _look(self, now: float, advice: Advice[P] | None, spent: float | None) -> P | None:
         """Learn from what is told; the only plan to which moves may go."""
@@ -122,14 +130,17 @@ class Autopilot(Generic[P]):
         self._pass(now)
         ledger = self._ledger
         if spent is not None and advice is not None and advice.lately is not None:
-            ledger.measure(spent)
+            ledger.measure(require_number("autopilot: spent", spent))
         return self._guard.check(ledger.ours, ledger.totals, self._guard.SLACK * ledger.peak * self._window)
 
     def _pass(self, now: float) -> None:
         """Time passes up to an instant, at the costs that are known now."""
+        now = require_number("autopilot: now", now, "an instant")
         if self._looked is not None:
             if now < self._looked:
-                raise ArgumentError(f"autopilot: found instant {now}, expected none before {self._looked}")
+                raise ArgumentError(
+                    f"autopilot: found instant {now:g}, expected none before {self._looked:g}"
+                )
             running = self._lately.get(self.running, 0.0)
             self._ledger.add(now - self._looked, running, self._lately)
         self._looked = now
@@ -171,3 +182,11 @@ def _reason(best: _Weighed[P], is_allowed: bool, is_pressed: bool) -> str:
 
 def _either(lately: float | None, rate: float) -> float:
     return rate if lately is None else lately
+
+
+def _plan(plan: P) -> P:
+    try:
+        hash(plan)
+    except TypeError:
+        raise wrong("autopilot: plan", plan, "something that can be hashed") from None
+    return plan

@@ -62,7 +62,7 @@ class Settings:
         """
         try:
             data: Any = json.loads(text)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ArgumentError(f"settings: {error}, expected JSON") from error
         if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
             raise ArgumentError(

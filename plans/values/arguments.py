@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 from midstream.plans.values.errors import ArgumentError
@@ -78,3 +80,22 @@ def require_mapping(who: str, found: object, expected: str) -> None:
     """Raise ArgumentError unless it is a mapping from names."""
     if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
         raise wrong(who, found, expected)
+
+
+def require_number(
+    who: str,
+    found: object,
+    expected: str = "a number",
+    *,
+    least: float | None = None,
+    above: float | None = None,
+) -> float:
+    """A finite number, of at least as much, or above that. Raises ArgumentError for anything else."""
+    if not isinstance(found, bool) and isinstance(found, int | float | Real) and math.isfinite(found):
+        number = float(found)
+        if (least is None or number >= least) and (above is None or number > above):
+            return number
+    bound = (
+        f" of at least {least:g}" if least is not None else f" above {above:g}" if above is not None else ""
+    )
+    raise wrong(who, found, expected + bound)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping
-
-from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.key_counts import KeyCounts
+from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Autopilot
 from midstream.migration.autopilot.settings import BALANCED, Settings
-from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now
-
-LITTLE = 1e-3
 
 
 class Piloted:
@@ -30,7 +25,7 @@ class Piloted:
     def begin(self, case: Case) -> Order:
         """The first order."""
         start = self._start or case.orders[0]
-        self._known = PairRates(case, self._settings.half_life * case.window)
+        self._known = PairRates(case, self._settings.half_life)
         self._pilot = Autopilot(start, case.window, self._settings)
         self._window, self._step = case.window, case.window / self._settings.looks
         self._look_at, self._is_moving = float(case.first), False
@@ -72,80 +67,27 @@ class Piloted:
             self._look_at += self._step
 
 
-Rates = Mapping[str, Mapping[Hashable, float]]
-"""By stream and column, elements per chronon of each key."""
-
-
 class PairRates:
-    """Counts the keys of a case's streams, and tells what its orders give: an advisor.
-
-    A second count decays so fast that pairs of elements that are a window apart count e times less than those
-    of equal times: it tells what the orders gave lately.
-    """
+    """Counts the keys of a case's streams, and tells what its orders give: an advisor."""
 
     def __init__(self, case: Case, half_life: float) -> None:
-        self._case, self._first = case, case.first
-        self._slow, self._fast = _Counts(case, half_life), _Counts(case, math.log(2) * case.window)
-        self.last = 0
+        self._names = {
+            stream: tuple(f"{stream}.{column}" for column in columns)
+            for stream, columns in case.columns.items()
+        }
+        joins = {
+            order: (f"{order[0]}.{first}", f"{order[1]}.{second}")
+            for order, (first, second) in case.on.items()
+        }
+        self._known = KeyCounts(joins, case.window, half_life)
+        self.last = case.first
         """When the last element came."""
 
     def take(self, arrival: Arrival) -> None:
         """An element came."""
         self.last, stream, row = arrival
-        for column, key in zip(self._case.columns[stream], row, strict=True):
-            for counts in (self._slow, self._fast):
-                counts.by_column[f"{stream}.{column}"].take(self.last, key)
+        self._known.take(self.last, dict(zip(self._names[stream], row, strict=True)))
 
     def advise(self, running: Order, known: float) -> Advice[Order] | None:
         """What all orders are expected to give, at an instant; None within a window of the first element."""
-        passed = known - self._first
-        if passed < self._case.window:
-            return None
-        slow, fast = self._slow.rates(known, passed), self._fast.rates(known, passed)
-        others = [order for order in self._case.orders if order != running]
-        return Advice(
-            self._rate(running, slow),
-            tuple(self._forecast(running, other, slow, fast) for other in others),
-            "pair rates by decayed counts of keys",
-            self._rate(running, fast),
-        )
-
-    def _forecast(self, running: Order, other: Order, slow: Rates, fast: Rates) -> Forecast[Order]:
-        saving = difference(
-            slow, self._named(running), self._named(other), self._case.window, self._slow.decay
-        )
-        return Forecast(
-            other, self._rate(other, slow), saving.value, saving.deviation, self._rate(other, fast)
-        )
-
-    def _rate(self, order: Order, rates: Rates) -> float:
-        one, other = self._named(order)
-        return pair_rate(rates[one], rates[other], self._case.window)
-
-    def _named(self, order: Order) -> tuple[str, str]:
-        """The two columns that an order joins, by name."""
-        (one, first), (other, second) = zip(order, self._case.on[order], strict=True)
-        return f"{one}.{first}", f"{other}.{second}"
-
-
-class _Counts:
-    """Decayed counts of all columns."""
-
-    def __init__(self, case: Case, half_life: float) -> None:
-        self.by_column = {
-            f"{stream}.{column}": DecayedCounts(half_life)
-            for stream, columns in case.columns.items()
-            for column in columns
-        }
-        self.decay = math.log(2) / half_life
-
-    def rates(self, now: float, passed: float) -> Rates:
-        """Elements per chronon; at first, what would have come before the first element is missing."""
-        missing = math.exp(-self.decay * passed)
-        rates = {name: counts.rates(now) for name, counts in self.by_column.items()}
-        if missing < LITTLE:
-            return rates
-        return {
-            name: {key: rate / (1 - missing) for key, rate in by_key.items()}
-            for name, by_key in rates.items()
-        }
+        return self._known.advise(running, known)

@@ -45,6 +45,10 @@ def engine() -> ms.Engine:
     return ms.Engine(PLAN, [].extend)
 
 
+def counts() -> ms.KeyCounts[str]:
+    return ms.KeyCounts({"p": ("a", "b")}, 10)
+
+
 def comparing() -> ms.Engine:
     return ms.Engine(S.join(T, on=ms.col("x") < ms.col("z")))
 
@@ -159,6 +163,20 @@ RIGHT: dict[str, Call] = {
     "snapshot": of(ms.snapshot, ELEMENTS, 1),
     "snapshots": of(ms.snapshots, PLAN, {"s": ELEMENTS}),
     "specified": of(ms.specified, PLAN, {"s": ELEMENTS}),
+    "Settings": of(ms.Settings, 8.0, 0.5, 0.05, 0.1, None, 8, 2.0),
+    "Settings.loads": of(ms.Settings.loads, ms.BALANCED.dumps()),
+    "Forecast": of(ms.Forecast, "b", 1.0, 2.0, 0.5, None),
+    "Advice": of(ms.Advice, 3.0, (ms.Forecast("b", 1.0, 2.0),), "seen", None),
+    "advice_of_costs": of(ms.advice_of_costs, "a", {"a": 3.0, "b": 1.0}, 0.5, "seen"),
+    "KeyCounts": of(ms.KeyCounts, {"p": ("a", "b")}, 10, 2),
+    "KeyCounts.take": of(lambda *told: counts().take(*told), 5, {"a": 1}),
+    "KeyCounts.advise": of(lambda *told: counts().advise(*told), "p", 5),
+    "Autopilot": of(ms.Autopilot, "a", 10, ms.CAREFUL),
+    "Autopilot.decide": of(
+        lambda *told: ms.Autopilot("a", 10).decide(*told), 5, ms.Advice(1.0), 5, ["genmig"], 7
+    ),
+    "Autopilot.begun": of(lambda *told: ms.Autopilot("a", 10).begun(*told), 5, "b", "genmig", 5),
+    "Autopilot.ended": of(lambda *told: ms.Autopilot("a", 10).ended(*told), 5, "b"),
     "run": of(ms.run, PLAN, {"s": ELEMENTS}, 10),
     "sample": of(ms.sample, comparing()),
     "sample, options": of(
@@ -220,8 +238,9 @@ RIGHT: dict[str, Call] = {
 }  # fmt: skip
 
 GIVEN_OUT = {
-    "BEGINNING", "FOREVER", "STRATEGIES", "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
-    "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "Search", "StateSize",
+    "BALANCED", "BEGINNING", "CAREFUL", "EAGER", "FOREVER", "STRATEGIES", "Advisor",
+    "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
+    "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "Search", "StateSize",
     "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""

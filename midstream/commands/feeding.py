@@ -9,7 +9,7 @@ from contextlib import suppress
 from heapq import heapify, heappop, heappush
 
 from midstream.io.sources.source import Source
-from midstream.plans.values.streams import BEGINNING, Batch, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 NamedBatch = tuple[str, Batch | None]
 """A stream's name, and a batch of it; None where it has ended."""
@@ -18,17 +18,20 @@ AHEAD = 64
 """How many batches sources that may wait can be ahead of whoever takes them."""
 
 
-def arrivals(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
+def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterator[NamedBatch]:
     """What sources give, in an order that keeps them in step as far as possible.
 
     Recorded sources are read where they are behind in application time, so that no operator has to keep much
     of one while it waits for another. Where one of several may wait, all are read at the same time, and what
-    comes is given at once.
+    comes is given at once. With a `grain`, in chronons, batches of recorded sources are cut so that none is
+    ahead of the others by more: a migration lasts until all have passed what has come.
 
     State    A batch a source; `AHEAD` of all together where one may wait.
     """
     if len(sources) > 1 and any(source.is_live for source in sources.values()):
         yield from _as_they_come(sources)
+    elif grain is not None and len(sources) > 1:
+        yield from _abreast(sources, grain)
     else:
         yield from _in_step(sources)
 
@@ -42,6 +45,25 @@ def _in_step(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
         yield name, batch
         if batch is not None:
             heappush(behind, (batch[-1][0], number, name))
+
+
+def _abreast(sources: Mapping[str, Source], grain: int) -> Iterator[NamedBatch]:
+    heads: list[tuple[Time, int, str, Batch]] = [(BEGINNING, i, name, []) for i, name in enumerate(sources)]
+    heapify(heads)
+    while heads:
+        _, number, name, batch = heappop(heads)
+        if not batch:
+            following = next(iter(sources[name]), None)
+            if following is None:
+                yield name, None
+            else:
+                heappush(heads, (following[0][0], number, name, following))
+            continue
+        limit = heads[0][0] + grain if heads else FOREVER
+        reach = next((i for i, element in enumerate(batch) if i and element[0] > limit), len(batch))
+        yield name, batch[:reach]
+        rest = batch[reach:]
+        heappush(heads, (rest[0][0] if rest else batch[-1][0], number, name, rest))
 
 
 def _as_they_come(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:

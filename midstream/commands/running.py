@@ -11,6 +11,7 @@ from typing import Any
 from midstream.commands import generated
 from midstream.commands.explaining import plan_to_run
 from midstream.commands.feeding import arrivals
+from midstream.commands.flying import Flight
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
@@ -54,6 +55,7 @@ class Wishes:
     read            what else is read, such as the script: files that no output may overwrite
     times           how times are written, iso or integer; where it is not given, as the input has them
     stats           a file for statistics of what was seen
+    flight          how an autopilot moves queries to other plans meanwhile
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Wishes:
     read: Sequence[Use] = ()
     times: str | None = None
     stats: Path | None = None
+    flight: Flight | None = None
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,11 @@ def run_queries(
     """
     require_known(catalog, wishes.sources)
     targets = output_targets(wishes, queries)
-    stats = [] if wishes.stats is None else [("--save-stats", wishes.stats)]
-    check_files(catalog, wishes, targets.values(), stats)
+    written: list[Use] = [] if wishes.stats is None else [("--save-stats", wishes.stats)]
+    if (flight := wishes.flight) is not None:
+        wishes = replace(wishes, read=[*wishes.read, *flight.reads])
+        written += flight.writes
+    check_files(catalog, wishes, targets.values(), written)
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         stats_file = None if wishes.stats is None else stack.enter_context(NewFile(wishes.stats))
@@ -126,6 +132,7 @@ def run_queries(
             if stats_file is None
             else SeenStatistics(engine, {query.name: query.plan for query in queries})
         )
+        grain = None if flight is None else stack.enter_context(flight.over(engine, times.instant))
         taken = 0
 
         def advance(done: int, total: int | None) -> None:
@@ -139,7 +146,7 @@ def run_queries(
 
         try:
             with streaming_gc(), ties_placed(queries):
-                _pump(engine, inputs, refused, outputs, advance)
+                _pump(engine, inputs, refused, outputs, advance, grain)
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")
             raise
@@ -173,9 +180,10 @@ def _pump(
     refused: Refused,
     outputs: Sequence[Output],
     progress: Progress,
+    grain: int | None = None,
 ) -> None:
     taken = 0
-    for name, batch in arrivals(inputs):
+    for name, batch in arrivals(inputs, grain):
         if batch is None:
             engine.end(name)
         else:

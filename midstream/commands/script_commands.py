@@ -17,6 +17,7 @@ from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.commands.comparing import Comparison
+    from midstream.commands.flying import Flight
 
 
 def run(
@@ -31,6 +32,21 @@ def run(
     times: options.Times = None,
     save_stats: Annotated[
         Path | None, typer.Option(help="A file for statistics of the streams (JSON), as explain reads them.")
+    ] = None,
+    autopilot: Annotated[
+        str | None,
+        typer.Option(
+            help="Move queries to cheaper plans as streams change: careful, balanced, eager, or a file of "
+            "settings (JSON). What happens is told on standard error."
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="A file for all that the autopilot decides (JSON lines), instead of telling it."),
+    ] = None,
+    autopilot_chart: Annotated[
+        Path | None,
+        typer.Option(help="A file for a chart (.svg, .png) of what plans cost by when, and of migrations."),
     ] = None,
     unit: options.Unit = None,
     functions: options.Functions = None,
@@ -53,12 +69,25 @@ def run(
         options.also_read(script, functions),
         times,
         save_stats,
+        _flight(autopilot, decisions, autopilot_chart),
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, wishes, advance if output != "-" else options.silent)
     if output != "-":
         typer.echo(str(summary), err=True)
     options.tell(summary.notes)
+
+
+def _flight(settings: str | None, decisions: Path | None, chart: Path | None) -> Flight | None:
+    """How an autopilot is to fly, where something is said of one."""
+    from midstream.commands.flight_chart import require_form
+    from midstream.commands.flying import Flight
+
+    if settings is None and decisions is None and chart is None:
+        return None
+    if chart is not None:
+        require_form(chart)
+    return Flight(settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True))
 
 
 def explain(

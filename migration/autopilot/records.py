@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import floor
 from typing import Any, Literal
 
 from midstream.migration.autopilot.decision import Decision, short
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.streams import Time
 
 Event = Literal["stay", "move", "refused", "done", "aborted", "failed", "left"]
 """It looked and stays, or moves; the migration that it wished for was refused; one has ended; the advisor has
 failed, and is not asked any more; the query is not watched any more."""
+
+LONG = 1000
+"""Letters of a plan in JSON at most."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,16 @@ class Record:
 
     def __str__(self) -> str:
         """A sentence."""
+        return self.told(_plain)
+
+    def told(self, instant: Callable[[Time], str]) -> str:
+        """The same, with times as a function writes them."""
+        at = "" if self.at is None else f" at {instant(self.at)}:"
         if self.event in ("stay", "move"):
-            told = f"{self.query}: {self.decision}"
-            return told if self.event == "stay" else f"{told}; {self.strategy} until {_shown(self.split)}"
-        at = "" if self.at is None else f"at {self.at}: "
+            sentence = str(self.decision).partition(": ")[2]
+            until = "at once" if self.split is None else f"until {instant(floor(self.split))}"
+            how = f"; by {self.strategy}, {until}" if self.event == "move" else ""
+            return f"{self.query}:{at} {sentence}{how}"
         words = {
             "refused": "the migration was refused",
             "done": "the migration is done",
@@ -58,9 +69,9 @@ class Record:
             "failed": "the advisor failed, and is not asked any more",
             "left": "not watched any more",
         }
-        told = f"{self.query}: {at}{words[self.event]}"
+        told = f"{self.query}:{at} {words[self.event]}"
         if self.meanwhile is not None:
-            told += f", {self.meanwhile} intermediate results meanwhile"
+            told += f", {self.meanwhile:,} intermediate results meanwhile"
         return f"{told}: {self.reason}" if self.reason else told
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,21 +81,21 @@ class Record:
             "at": self.at,
             "event": self.event,
             "reason": self.reason,
-            "running": short(self.running),
+            "running": short(self.running, LONG),
             "strategy": self.strategy,
             "split": self.split,
             "spent": self.spent,
             "meanwhile": self.meanwhile,
             "failure": None if self.failure is None else f"{type(self.failure).__name__}: {self.failure}",
-            "costs": {short(plan): cost for plan, cost in self.costs.items()},
+            "costs": {short(plan, LONG): cost for plan, cost in self.costs.items()},
         }
         if (decision := self.decision) is not None:
             numbers = ("rate", "saving", "deviation", "horizon", "cost", "gain")
             told |= {name: getattr(decision, name) for name in numbers}
-            told["candidate"] = None if decision.candidate is None else short(decision.candidate)
-            told["guard"] = None if decision.guard is None else short(decision.guard)
+            told["candidate"] = None if decision.candidate is None else short(decision.candidate, LONG)
+            told["guard"] = None if decision.guard is None else short(decision.guard, LONG)
         return told
 
 
-def _shown(split: float | None) -> str:
-    return "at once" if split is None else f"{split:g}"
+def _plain(time: Time) -> str:
+    return str(time)

@@ -31,6 +31,8 @@ class RunningQuery:
     complete_from: Time
     """From this instant on its results are those of a query that has run from the beginning; FOREVER where
     that will never be so."""
+    begins: Time = BEGINNING
+    """Where it took the place of another query, from which instant on results are its own."""
     sinks: dict[str, list[Take]] = field(init=False)
     """By output."""
     lasting: Time = BEGINNING

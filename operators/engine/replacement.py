@@ -37,6 +37,7 @@ class Replacement:
         self._graph = graph
         self._old = old
         self._new = new
+        new.begins = at
         self._sinks: Mapping[str, list[Take]] = {output: list(sinks) for output, sinks in old.sinks.items()}
         self._waiting: dict[str, Batch] = {output: [] for output in new.sinks}
         self.is_done = False
@@ -117,7 +118,7 @@ def replace(
         require("replace: at", at, int, "an instant in chronons")
     new = graph.add(plan, name=old.name + TO_COME)
     valid_until = max(map(graph.max_end, old.physical.outputs.values()))
-    earliest = max(valid_until, new.complete_from)
+    earliest = max(valid_until, new.complete_from, old.begins)
     if earliest == FOREVER or (at is not None and at < earliest):
         graph.remove(new.name)
         if earliest == FOREVER:

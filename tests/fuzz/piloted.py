@@ -103,6 +103,8 @@ class Piloted(Midstream):
         """Plans that mean the same."""
         self.meant: dict[str, list[tuple[Time, Plan]]] = {}
         """By query, from which instant on it means what."""
+        self.since: dict[str, Time] = {}
+        """By query, before which instant what it had replaced may lack something."""
         self.coming: dict[str, Family] = {}
         """By query, what takes its place."""
         super().begin(data, forever, is_logged)
@@ -143,6 +145,7 @@ class Piloted(Midstream):
         super().add(data)
         for name in set(self.families) - before:
             self.meant.pop(name, None)
+            self.since.pop(name, None)
             self._learn(data, name, self.families[name])
 
     @precondition(lambda self: len(self.families) == 2 and not self.coming)
@@ -160,6 +163,7 @@ class Piloted(Midstream):
         plan = family.plans[0]
         if set(plan.outputs) != set(query.plan.outputs) or len(plan.outputs) > 1:
             return
+        since = self._complete_from(name)
         try:
             at = self.moved.engine.replace(plan, name).at
         except PlanError as error:
@@ -167,6 +171,7 @@ class Piloted(Midstream):
             return
         note(f"replace({name!r}) from {at} on by\n{plan}")
         self.unmoved.engine.replace(plan, name, at=None if at == BEGINNING else int(at))
+        self.since[name] = since
         self.coming[name] = family
         self.is_pristine = False
         self._learn(data, name, family)
@@ -187,6 +192,9 @@ class Piloted(Midstream):
             if name + TO_COME not in self.moved.engine.queries:
                 self.families[name] = self.coming.pop(name)
                 self.added.add(name)
+
+    def _complete_from(self, name: str) -> Time:
+        return max(super()._complete_from(name), self.since.get(name, BEGINNING))
 
     def _specified(self, name: str, output: str, root: Node) -> NormalForm:
         """What it has meant in the course of time."""

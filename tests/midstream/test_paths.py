@@ -59,6 +59,7 @@ from midstream.cli import app
 from midstream.console.process import as_process
 from midstream.io import pictures
 from midstream.io.ingested import IngestRun, Manifest, write_manifest
+from midstream.migration.autopilot.settings import BALANCED
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
@@ -117,6 +118,9 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("out.jsonl"),
         "--dead-letters": LETTERS,
         "--save-stats": writes("seen.json"),
+        "--autopilot": reads("settings.json"),
+        "--decisions": writes("decisions.jsonl"),
+        "--autopilot-chart": writes("flight.svg"),
         "--functions": FUNCTIONS,
     },
     ("explain",): {
@@ -347,7 +351,7 @@ def fidelity() -> charts.ChartsRun:
 class Figure:
     """A picture that is drawn at once."""
 
-    def savefig(self, file: Any, format: str) -> None:
+    def savefig(self, file: Any, format: str, **_: Any) -> None:
         file.write(b"a picture, all of it")
 
 
@@ -377,6 +381,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
         "f.py": "def register(catalog):\n    pass\n",
         "rules.py": "RULES = []\n",
+        "settings.json": BALANCED.dumps(),
         "stats.json": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 1}}}),
         "seen.jsonl": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 2}}}) + "\n",
         "small.yaml": yaml.safe_dump(

@@ -110,3 +110,15 @@ def test_what_cannot_be_done_changes_nothing() -> None:
     engine.keep_log()
     with pytest.raises(ms.PlanError, match="a log is kept of query"):
         engine.replace(QUERIES[1])
+
+
+def test_a_query_that_took_a_place_is_not_replaced_before_it_did() -> None:
+    """What came before that has been answered by the one before, to the end."""
+    results: list[Element] = []
+    engine = ms.Engine(S.window(6).select("x"), results.extend)
+    engine.push("s", chronons([(0, (1, 1))]))
+    engine.end("s")
+    assert engine.replace(S.select("x")).at == 6
+    assert engine.replace(S.filter(x > 0).select("x")).at == 6
+    engine.close()
+    assert results == [(0, 6, (1,))]

@@ -1,0 +1,100 @@
+"""A chart of an autopilot's work: what it took each plan to cost, which one ran, and its migrations."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+
+from midstream.io.requirements import require_libraries
+from midstream.migration.autopilot.decision import short
+from midstream.migration.autopilot.records import Record
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import MidstreamError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b58900", "#56b4e9")
+"""Of plans, in the order in which they became known; they can be told apart by colour-blind readers."""
+FORMS = (".png", ".svg", ".pdf")
+LABEL = 56
+"""Letters of a plan."""
+
+
+def require_matplotlib() -> None:
+    """Raise MissingExtra, saying what to install, where there is no matplotlib."""
+    require_libraries(("matplotlib",), "plot", "--autopilot-chart needs")
+
+
+def require_form(path: Path) -> None:
+    """Raise MidstreamError where a chart cannot be in a file of that name."""
+    if path.suffix not in FORMS:
+        raise MidstreamError(f"--autopilot-chart: found {path}, expected a file in {', '.join(FORMS)}")
+
+
+def draw(records: Sequence[Record], form: str) -> bytes:
+    """The chart, one picture below the other for several queries."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(record.query for record in records)) or ["no query"]
+    with rc_context({"svg.hashsalt": "midstream", "text.parse_math": False}):
+        figure = Figure(figsize=(9, 0.6 + 3.6 * len(names)), layout="constrained")
+        for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
+            _draw_query(axes, name, [record for record in records if record.query == name])
+        drawn = io.BytesIO()
+        metadata: Any = {"Date": None} if form == ".svg" else None
+        figure.savefig(drawn, format=form.removeprefix("."), metadata=metadata)
+    return drawn.getvalue()
+
+
+def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
+    looks = [(record.at, record) for record in records if record.costs and record.at is not None]
+    first = looks[0][0] if looks else 0
+    plans = list(dict.fromkeys(plan for _, record in looks for plan in record.costs))
+    for number, plan in enumerate(plans):
+        color = COLORS[number % len(COLORS)]
+        known = {at - first: record.costs[plan] for at, record in looks if plan in record.costs}
+        label = f"{number + 1}: {shorten(short(plan, 200), LABEL, placeholder=' …')}"
+        axes.plot(list(known), list(known.values()), color=color, linewidth=1, label=label)
+        running = [known.get(at - first) if record.running == plan else None for at, record in looks]
+        axes.plot(
+            [at for at, _ in looks],
+            _with_gaps(running),
+            color=color,
+            linewidth=3.5,
+            solid_capstyle="butt",
+            alpha=0.8,
+        )
+    _draw_migrations(axes, records, first, {plan: str(number + 1) for number, plan in enumerate(plans)})
+    axes.set_title(name, loc="left")
+    axes.set_xlabel(f"chronons since {first}")
+    axes.set_ylabel("expected cost per chronon")
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    if plans:
+        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), frameon=False, fontsize="small")
+
+
+def _draw_migrations(axes: Axes, records: Sequence[Record], first: int, numbers: Mapping[Plan, str]) -> None:
+    """A band from the beginning of each migration to its end, with where it led."""
+    begun: Record | None = None
+    for record in records:
+        if record.event == "move":
+            begun = record
+        elif record.event in ("done", "aborted") and begun is not None and record.at is not None:
+            assert begun.at is not None and begun.decision is not None
+            axes.axvspan(begun.at - first, record.at - first, color="#8e8e93", alpha=0.25, linewidth=0)
+            to = begun.decision.to
+            told = "aborted" if record.event == "aborted" else f"→ {numbers.get(to, '?') if to else '?'}"
+            axes.annotate(
+                told, (begun.at - first, 1), xycoords=("data", "axes fraction"), fontsize="small", va="bottom"
+            )
+            begun = None
+
+
+def _with_gaps(costs: Sequence[float | None]) -> list[float]:
+    return [float("nan") if cost is None else cost for cost in costs]

@@ -1,0 +1,93 @@
+"""A run with an autopilot: what it decides is printed, or goes to a file; and a chart of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from midstream.engine import Engine
+from midstream.io.distinct_files import Use
+from midstream.io.new_file import NewFile
+from midstream.migration.autopilot.records import Record
+from midstream.migration.autopilot.settings import NAMED
+from midstream.migration.autopilot.watching import largest_window
+from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.streams import Time
+
+SHARE = 16
+"""Recorded streams are ahead of each other by at most such a part of the smallest window."""
+
+
+@dataclass(frozen=True)
+class Flight:
+    """How an autopilot is to fly the queries of a script.
+
+    settings    careful, balanced, eager, or a file
+    decisions   a file for every decision, as JSON lines; without it what happens is printed
+    chart       a file for a chart of what plans cost
+    tell        prints a line
+    """
+
+    settings: str
+    decisions: Path | None
+    chart: Path | None
+    tell: Callable[[str], object]
+
+    @property
+    def reads(self) -> list[Use]:
+        """Files that are read."""
+        return [] if self.settings in NAMED else [("--autopilot", self.settings)]
+
+    @property
+    def writes(self) -> list[Use]:
+        """Files that are written."""
+        given = (("--decisions", self.decisions), ("--autopilot-chart", self.chart))
+        return [(name, path) for name, path in given if path is not None]
+
+    @contextmanager
+    def over(self, engine: Engine, instant: Callable[[Time], str]) -> Iterator[int]:
+        """Watch the queries of an engine that have a time window, for the time of a block; the block gets by
+        how many chronons streams should be ahead of each other at most. `instant` tells how times are shown.
+
+        Raises   MidstreamError where none has one.
+        """
+        from midstream.commands.flight_chart import draw, require_matplotlib
+
+        windows = {name: largest_window(query.plan) for name, query in engine.queries.items()}
+        names = [name for name, window in windows.items() if window is not None]
+        if not names:
+            raise MidstreamError(
+                "--autopilot: found no query with a time window, by which it chooses when to look"
+            )
+        if self.chart is not None:
+            require_matplotlib()
+        with ExitStack() as stack:
+            pilot = engine.autopilot(settings=self.settings, queries=names)
+            kept: list[Record] = []
+            if self.chart is not None:
+                pilot.listen(kept.append)
+            if self.decisions is not None:
+                file = stack.enter_context(NewFile(self.decisions))
+                lines = stack.enter_context(open(file.place, "w", encoding="utf-8"))
+                pilot.listen(lambda record: _write(lines, record))
+            else:
+                pilot.listen(lambda record: self._print(record, instant))
+            drawing = None if self.chart is None else stack.enter_context(NewFile(self.chart))
+            yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
+            pilot.stop()
+            if drawing is not None and self.chart is not None:
+                Path(drawing.place).write_bytes(draw(kept, self.chart.suffix))
+
+    def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
+        """All that happens but that the plan stays."""
+        if record.event != "stay":
+            self.tell(f"autopilot: {record.told(instant)}")
+
+
+def _write(lines: IO[str], record: Record) -> None:
+    lines.write(json.dumps(record.as_dict()) + "\n")
+    lines.flush()

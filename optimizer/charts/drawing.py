@@ -14,6 +14,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogFormatter
 
 from midstream.optimizer.charts.chart import Chart, Dimension
 from midstream.optimizer.charts.fidelity import Trajectory
@@ -31,6 +32,13 @@ PANEL, LEGEND = 5.0, 0.26
 NARROW = 0.22
 """A region that is no part of the width as large as this has its plan's mark instead of its name."""
 WRAP = 26
+
+
+class Plain(LogFormatter):
+    """Writes 0.6 instead of 6e-01."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
 
 
 def draw_chart(chart: Chart, way: Trajectory | None = None, title: str = "") -> Figure:
@@ -177,7 +185,11 @@ def _name_axes(axes: Axes, one: Slice, *, is_first: bool, has_way: bool) -> None
         axes.set_ylabel(up.name, fontsize=9, color=INK)
     if one.beyond:
         axes.set_title(one.title(), fontsize=9, color=INK)
-    axes.tick_params(colors=INK, labelsize=8, width=0.6, color=FAINT)
+    axes.tick_params(which="both", colors=INK, labelsize=8, width=0.6, color=FAINT)
+    for axis, dimension in ((axes.xaxis, across), (axes.yaxis, up)):
+        if dimension.is_logarithmic:
+            axis.set_major_formatter(Plain())
+            axis.set_minor_formatter(Plain(minor_thresholds=(2, 0.4)))
     for spine in axes.spines.values():
         spine.set_color(FAINT)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -18,6 +19,8 @@ from midstream.optimizer.charts.measures import measures_of
 from midstream.optimizer.charts.ranges import RangeSettings
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.snapshots import equivalent
+from midstream.plans.values.streams import Element
 
 A, B, C = (ms.stream(name, {f"{name}_x": "integer"}).window(1000) for name in "abc")
 QUERY = A.join(B, on=[("a_x", "b_x")]).join(C, on=[("a_x", "c_x")]).plan()
@@ -131,3 +134,47 @@ def test_what_is_no_chart_is_told() -> None:
     other = Chart((Dimension("x", 0, 1, 1),), (QUERY,), (0,))
     with pytest.raises(ChartError, match=r"found 'x', expected what may change: rate\(a\)"):
         ByChart(other)
+
+
+@pytest.mark.parametrize("advises", ["a chart", "a chart at centroids", "a chart that is learned"])
+def test_an_engine_follows_a_chart(advises: str) -> None:
+    """First a is fast, then c: the engine joins the slow ones first, and gives what it would give anyway."""
+    flip = fast_then_slow()
+    chart = ask_optimizer(
+        QUERY,
+        statistics(0.02, 0.02, 0.02),
+        [(Dimension(one.name, 0.001, 0.2, 6, is_logarithmic=True), one) for one in RATES],
+        INTERMEDIATE,
+    )
+    advisor = {
+        "a chart": ByChart(chart, INTERMEDIATE),
+        "a chart at centroids": ByChart(chart, INTERMEDIATE, at="centroid"),
+        "a chart that is learned": ByChart(LearnedChart(QUERY, RATES, 4, INTERMEDIATE), INTERMEDIATE),
+    }[advises]
+    plain: list[Element] = []
+    flown: list[Element] = []
+    engine, alone = ms.Engine(QUERY, flown.extend), ms.Engine(QUERY, plain.extend)
+    pilot = engine.autopilot(advisor, objective=INTERMEDIATE)
+    for time, name, row in flip:
+        for one in (engine, alone):
+            one.push(name, [(time, time + 1, row)])
+    for one in (engine, alone):
+        one.close()
+    moves = [record for record in pilot.decisions if record.event == "move"]
+    assert moves[0].at < HALF < moves[-1].at
+    assert equivalent(plain, flown)
+
+
+HALF = 10_000
+
+
+def fast_then_slow() -> list[tuple[int, str, tuple[int]]]:
+    """Elements in order of time; a and c change places half-way."""
+    random, found = Random(1), list[tuple[int, str, tuple[int]]]()
+    for part, rates in enumerate(({"a": 0.1, "b": 0.02, "c": 0.005}, {"a": 0.005, "b": 0.02, "c": 0.1})):
+        for name, rate in rates.items():
+            time = part * HALF + random.expovariate(rate)
+            while time < (part + 1) * HALF:
+                found.append((int(time), name, (random.randrange(20),)))
+                time += random.expovariate(rate)
+    return sorted(found)

@@ -12,10 +12,14 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from midstream.io.ingested import is_ingested, read_manifest
+from midstream.io.time_units import NANOSECONDS
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Column, Type
-from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.studies.declaration import FOLDER, FORMATS, RecordedStream, Study
+from midstream.scenarios.studies.ingest.stored import stored_stream
 from midstream.scenarios.studies.raw_files import RawFile, open_raw
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
@@ -86,7 +90,7 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
     Cost     One pass over each stream's file.
     Raises   InputFileError, naming file, stream and column, what was found and what was expected.
     """
-    read = {name: _read(spark, stream).persist() for name, stream in study.streams.items()}
+    read = {name: _read(spark, study, stream).persist() for name, stream in study.streams.items()}
     try:
         totals = _totals(study, read)
         yield Recording(spark, {name: frame.drop(_MISFIT) for name, frame in read.items()}, totals, bucket)
@@ -95,8 +99,10 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
             frame.unpersist()
 
 
-def _read(spark: SparkSession, stream: RecordedStream) -> DataFrame:
+def _read(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
     """The stream's elements, with what is wrong with each, if anything, in a further column."""
+    if stream.format == FOLDER:
+        return _read_ingested(spark, study, stream)
     time = Column(stream.time, Type.INTEGER)
     filters = {name: Column(name, CONSTANT_TYPES[type(value)]) for name, value in stream.where.items()}
     columns = {**filters, stream.time: time, **{column.name: column for column in stream.columns}}
@@ -105,6 +111,34 @@ def _read(spark: SparkSession, stream: RecordedStream) -> DataFrame:
     return raw.frame.where(_belongs(raw, stream, filters)).select(
         *(value.alias(name) for name, value in values.items()),
         F.coalesce(_torn(raw), *map(raw.misfit, (time, *stream.columns))).alias(_MISFIT),
+    )
+
+
+def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
+    """The elements of a stream that has been ingested, or generated, as it is declared now."""
+    place = f"{stream.path}, stream {stream.name}"
+    if not is_ingested(stream.path):
+        expected = f"a folder that ingest has made, or a name that ends in one of {', '.join(FORMATS)}"
+        raise InputFileError(f"{place}: found no manifest, expected {expected}", path=stream.path)
+    manifest = read_manifest(stream.path)
+    name = manifest.named(stream.name, stream.path)
+    stored = {column.name: str(column) for column in manifest.schema(name)}
+    columns = {column.name: str(column) for column in stream.columns}
+    epoch = manifest.epoch if study.clock.epoch is None else of_datetime(study.clock.epoch)
+    facts: list[tuple[str, object, object]] = [
+        ("nanoseconds of a chronon", manifest.chronon, NANOSECONDS[study.clock.unit]),
+        ("chronon 0", manifest.epoch, epoch),
+        ("where", manifest.streams[name].get("where", {}), dict(stream.where)),
+        *((f"column {one}", stored.get(one, "no such column"), columns[one]) for one in columns),
+    ]
+    for what, found, declared in facts:
+        if found != declared:
+            raise InputFileError(f"{place}, {what}: found {found}, expected {declared}", path=stream.path)
+    values = [F.col("payload").getField(column.name) for column in stream.columns]
+    return stored_stream(spark, stream.path, name).select(
+        F.col("start").alias(TIME),
+        *(value.alias(payload(i)) for i, value in enumerate(values)),
+        F.lit(None).cast("string").alias(_MISFIT),
     )
 
 

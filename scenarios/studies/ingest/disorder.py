@@ -44,7 +44,7 @@ def cell_of(lateness: Value) -> Value:
     width = F.when(lateness < EXACT, F.lit(1).cast("long")).otherwise(
         F.call_function("shiftleft", power, shift)
     )
-    return lateness - F.pmod(lateness, width) + width - 1
+    return lateness - F.pmod(lateness, width) + (width - 1)  # a sum of the largest would not fit
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -158,6 +159,34 @@ def test_stored_rows_are_read_by_time(spark: Any, twice: tuple[Path, Manifest, M
     assert stored_stream(spark, out, "B", 10**6, 10**7).count() == 0
 
 
+def test_studies_read_ingested_streams(
+    spark: Any, twice: tuple[Path, Manifest, Manifest, list[str]], tmp_path: Path
+) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+
+    def read(declared: str) -> dict[str, list[tuple[Any, ...]]]:
+        file = tmp_path / "study.toml"
+        file.write_text(declared.replace('"in/*.csv"', '"in"').replace('"in"', '"out"'), encoding="utf-8")
+        with open_recording(spark, load_study(str(file), twice[0]), 10) as recording:
+            return {
+                name: sorted(map(tuple, one.collect()), key=order) for name, one in recording.frames.items()
+            }
+
+    assert read(DECLARED) == {"A": expected(FIRST + SECOND + THIRD, "A"), "B": expected(FIRST + THIRD, "B")}
+    for old, new, message in [
+        (
+            'unit = "s"',
+            'unit = "ms"',
+            "stream A, nanoseconds of a chronon: found 1000000000, expected 1000000",
+        ),
+        ('house = "B"', 'house = "C"', "stream B, where: found {'house': 'B'}, expected {'house': 'C'}"),
+        ('k = "integer"', 'j = "integer"', "column j: found no such column, expected j integer"),
+        ('"in"', '"deep"', "deep, stream A: found no manifest, expected a folder that ingest has made"),
+    ]:
+        with pytest.raises(InputFileError, match=re.escape(message)):
+            read(DECLARED.replace(old, new))
+
+
 def test_counts_and_hashes_of_the_inputs(twice: tuple[Path, Manifest, Manifest, list[str]]) -> None:
     import hashlib
 
@@ -270,7 +299,14 @@ def test_a_run_that_fails_at_the_end_and_one_over_all_files(
         with pytest.raises(InputFileError, match=r"manifest\.json: No space left on device"):
             run(spark, tmp_path)
     assert not (tmp_path / "out" / "manifest.json").exists()
-    spark_settings = {"spark.sql.shuffle.partitions": "3", "spark.sql.session.timeZone": "Asia/Kathmandu"}
+    spark_settings = {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+    }
     before = {name: spark.conf.get(name) for name in spark_settings}
     for name, value in spark_settings.items():
         spark.conf.set(name, value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from random import Random
 from typing import Any
 
 import pytest
@@ -27,7 +26,6 @@ from midstream.optimizer.charts.making import ask_optimizer, make_chart
 from midstream.optimizer.charts.measures import measure_named, measures_of, rate_of, selectivity_of
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.plan import Plan
 
 S = stream("s", x="integer", y="integer")
 X, Y = S["x"] > 7, S["y"] > 7
@@ -218,68 +216,6 @@ def test_hits_moves_and_switches_by_hand() -> None:
     found = follow(chart, rounds)
     assert found == Followed(rounds=5, hits=3, moves=3, switches=2)
     assert (found.fidelity, follow(chart, []).fidelity) == (0.6, None)
-
-
-def wandering(
-    seed: int, start: list[float], low: float, high: float, step: float = 0.05
-) -> list[tuple[float, ...]]:
-    """600 rounds, each near the one before."""
-    random, here, points = Random(seed), start, []
-    for _ in range(600):
-        here = [min(high, max(low, value + random.gauss(0, step))) for value in here]
-        points.append(tuple(here))
-    return points
-
-
-def uncorrelated(seed: int, dimensions: int, low: float, high: float) -> list[tuple[float, ...]]:
-    """600 rounds that have nothing to do with each other."""
-    random = Random(seed)
-    return [tuple(random.uniform(low, high) for _ in range(dimensions)) for _ in range(600)]
-
-
-@pytest.mark.parametrize(
-    ("points", "percent"),
-    [
-        (wandering(1, [0.5, 0.5], 0.01, 0.99), [87, 93, 97, 98]),
-        (uncorrelated(1, 2, 0.0, 1.0), [90, 95, 98, 98]),
-    ],
-    ids=["wandering", "uncorrelated"],
-)
-def test_fidelity_of_two_filters_over_k(points: list[tuple[float, float]], percent: list[int]) -> None:
-    """As OM's Figure 3(c); the selectivities are seen as they are. docs/optimizer.md tells these figures."""
-    found = []
-    for k in (5, 10, 20, 40):
-        changing = [(Dimension(n, 0.0, 1.0, k), selectivity_of(c)) for n, c in (("x", X), ("y", Y))]
-        chart = make_chart(FILTERS, of_filters(1, 0.5, 0.5), changing)
-        found.append(follow(chart, [((x, y), [int(y < x)]) for x, y in points]).fidelity)
-    assert [round(100 * (fidelity or 0)) for fidelity in found] == percent
-
-
-@pytest.mark.parametrize(
-    ("points", "percent"),
-    [
-        (wandering(2, [1.0, 1.0, 1.0], 0.05, 1.99, 0.2), [62, 80, 88, 90, 94]),
-        (uncorrelated(2, 3, 0.05, 2.0), [64, 82, 86, 89, 90]),
-    ],
-    ids=["wandering", "uncorrelated"],
-)
-def test_fidelity_of_joins_over_k(points: list[tuple[float, ...]], percent: list[int]) -> None:
-    """As OM's Figure 4(b): three orders of a join, by the rates of its streams."""
-
-    def costs(point: tuple[float, ...], plans: list[Plan]) -> list[float]:
-        return [PROCESSING.of(price(plan, of_joins(*point))) for plan in plans]
-
-    orders: dict[float, Plan] = {}
-    for plan in JOINS:
-        orders.setdefault(round(costs((0.3, 0.7, 1.7), [plan])[0], 9), plan)
-    plans = list(orders.values())
-    assert len(plans) == 3
-    rounds = [(point, [min(range(3), key=costs(point, plans).__getitem__)]) for point in points]
-    found = []
-    for k in (2, 4, 6, 8, 10):
-        changing = [(Dimension(n, 0.0, 2.0, k), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
-        found.append(follow(make_chart(plans, of_joins(1, 1, 1), changing), rounds).fidelity)
-    assert [round(100 * (fidelity or 0)) for fidelity in found] == percent
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,15 @@ def test_where_values_stay_within_a_quarter_of_the_ranges_the_headline_is_found(
     assert share(10, 0.375, 0.625) == pytest.approx(0.95, abs=0.03)
 
 
+@pytest.mark.parametrize(("k", "percent"), [(2, 64), (4, 82)])
+def test_orders_of_a_join_over_k(k: int, percent: int) -> None:
+    """docs/charts.md tells these figures."""
+    experiment, trace = three_orders(), uncorrelated(3, 2.0)
+    chart = experiment.chart([Dimension(name, 0.0, 2.0, k) for name in experiment.names])
+    found = follow(chart, [(point, experiment.best(point)) for point in trace.points])
+    assert round(100 * (found.fidelity or 0)) == percent
+
+
 def test_facts_of_a_run_that_follows() -> None:
     one = Fidelity("two filters", "x", "as they are", "given", 10, Followed(10, 8, 2, 1), 1)
     assert one.followed.fidelity == 0.8

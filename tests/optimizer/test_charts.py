@@ -21,7 +21,7 @@ from midstream.optimizer import (
     price,
 )
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
-from midstream.optimizer.charts.fidelity import Followed, follow
+from midstream.optimizer.charts.fidelity import Followed, Follower, follow
 from midstream.optimizer.charts.making import ask_optimizer, make_chart
 from midstream.optimizer.charts.measures import measure_named, measures_of, rate_of, selectivity_of
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
@@ -216,6 +216,16 @@ def test_hits_moves_and_switches_by_hand() -> None:
     found = follow(chart, rounds)
     assert found == Followed(rounds=5, hits=3, moves=3, switches=2)
     assert (found.fidelity, follow(chart, []).fidelity) == (0.6, None)
+
+
+def test_another_chart_in_its_place_is_no_move() -> None:
+    """It has other places; only a change of the plan counts."""
+    coarse = Chart((Dimension("x", 0, 4, 2),), tuple(FILTERS), (0, 1))
+    fine = Chart((Dimension("x", 0, 4, 4),), tuple(FILTERS), (0, 0, 1, 1))
+    follower = Follower()
+    for chart, x in ((coarse, 3.0), (fine, 3.0), (fine, 2.0), (coarse, 0.0)):
+        follower.take(chart, (x,), [0])
+    assert follower.followed == Followed(rounds=4, hits=1, moves=1, switches=1)
 
 
 @pytest.mark.parametrize(

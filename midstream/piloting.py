@@ -24,6 +24,9 @@ from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch, Time
 
+LONGEST = 1 << 16
+"""Letters of a file of settings: a device without an end is not read to its end."""
+
 
 class Learning:
     """Statistics of what a query reads, learned cell by cell."""
@@ -81,12 +84,19 @@ def settings_of(given: Any) -> Settings:
     if not isinstance(given, str | Path):
         raise wrong("autopilot: settings", given, expected)
     try:
-        return Settings.loads(Path(given).read_text(encoding="utf-8"))
+        with open(given, encoding="utf-8") as file:
+            text = file.read(LONGEST + 1)
     except OSError as error:
         why = suggest(str(given), NAMED) or f", which cannot be read: {error.strerror or error}"
         raise ArgumentError(f"autopilot: settings: found {given}{why}; expected {expected}") from error
     except UnicodeDecodeError as error:
         raise ArgumentError(f"autopilot: settings: {given} is no text; expected {expected}") from error
+    if len(text) > LONGEST:
+        raise ArgumentError(f"autopilot: settings: {given} is too long for settings; expected {expected}")
+    try:
+        return Settings.loads(text)
+    except ArgumentError as error:
+        raise ArgumentError(f"autopilot: {given}: {error}") from error
 
 
 def _of_relations(host: Host, query: RunningQuery) -> dict[Node, StreamStatistics]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from midstream.engine import Engine
 from midstream.io.distinct_files import Use
 from midstream.io.new_file import NewFile
+from midstream.io.output import TextOutput
 from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import NAMED
 from midstream.migration.autopilot.watching import largest_window
@@ -72,22 +72,18 @@ class Flight:
                 pilot.listen(kept.append)
             if self.decisions is not None:
                 file = stack.enter_context(NewFile(self.decisions))
-                lines = stack.enter_context(open(file.place, "w", encoding="utf-8"))
-                pilot.listen(lambda record: _write(lines, record))
+                lines = stack.enter_context(closing(TextOutput(file.place, file.name)))
+                pilot.listen(lambda record: lines.write(json.dumps(record.as_dict()) + "\n"))
             else:
                 pilot.listen(lambda record: self._print(record, instant))
             drawing = None if self.chart is None else stack.enter_context(NewFile(self.chart))
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
             if drawing is not None and self.chart is not None:
-                Path(drawing.place).write_bytes(draw(kept, self.chart.suffix))
+                with closing(TextOutput(drawing.place, drawing.name)) as picture:
+                    picture.write(draw(kept, self.chart.suffix))
 
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
         """All that happens but that the plan stays."""
         if record.event != "stay":
             self.tell(f"autopilot: {record.told(instant)}")
-
-
-def _write(lines: IO[str], record: Record) -> None:
-    lines.write(json.dumps(record.as_dict()) + "\n")
-    lines.flush()

@@ -120,7 +120,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "--save-stats": writes("seen.json"),
         "--autopilot": reads("settings.json"),
         "--decisions": writes("decisions.jsonl"),
-        "--autopilot-chart": writes("flight.svg"),
+        "--autopilot-chart": writes("flight.png"),
         "--functions": FUNCTIONS,
     },
     ("explain",): {
@@ -612,6 +612,8 @@ def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> Non
             given += ["--stats", "stats.json"]
         if "--seen" in CASES[name]:
             given += ["--seen", "seen.jsonl"]
+        if "--autopilot" in CASES[name]:
+            given += ["--autopilot", "settings.json"]
         if "--plan" in CASES[name]:
             given += ["--plan", "plans/study.json" if CASES[name][flag].folder else "study.json"]
         result = invoke(*given)

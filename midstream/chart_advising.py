@@ -12,9 +12,10 @@ from midstream.optimizer.charts.learned import LearnedChart
 from midstream.optimizer.charts.measures import Measure, measure_named
 from midstream.optimizer.charts.tree import ChartTree
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.search.reach import Obstacle
 from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
 At = Literal["point", "centroid"]
@@ -28,6 +29,9 @@ class ByChart:
                can be read off statistics; or a chart that learns its ranges, and is made on the way
     at         priced at the point, a plan may turn out to save nothing. At the centroid it saves the same
                throughout a place, so advice changes only when a stream moves to another place
+
+    `obstacle` tells why a plan cannot take the place of the running one, such as `engine.obstacle`; then the
+    chart's plan is not advised.
 
     The plans are to mean the same as the running one. The deviation of a saving is that of the same saving by
     all elements but those of one group, where the statistics have such `replicates`.
@@ -43,7 +47,10 @@ class ByChart:
         *,
         at: At = "point",
         units: UnitCosts | None = None,
+        obstacle: Obstacle | None = None,
     ) -> None:
+        if obstacle is not None:
+            require_callable("advisor: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
         require("advisor: chart", chart, (Chart, ChartTree, LearnedChart), "a chart, or a tree")
         if at not in get_args(At) or (at == "centroid" and isinstance(chart, ChartTree)):
             expected = (
@@ -51,7 +58,7 @@ class ByChart:
             )
             raise ArgumentError(f"advisor: found at = {at!r}, expected {expected}")
         self._source, self._objective, self._at, self._units = chart, objective, at, units
-        self._measures = _measures(chart)
+        self._measures, self._obstacle = _measures(chart), obstacle
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
@@ -80,6 +87,8 @@ class ByChart:
         told = ", ".join(f"{one.name} = {x:.4g}" for one, x in zip(self._measures, point, strict=True))
         if plan == running:
             return Advice(running_cost, (), f"by the chart, which has the running plan for {told}")
+        if self._obstacle is not None and (reason := self._obstacle(plan)):
+            return Advice(running_cost, (), f"by the chart, whose plan for {told} is out of reach: {reason}")
         without = [self._costs([running, plan], replicate) for replicate in known.replicates]
         unsure = deviation(one - other for one, other in without) if without else 0.0
         forecast = Forecast(plan, cost, running_cost - cost, unsure)

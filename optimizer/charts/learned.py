@@ -34,6 +34,7 @@ class LearnedChart:
     ) -> None:
         self.measures = tuple(measures)
         self.chart: Chart | None = None
+        self._last: Statistics | None = None
         self._plan, self._objective, self._budget = plan, objective, budget
         learned = [
             LearnedRange(one.least, one.most, settings, is_logarithmic=isinstance(one, Rate))
@@ -42,8 +43,11 @@ class LearnedChart:
         self._ranges = LearnedRanges([one.name for one in measures], parts, learned)
 
     def see(self, known: Statistics) -> Chart | None:
-        """Take statistics of a round, and give the chart; None before there is one. A round whose statistics
-        do not tell all measures is left out."""
+        """Take statistics of a round, and give the chart; None before there is one. The same statistics twice
+        are one round; one whose statistics do not tell all measures is left out."""
+        if known is self._last:
+            return self.chart
+        self._last = known
         point = [measure.read(known) for measure in self.measures]
         told = [value for value in point if value is not None]
         if len(told) == len(point) and self._ranges.see(told):

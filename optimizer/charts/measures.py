@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midstream.optimizer.charts.chart import ChartError
-from midstream.optimizer.statistics import Statistics
+from midstream.optimizer.statistics import Distribution, Statistics
 from midstream.optimizer.statistics_file import conditions_by_text
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.expressions.expressions import Expression
+from midstream.plans.expressions.expressions import Expression, column_equality
 from midstream.plans.expressions.operands import Operand, expression_of
 
 
@@ -97,7 +97,8 @@ class Selectivity:
         return 1.0
 
     def read(self, known: Statistics) -> float | None:
-        """What is known of it, else its share of a sample; None where neither tells."""
+        """What is known of it, else its share of a sample; of an equality, by how the values of both columns
+        are distributed. None where nothing tells."""
         for form in self.forms:
             if form in known.selectivities:
                 return known.selectivities[form]
@@ -105,10 +106,32 @@ class Selectivity:
             for node, stream in known.streams.items():
                 if stream.sample and stream.sample.rows and form.columns() <= set(node.schema.names):
                     return len(stream.sample.where(form).rows) / len(stream.sample.rows)
-        return None
+        return next((share for form in self.forms if (share := _equal_share(form, known)) is not None), None)
 
     def change(self, known: Statistics, value: float) -> Statistics:
         return replace(known, selectivities={**known.selectivities, **dict.fromkeys(self.forms, value)})
+
+
+def _equal_share(form: Expression, known: Statistics) -> float | None:
+    """The share of pairs in which two columns of streams agree."""
+    names = column_equality(form)
+    if names is None:
+        return None
+    one, other = (_distribution(name, known) for name in names)
+    if one is None or other is None:
+        return None
+    return math.fsum(share * other.get(value, 0.0) for value, share in one.items())
+
+
+def _distribution(column: str, known: Statistics) -> Distribution | None:
+    """How the values of a column are distributed, as the cost model has it: known ones before a sample's."""
+    for node, stream in known.streams.items():
+        if column in node.schema.names:
+            told = {**known.distributions, **stream.distributions}.get(column)
+            if told is None and stream.sample is not None and stream.sample.rows:
+                return stream.sample.distribution(column)
+            return told
+    return None
 
 
 def rate_of(stream: Stream) -> Measure:

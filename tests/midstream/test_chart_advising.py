@@ -126,6 +126,26 @@ def test_a_chart_is_learned_on_the_way_and_made_again_when_streams_leave_it() ->
     assert learned.see(Statistics({})) is learned.chart
 
 
+def test_the_same_statistics_are_one_round() -> None:
+    """However often they are asked about, and for whichever running plan."""
+    learned = LearnedChart(QUERY, RATES, 2, settings=RangeSettings(first=2, kept=20, recent=4))
+    advisor, known = ByChart(learned), statistics(0.5, 0.5)
+    for plan in (QUERY, made().plans[-1], QUERY):
+        advisor.advise(plan, known)
+    assert learned.chart is None
+    advisor.advise(QUERY, statistics(0.6, 0.5))
+    assert learned.chart is not None
+
+
+def test_a_plan_out_of_reach_is_not_advised() -> None:
+    advisor = ByChart(made(), obstacle=lambda plan: "a relation is read")
+    advice = advisor.advise(QUERY, statistics(1.9, 0.1))
+    assert advice is not None and advice.others == ()
+    assert advice.reason.endswith("is out of reach: a relation is read")
+    with pytest.raises(ArgumentError, match="advisor: obstacle"):
+        ByChart(made(), obstacle="none")  # type: ignore[arg-type]
+
+
 def test_what_is_no_chart_is_told() -> None:
     with pytest.raises(ArgumentError, match="advisor: chart"):
         ByChart(QUERY)  # type: ignore[arg-type]

@@ -152,6 +152,21 @@ def test_measures_are_read_off_statistics_and_changed_there() -> None:
         rate_of(S).change(known, 0.0)
 
 
+def test_the_selectivity_of_an_equality_is_read_off_values() -> None:
+    """Known ones come before a sample's."""
+    (a, b) = (one.node for one in INPUTS[:2])
+    measure = measure_named("selectivity(a = b)", JOINS)
+    sample = Sample(a.schema, [(1,), (1,), (2,), (3,)])
+    of_a = StreamStatistics(d=1.0, l=1.0, sample=sample)
+    of_b = StreamStatistics(d=1.0, l=1.0, distributions={"b": {1: 0.5, 3: 0.25}})
+    assert measure.read(Statistics({a: of_a, b: of_b})) == 0.5 * 0.5 + 0.25 * 0.25
+    told = Statistics({a: of_a, b: of_b}, distributions={"a": {3: 1.0}})
+    assert measure.read(told) == 0.25
+    assert measure.read(measure.change(told, 0.7)) == 0.7
+    assert measure.read(Statistics({a: of_a})) is None
+    assert measure.read(Statistics({a: of_a, b: StreamStatistics(d=1.0, l=1.0)})) is None
+
+
 def test_too_many_places_are_told() -> None:
     changing = [(Dimension(n, 0.0, 2.0, 80), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
     with pytest.raises(ChartError, match=r"found 512,000 places in 3 dimensions, expected 100,000 at most"):

@@ -22,8 +22,6 @@ MOST_PLANS = 6
 """So many plans are remembered, the running one among them."""
 WORTH_A_LOOK = 0.02
 """How sure a saving is, is worked out where it is a larger share of what the running plan costs."""
-LOOKED_AT = 3
-"""So many plans at most are looked at so, those that save most."""
 SEARCH_EVERY = 4
 """A search follows when statistics have changed so often; plans that are known are priced at every change."""
 
@@ -39,8 +37,9 @@ class ByOptimizer:
 
     Plans that differ only in which input of a join is which count as one.
 
-    Cost     The prices of some plans, and of those that save something one for each group; at every fourth
-             change of the statistics a search of at most `steps`. Nothing where it is asked the same again.
+    Cost     At each change of the statistics the prices of some plans. At every fourth change a search of at
+             most `steps`; then, of plans that save something, one price more for each group. Nothing where it
+             is asked the same again.
     """
 
     def __init__(
@@ -67,6 +66,9 @@ class ByOptimizer:
         self._forms: dict[Plan, tuple[tuple[str, int], ...]] = {}
         self._changes = 0
         """How often statistics have changed since the last search."""
+        self._of: Plan | None = None
+        self._deviations: dict[Plan, float] = {}
+        """Of what others save beside this plan, since the last search."""
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
@@ -89,10 +91,15 @@ class ByOptimizer:
         others.sort(key=costs.__getitem__)
         cheaper = [plan for plan in others if running_cost - costs[plan] > WORTH_A_LOOK * running_cost]
         out_of_reach = {plan for plan in cheaper if self._obstacle is not None and self._obstacle(plan)}
-        unsure = [plan for plan in cheaper if plan not in out_of_reach][:LOOKED_AT]
-        deviations = self._deviations(running, unsure, known)
+        unsure = [plan for plan in cheaper if plan not in out_of_reach]
+        self._learn_deviations(running, running_cost, unsure, known)
         forecasts = tuple(
-            Forecast(plan, costs[plan], running_cost - costs[plan], deviations.get(plan, 0.0))
+            Forecast(
+                plan,
+                costs[plan],
+                running_cost - costs[plan],
+                running_cost * self._deviations[plan] if plan in unsure else 0.0,
+            )
             for plan in others
             if plan not in out_of_reach
         )
@@ -105,7 +112,7 @@ class ByOptimizer:
         if not self._plans or self._changes >= SEARCH_EVERY:
             self._remember(running)
             self._remember(self._search(running, known))
-            self._changes = 0
+            self._changes, self._deviations = 0, {}
         self._remember(running)
         self._changes += 1
 
@@ -139,15 +146,21 @@ class ByOptimizer:
         model = CostModel(known, self._units)
         return [self._objective.of(model.price(plan)) for plan in plans]
 
-    def _deviations(self, running: Plan, others: Sequence[Plan], known: Statistics) -> dict[Plan, float]:
-        """How sure it is what other plans save."""
-        if not others or not known.replicates:
-            return {}
-        without = [self._costs([running, *others], replicate) for replicate in known.replicates]
-        return {
-            plan: deviation(costs[0] - costs[number] for costs in without)
-            for number, plan in enumerate(others, 1)
-        }
+    def _learn_deviations(
+        self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics
+    ) -> None:
+        """How sure it is what other plans save, as a share of what the running one costs: it is worked out
+        once from search to search, as it changes little."""
+        if self._of != running:
+            self._of, self._deviations = running, {}
+        new = [plan for plan in others if plan not in self._deviations]
+        if not known.replicates:
+            self._deviations |= dict.fromkeys(new, 0.0)
+        elif new:
+            without = [self._costs([running, *new], replicate) for replicate in known.replicates]
+            for number, plan in enumerate(new, 1):
+                of_saving = deviation(costs[0] - costs[number] for costs in without)
+                self._deviations[plan] = of_saving / cost
 
     def _reason(self, others: int, known: Statistics) -> str:
         streams = ", ".join(sorted(str(node.operator).split(" ", 1)[-1] for node in known.streams))

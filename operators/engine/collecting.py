@@ -17,10 +17,10 @@ from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-MOST = 64
+MOST = 48
 """So many rows of a stream are looked at in a cell at most."""
 TIMESTAMPS = 16
-"""So many elements of these are asked for their timestamps."""
+"""So many elements, or somewhat more, are asked for their timestamps."""
 _START = itemgetter(0)
 _CHANCE = Random(0)
 """The same in every run."""
@@ -46,7 +46,7 @@ class Collector:
     >>> collector = Collector([s.node.operator], {"s": ["x"]}, step=10)
     >>> collector.take("s", [(1, 2, (7,)), (4, 5, (8,)), (9, 10, (7,)), (12, 13, (9,))], 12)
     >>> for cell in collector.cells(10):
-    ...     print(cell.start, cell.end, cell.count, cell.keys["x"])
+    ...     print(cell.start, cell.end, cell.elements, cell.keys["x"])
     0 10 3 Counter({7: 2, 8: 1})
     """
 
@@ -88,7 +88,7 @@ class _Gathering:
     """The elements of a stream in a cell, and the summaries of those before."""
 
     def __init__(self, source: Source, columns: Sequence[str], step: int, first: int, most: int) -> None:
-        self._source = source
+        self._stream, self._has_intervals = source.stream, source.intervals
         self._columns = {name: itemgetter(source.columns.index(name)) for name in columns}
         self._step, self._first, self._most = step, first, most
         self._draws = _places(most)
@@ -134,35 +134,38 @@ class _Gathering:
         start = self._grid(first)
         # Neighbouring cells, and other streams, meet with another piece of chance.
         at = self._salt + 40_503 * ((start - self._first) // self._step)
+        some = elements[:: count // TIMESTAMPS or 1]
         if count > self._most:
             elements = [elements[place * count >> _BITS] for place in self._draws[at % _DRAWS]]
         rows = [row for _, _, row in elements]
-        length, endless = self._lengths(elements) if self._source.intervals else (1.0, 0.0)
+        length, endless = _lengths(elements) if self._has_intervals else (1.0, 0.0)
         return Cell(
-            stream=self._source.stream,
+            stream=self._stream,
             start=start,
             end=start + self._step,
             first=int(first),
-            count=count,
+            elements=count,
             length=length,
             endless=endless,
-            granule=self._granule(elements[:: len(elements) // TIMESTAMPS or 1]),
+            granule=_granule(some, self._has_intervals),
             rows=rows,
             groups=_piece(_GROUPS, at, len(rows)),
             keys={name: _counts(map(value, rows)) for name, value in self._columns.items()},
         )
 
-    def _lengths(self, sample: Sequence[Element]) -> tuple[float, float]:
-        """How long elements are valid that end, on average, and the share of the others."""
-        ending = [end - start for start, end, _ in sample if end != FOREVER]
-        return math.fsum(ending) / len(ending) if ending else 0.0, 1 - len(ending) / len(sample)
 
-    def _granule(self, some: Sequence[Element]) -> int:
-        """The ends of chronons tell nothing."""
-        times = [int(start) for start, _, _ in some]
-        if self._source.intervals:
-            times += [int(end) for start, end, _ in some if end not in (FOREVER, start + 1)]
-        return math.gcd(*times)
+def _lengths(sample: Sequence[Element]) -> tuple[float, float]:
+    """How long elements are valid that end, on average, and the share of the others."""
+    ending = [end - start for start, end, _ in sample if end != FOREVER]
+    return math.fsum(ending) / len(ending) if ending else 0.0, 1 - len(ending) / len(sample)
+
+
+def _granule(some: Sequence[Element], has_intervals: bool) -> int:
+    """The ends of chronons tell nothing."""
+    times = [int(start) for start, _, _ in some]
+    if has_intervals:
+        times += [int(end) for start, end, _ in some if end not in (FOREVER, start + 1)]
+    return math.gcd(*times)
 
 
 @cache

@@ -45,9 +45,9 @@ class DecayedStream:
 
     def take(self, cell: Cell, weight: float) -> None:
         """A cell, by what an element in it weighs."""
-        self._count += weight * cell.count
-        self._length += weight * cell.count * (1 - cell.endless) * cell.length
-        self._endless += weight * cell.count * cell.endless
+        self._count += weight * cell.elements
+        self._length += weight * cell.elements * (1 - cell.endless) * cell.length
+        self._endless += weight * cell.elements * cell.endless
         self._granules.append(cell.granule)
         of_row = weight * cell.weight
         for i, holds in enumerate(self._conditions):

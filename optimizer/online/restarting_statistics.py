@@ -115,7 +115,7 @@ class _Lately:
         for cell in cells:
             self._add(cell, 1)
             self._cells.append(cell)
-        counted = {cell.stream: cell.count for cell in cells}
+        counted = {cell.stream: cell.elements for cell in cells}
         found |= {stream: float(counted.get(stream, 0)) for stream in self._streams}
         # A half, as nothing has no logarithm.
         return {name: math.log(number + 0.5) for name, number in found.items()}

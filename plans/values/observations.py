@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 from midstream.plans.values.streams import Element, Payload, Time
 
@@ -26,13 +26,12 @@ class Observation:
     recent: Sequence[Element]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """What came on a stream between two instants of a grid of application time.
 
     start, end   the instants; elements that start at `end` are in the next cell
     first        when the first element starts
-    count        how many elements came
+    elements     how many came
     length       for how many chronons those of the sample are valid that end, on average
     endless      the share of the sample that is valid for ever
     granule      the greatest common divisor of some of the sample's timestamps; 0 where all are 0
@@ -45,7 +44,7 @@ class Cell:
     start: int
     end: int
     first: int
-    count: int
+    elements: int
     length: float
     endless: float
     granule: int
@@ -53,7 +52,7 @@ class Cell:
     groups: bytes
     keys: Mapping[str, Mapping[Hashable, int]]
 
-    @cached_property
+    @property
     def weight(self) -> float:
         """For how many elements a row of the sample stands."""
-        return self.count / len(self.rows)
+        return self.elements / len(self.rows)

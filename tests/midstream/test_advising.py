@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +59,28 @@ def test_how_sure_a_saving_is() -> None:
     with_b = any({*node.schema.names} == {"b_x", "c_x"} for node in joined)
     savings = [half * (a - 0.1) if with_b else half * (1.0 - 0.1) * a for a in (1.0, 1.2)]
     assert best.deviation == pytest.approx(abs(savings[0] - savings[1]) / 2)
+
+
+def test_how_sure_a_saving_is_is_worked_out_from_search_to_search() -> None:
+    """In between it is the same share of what the running plan costs, without looking at groups."""
+    advisor, known = ByOptimizer(INTERMEDIATE), statistics(1.0, 1.0, 0.1)
+    others = [statistics(1.0, 1.0, 0.1), statistics(1.2, 1.0, 0.1)]
+    first = advisor.advise(FIRST, replace(known, replicates=others))
+    second = advisor.advise(FIRST, replace(statistics(1.0, 2.0, 0.1), replicates=Untouched()))
+    assert first is not None and second is not None
+    assert first.others[0].deviation > 0
+    shares = [advice.others[0].deviation / advice.running for advice in (first, second)]
+    assert shares[0] == pytest.approx(shares[1])
+
+
+class Untouched(list[Statistics]):
+    """Groups that nobody may ask for."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Statistics]:
+        raise AssertionError("there was no search")
 
 
 def test_the_same_question_has_the_same_answer_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:

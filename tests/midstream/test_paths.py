@@ -49,6 +49,7 @@ from midstream.benchmarks import (
     policies,
     queries,
     searches,
+    statistics_cost,
     turns,
 )
 from midstream.benchmarks import costs as costs_benchmark
@@ -176,6 +177,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "--data": reads("data", folder=True),
     },
     ("bench", "searches"): {"--output": writes("searches.json")},
+    ("bench", "statistics"): {"--output": writes("statistics.json")},
     ("bench", "charts"): {
         "--output": writes("charts.json"),
         "--chart": writes("charts.png"),
@@ -223,6 +225,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "orders"): [],
     ("bench", "policies"): [],
     ("bench", "searches"): [],
+    ("bench", "statistics"): [],
     ("bench", "charts"): ["--quick"],
     ("study", "generate"): ["--output", "found"],
     ("study", "ingest"): ["--output", "found"],
@@ -433,6 +436,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())
+    monkeypatch.setattr(statistics_cost, "measure_statistics", lambda *_: statistics_cost.CostRun(()))
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))

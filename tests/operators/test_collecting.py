@@ -69,7 +69,7 @@ def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int)
     for cell in cells:
         inside = [element for element in elements if cell.start <= element[0] < cell.end]
         rows = list(cell.rows)
-        assert (cell.count, cell.first) == (len(inside), inside[0][0])
+        assert (cell.elements, cell.first) == (len(inside), inside[0][0])
         assert len(rows) == min(MOST, len(inside)) and not Counter(rows) - Counter(e[2] for e in inside)
         assert cell.weight == len(inside) / len(rows)
         for i, column in enumerate(["x", "y"]):
@@ -108,7 +108,7 @@ def test_a_batch_may_be_used_again() -> None:
     found.take("s", batch, 3)
     batch.clear()
     found.take("s", batch, 50)
-    assert [cell.count for cell in found.cells(50)] == [2, 1]
+    assert [cell.elements for cell in found.cells(50)] == [2, 1]
 
 
 def test_only_the_last_cell_of_elements_is_kept() -> None:

@@ -83,8 +83,8 @@ def sql(first: tuple[str, str], *, is_one_key: bool, filtered: str, size: int, d
     def table(name: str) -> str:
         condition = " WHERE k > 0" if name == filtered else ""
         if not (derived or condition):
-            return f"{name} WINDOW(RANGE {size} MILLISECONDS)"
-        return f"(SELECT k, l + 0 AS l FROM {name} WINDOW(RANGE {size} MILLISECONDS){condition}) {name}"
+            return f"{name} WINDOW(RANGE {size} SECONDS)"
+        return f"(SELECT k, l + 0 AS l FROM {name} WINDOW(RANGE {size} SECONDS){condition}) {name}"
 
     on = "a.k = b.k AND b.k = c.k AND a.k = c.k" if is_one_key else "a.k = b.k AND b.l = c.l"
     return f"SELECT a.k AS x, b.l AS y, c.l AS z FROM {', '.join(map(table, order))} WHERE {on}"
@@ -93,19 +93,21 @@ def sql(first: tuple[str, str], *, is_one_key: bool, filtered: str, size: int, d
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
     """Joins of three streams by one key or by two, with windows, filters and gaps, and policies at random."""
-    is_one_key, size = draw(st.booleans()), draw(st.integers(1, 60))
+    is_one_key, size = draw(st.booleans()), draw(st.integers(1, 12))
     filtered, derived = draw(st.sampled_from(["", *NAMES])), draw(st.booleans())
     columns = {name: {"values": "uniform", "low": 0, "high": draw(st.integers(0, 2))} for name in "kl"}
-    arrivals = st.one_of(
-        st.builds(lambda rate: {"process": "poisson", "rate": rate}, st.integers(1, 100)),
-        st.builds(lambda rate: {"process": "constant", "rate": rate}, st.integers(1, 100)),
+    arrivals = st.builds(
+        lambda process, tenths: {"process": process, "rate": tenths / 10},
+        st.sampled_from(["poisson", "constant"]),
+        st.integers(2, 15),
     )
     pairs = PAIRS if is_one_key else PAIRS[:2]
     settings = {"seed": draw(st.integers(0, 99)), "restless": draw(st.sampled_from([0.1, 0.5, 1.0]))}
     described = {
         "name": "drawn",
+        "unit": "seconds",
         "seed": draw(st.integers(0, 999)),
-        "duration": draw(st.integers(20, 300)),
+        "duration": draw(st.integers(10, 30)),
         "streams": {name: {"columns": columns, "arrivals": draw(arrivals)} for name in NAMES},
         "plans": {
             " and ".join(pair): {
@@ -119,7 +121,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
             {"name": "clairvoyant", "strategy": "auto"},
             "repeat last best",
         ],
-        "measures": {"every": draw(st.integers(5, 50)), "bucket": draw(st.integers(1, 100))},
+        "measures": {"every": draw(st.integers(2, 20)), "bucket": draw(st.integers(1, 20))},
     }
     return parse_scenario("drawn.yaml", yaml.safe_dump(described, sort_keys=False), Path())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Payload
@@ -13,13 +13,20 @@ from midstream.scenarios.policies.course import spent_before
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.ready import Fixed, Planned
 from midstream.scenarios.policies.replay import Bill, replay
+from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input
 from midstream.scenarios.simulator.joined_plans import Joined, joined
 from midstream.scenarios.simulator.results import HINDSIGHT, Judged, Kind, PolicyMove, alone
 from midstream.scenarios.simulator.run import Outcome
 from midstream.scenarios.simulator.scenario import Scenario
 from midstream.scenarios.simulator.steering import ByLastBucket, ByPolicy, Steering, counted_before
-from midstream.scenarios.simulator.wished_policies import CLAIRVOYANT, LAST_BEST, WishedPolicy
+from midstream.scenarios.simulator.wished_policies import (
+    AUTOPILOT,
+    CLAIRVOYANT,
+    ENGINE_PILOT,
+    FOR_ALL_PLANS,
+    WishedPolicy,
+)
 
 Steer = Callable[[], Steering | None]
 """Makes what steers a run; it gives None where the first plan runs all the time."""
@@ -51,18 +58,39 @@ def judge(
         return _counted(scenario, arriving, repetition, run, str(why))
     judged: list[Judged] = []
     outcomes: dict[str, Outcome] = {}
-    for one, steer in ByReplay(scenario, case, repetition, bucket_ends(scenario, arriving)).judged():
+    pricing = ByReplay(scenario, case, repetition, bucket_ends(scenario, arriving))
+    for one, steer in pricing.judged():
         if with_engine and steer is not None and one.start is not None:
             outcome = outcomes[one.policy] = run(one.start, steer)
             judged.append(replace(one, counted=outcome.spent[-1]))
         else:
             judged.append(one)
+    for policy in scenario.policies if with_engine else ():
+        if policy.kind == ENGINE_PILOT:
+            start, outcome = worst(scenario, policy, run, partial(piloted, scenario, policy))
+            outcomes[policy.name] = outcome
+            judged.insert(-1, pricing.counted(policy, start, outcome))
     return Judgement(tuple(judged), outcomes)
+
+
+def worst(
+    scenario: Scenario, policy: WishedPolicy, run: Running, steer: Callable[[str], Steer]
+) -> tuple[str, Outcome]:
+    """The first plan from which a policy costs most with the engine, unless the scenario names one."""
+    starts = [policy.start] if policy.start is not None else list(scenario.plans)
+    return max(((start, run(start, steer(start))) for start in starts), key=lambda one: one[1].spent[-1])
+
+
+def piloted(scenario: Scenario, policy: WishedPolicy, start: str) -> Steer:
+    """The engine's own autopilot."""
+    plans = tuple(scenario.plans.values())
+    strategy = "genmig" if policy.how == "genmig" else "auto"
+    return lambda: ByAutopilot(start, plans, policy.settings[AUTOPILOT], strategy)
 
 
 def _counted(scenario: Scenario, arriving: Input, repetition: int, run: Running, why: str) -> Judgement:
     for policy in scenario.policies:
-        if policy.kind != LAST_BEST:
+        if policy.kind not in FOR_ALL_PLANS:
             raise InputFileError(f"{scenario.spec.name}, policy {policy.name}: it cannot be priced: {why}")
     alones = {name: run(name, lambda: None) for name in scenario.plans}
     judged: list[Judged] = []
@@ -127,6 +155,8 @@ class ByReplay:
         for order, name in self.joined.names.items():
             yield self._judged(alone(name), "fixed", replay(case, Fixed(order)), ("genmig",)), lambda: None
         for policy in self.scenario.policies:
+            if policy.kind == ENGINE_PILOT:
+                continue
             if policy.kind == CLAIRVOYANT:
                 bill = self._cheapest[tuple(policy.strategies)]
                 yield self._judged(policy.name, "clairvoyant", bill, policy.strategies), self._planned(bill)
@@ -182,6 +212,24 @@ class ByReplay:
             ),
         )
 
+    def counted(self, policy: WishedPolicy, start: str, outcome: Outcome) -> Judged:
+        """What the engine counted of a policy that cannot be priced."""
+        total, cheapest = outcome.spent[-1], self._cheapest[tuple(policy.strategies)]
+        return Judged(
+            policy=policy.name,
+            kind="policy",
+            repetition=self.repetition,
+            start=start,
+            total=total,
+            counted=total,
+            is_priced=False,
+            moves=len(outcome.moves),
+            of_fixed=_ratio(total, self._fixed),
+            regret=_ratio(total, cheapest.total),
+            spent=spent_by_bucket(outcome),
+            migrations=_migrations(start, outcome),
+        )
+
     def _hindsight(self) -> Judged:
         case, cheapest = self.joined.case, self._cheapest[max(self._cheapest, key=len)]
         total = hindsight(case)
@@ -215,9 +263,8 @@ class ByEngine:
         for name, outcome in self.alones.items():
             yield self._judged(alone(name), "fixed", name, outcome), outcome
         for policy in self.scenario.policies:
-            starts = [policy.start] if policy.start is not None else list(self.alones)
-            ran = [(start, run(start, self._steer(policy, start))) for start in starts]
-            start, outcome = max(ran, key=lambda one: one[1].spent[-1])
+            steer = partial(self._steer, policy)
+            start, outcome = worst(self.scenario, policy, run, steer)
             yield self._judged(policy.name, "policy", start, outcome), outcome
         total = self._hindsight()
         yield (
@@ -255,6 +302,8 @@ class ByEngine:
         return self.scenario.spec.measures.bucket or self.scenario.every
 
     def _steer(self, policy: WishedPolicy, start: str) -> Steer:
+        if policy.kind == ENGINE_PILOT:
+            return piloted(self.scenario, policy, start)
         strategy = "genmig" if policy.how == "genmig" else "auto"
         return lambda: ByLastBucket(start, self._begun, self._first, self._bucket, strategy)
 

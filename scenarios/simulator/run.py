@@ -20,6 +20,7 @@ from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, St
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
 from midstream.scenarios.simulator.adjusting import adjust
 from midstream.scenarios.simulator.conditions import Bucket
+from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.predicting import predicted
@@ -199,6 +200,8 @@ class _Run:
         self._priced = PricedResults(self._engine, scenario.priced)
         self._spent = array("q")
         self._instant: int | None = None
+        if isinstance(steering, ByAutopilot):
+            steering.attach(self._engine, self._begin_by_itself)
         self._record = RunRecord(
             self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes
         )
@@ -355,6 +358,20 @@ class _Run:
         self._record.intermediate.total(migration)
         self._priced.look(migration)
         self._note_ended(time, taken)
+
+    def _begin_by_itself(self, plan: Plan, strategy: str, query: str) -> Transition:
+        """The engine's autopilot moves, in the midst of what arrives; what that takes counts as its
+        processing."""
+        self._record.intermediate.total()
+        self._priced.look()
+        migration = Variant.of(strategy).begin(self._engine, plan)
+        to = next(name for name, one in self._plans.items() if one == plan)
+        time, taken = self._instant or 0, len(self._cpu)
+        step = ScheduledMigration(to, time, None, None)
+        self._moves.append(Move(step, plan, migration, time, 0.0, 0.0, taken, strategy=strategy))
+        self._record.intermediate.total(migration)
+        self._priced.look(migration)
+        return migration
 
     def _cheapest(self) -> Plan:
         """What the optimizer finds best of all that the running plan can be moved to."""

@@ -52,7 +52,7 @@ from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronon
 from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.wished_policies import (
     CLAIRVOYANT,
-    LAST_BEST,
+    FOR_ALL_PLANS,
     WishedPolicy,
     known_policies,
 )
@@ -367,7 +367,7 @@ class _Checker:
     def _require_prices(
         self, place: tuple[str | int, ...], policy: WishedPolicy, plans: Mapping[str, Plan]
     ) -> None:
-        if policy.kind == LAST_BEST:
+        if policy.kind in FOR_ALL_PLANS:
             return
         try:
             joined(self._spec.name, plans, {stream: () for stream in self._schemas}, None)
@@ -375,7 +375,7 @@ class _Checker:
             raise self._document.error(
                 place,
                 f"found {policy.kind}, which prices joins of three streams only: {error}; "
-                f"other plans are judged with {LAST_BEST}",
+                f"other plans are judged with {' and '.join(FOR_ALL_PLANS)}",
             ) from error
 
     def _require_judgeable(self, plans: Mapping[str, Plan], start: str) -> None:

@@ -18,6 +18,10 @@ from midstream.scenarios.simulator.scenario_spec import PolicySpec
 CLAIRVOYANT = "clairvoyant"
 LAST_BEST = "repeat last best"
 """It needs no prices, so it is there for all plans."""
+ENGINE_PILOT = "engine autopilot"
+"""The engine decides by itself, so it is there for all plans."""
+
+FOR_ALL_PLANS = LAST_BEST, ENGINE_PILOT
 
 OWN_PARAMETERS = 2
 """The first order, and the strategy, which the scenario names by keys of their own."""
@@ -25,7 +29,7 @@ OWN_PARAMETERS = 2
 
 def known_policies() -> tuple[str, ...]:
     """The names that a scenario may have."""
-    return (CLAIRVOYANT, *ITEMS)
+    return (CLAIRVOYANT, ENGINE_PILOT, *ITEMS)
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class WishedPolicy:
         """As a scenario describes it. Raises ValueError, saying what was found and expected, for settings
         that the policy does not have."""
         strategies: Sequence[How] = ("genmig",) if spec.strategy == "genmig" else ("genmig", "moving-states")
-        known = [] if spec.name == CLAIRVOYANT else [*signature(ITEMS[spec.name]).parameters][OWN_PARAMETERS:]
+        known = _parameters(spec.name)
         settings = _of_autopilot(spec.settings) if known == [AUTOPILOT] else _by_name(spec.settings, known)
         return cls(spec.called or spec.name, spec.name, strategies, spec.start, settings)
 
@@ -61,6 +65,12 @@ class WishedPolicy:
     def begin(self, start: Order) -> Policy:
         """A policy for one run."""
         return ITEMS[self.kind](start, self.how, **self.settings)
+
+
+def _parameters(name: str) -> list[str]:
+    if name == ENGINE_PILOT:
+        return [AUTOPILOT]
+    return [] if name == CLAIRVOYANT else [*signature(ITEMS[name]).parameters][OWN_PARAMETERS:]
 
 
 AUTOPILOT = "settings"

@@ -202,8 +202,8 @@ def test_repeating_the_last_best_is_the_same_by_replay_and_by_the_engine_alone(
     [
         (
             {"policies": ["repeat last bets"]},
-            "policies[0]: found 'repeat last bets', expected one of clairvoyant, repeat last best, "
-            "at random, settled; did you mean repeat last best?",
+            "policies[0]: found 'repeat last bets', expected one of clairvoyant, engine "
+            "autopilot, repeat last best, at random, settled; did you mean repeat last best?",
         ),
         (
             {"policies": [{"name": "at random", "settings": {"sed": 1}}]},
@@ -253,7 +253,7 @@ def test_repeating_the_last_best_is_the_same_by_replay_and_by_the_engine_alone(
             {**filters_in_two_orders(), "policies": ["at random"]},
             "policies[0]: found at random, which prices joins of three streams only: plan k first: expected "
             "(X ⋈ Y) ⋈ Z, of three windows over streams, found filter l < 5; other plans are judged with "
-            "repeat last best",
+            "repeat last best and engine autopilot",
         ),
         (
             {"claims": ["total(genmig) < 5"]},
@@ -322,3 +322,35 @@ def test_settings_of_an_autopilot_reach_the_policy() -> None:
     ]
     found = simulate(wished, is_quick=True)
     assert found.judged_of("eager")[0].moves > found.judged_of("doubting")[0].moves == 0
+
+
+def test_the_engine_flies_by_itself() -> None:
+    """A and B agree five times as often at first, and then B and C; it is counted only, and follows."""
+    high = {"steps": {"0 s": 3, "12 s": 19}}, {"steps": {"0 s": 19, "12 s": 3}}
+    first, second = ({"values": "uniform", "low": 0, "high": one} for one in high)
+    columns = {"A": {"x": first}, "B": {"x": first, "y": second}, "C": {"y": second}}
+    text = "SELECT A.x FROM {} WINDOW(RANGE 1 SECOND), {} WINDOW(RANGE 1 SECOND), {} WINDOW(RANGE 1 SECOND) "
+    text += "WHERE A.x = B.x AND B.y = C.y"
+    arrivals = {"process": "poisson", "rate": 20}
+    flown = read(
+        duration="24 s",
+        streams={name: {"columns": of_it, "arrivals": arrivals} for name, of_it in columns.items()},
+        plans={"AB": {"sql": text.format(*"ABC")}, "BC": {"sql": text.format(*"BCA")}},
+        policies=[{"name": "engine autopilot", "strategy": "auto", "settings": "eager", "start": "AB"}],
+        claims=["total(engine autopilot) < 0.7 * total(best fixed)", "regret(engine autopilot) >= 1"],
+    )
+    found = simulate(flown)
+    assert found.is_equal and found.holds
+    (one,) = found.judged_of("engine autopilot")
+    assert [move.new for move in one.migrations] == ["BC", "AB"]
+    assert 12_000 < one.migrations[1].at < 18_000
+    assert one.counted == one.total == one.spent[-1] and not one.is_priced
+    assert simulate(flown).judged_of("engine autopilot") == [one]
+    assert simulate(flown, is_quick=True).claims[0].finding == "not measured"
+
+
+def test_the_engine_flies_plans_without_joins() -> None:
+    found = simulate(read(**filters_in_two_orders(), policies=["engine autopilot"]))
+    assert found.is_equal
+    (one,) = found.judged_of("engine autopilot")
+    assert one.migrations and one.counted == one.total

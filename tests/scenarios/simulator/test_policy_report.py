@@ -21,7 +21,7 @@ from midstream.scenarios.simulator.scenario import parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 from midstream.scenarios.simulator.table import show
 
-POLICIES: list[Any] = ["repeat last best", {"name": "break-even", "strategy": "auto", "as": "breaks & evens"}]
+POLICIES: list[Any] = ["repeat last best", {"name": "autopilot", "strategy": "auto", "as": "breaks & evens"}]
 
 
 def text(**changes: Any) -> str:

@@ -154,7 +154,7 @@ def test_policies_cost_what_is_claimed(name: str) -> None:
     ("name", "fixed", "cheapest", "without"),
     [
         ("policies-roads", {7752, 8679, 2960}, 776, ()),
-        ("policies-flights", {9784, 12056, 7674}, 7509, ("break-even", "clairvoyant")),
+        ("policies-flights", {9784, 12056, 7674}, 7509, ("autopilot", "clairvoyant")),
         ("policies-packets", {2947, 2267, 564}, 165, ()),
     ],
 )
@@ -177,7 +177,7 @@ def test_policies_with_the_engine() -> None:
     assert found.is_equal
     assert all(one.verdict == "equal" and one.figures["cpu"].median for one in found.compared)
     assert all(one.counted == one.total for one in found.judged if one.policy != "hindsight")
-    assert found.judged_of("break-even")[0].migrations
+    assert found.judged_of("autopilot")[0].migrations
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED | RECORDED_POLICIES))

@@ -9,18 +9,22 @@ A measure has a name, by which it is found again in the plans of a chart that wa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midstream.optimizer.charts.chart import ChartError
+from midstream.optimizer.rules.substitution import definitions
 from midstream.optimizer.statistics import Distribution, Statistics
 from midstream.optimizer.statistics_file import conditions_by_text
 from midstream.plans.algebra.builder import Stream
-from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.operators import Filter, Join, Project, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.expressions.expressions import Expression, column_equality
+from midstream.plans.expressions.expressions import Col, Expression, column_equality, conjuncts
 from midstream.plans.expressions.operands import Operand, expression_of
+
+Origin = tuple[Node | None, str]
+"""A source, if there is one, and a column of it."""
 
 
 class Measure(Protocol):
@@ -78,10 +82,15 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Selectivity:
-    """The share of rows, or of pairs, that satisfy a condition. It may stand in plans in several forms, over
-    columns above and below projections."""
+    """The share of rows, or of pairs, that satisfy a condition.
+
+    forms      it may stand in plans in several, over columns above and below projections
+    origins    of an equality of two columns: the sources that these come from, and their names there.
+               Without a plan, columns are looked for by name
+    """
 
     forms: tuple[Expression, ...]
+    origins: tuple[Origin, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -106,32 +115,33 @@ class Selectivity:
             for node, stream in known.streams.items():
                 if stream.sample and stream.sample.rows and form.columns() <= set(node.schema.names):
                     return len(stream.sample.where(form).rows) / len(stream.sample.rows)
-        return next((share for form in self.forms if (share := _equal_share(form, known)) is not None), None)
+        origins = _by_names(self.forms[0], known) if self.origins is None else self.origins
+        told = [_distribution(*origin, known) for origin in origins]
+        match told:
+            case [{} as one, {} as other]:
+                return math.fsum(share * other.get(value, 0.0) for value, share in one.items())
+        return None
 
     def change(self, known: Statistics, value: float) -> Statistics:
         return replace(known, selectivities={**known.selectivities, **dict.fromkeys(self.forms, value)})
 
 
-def _equal_share(form: Expression, known: Statistics) -> float | None:
-    """The share of pairs in which two columns of streams agree."""
-    names = column_equality(form)
-    if names is None:
-        return None
-    one, other = (_distribution(name, known) for name in names)
-    if one is None or other is None:
-        return None
-    return math.fsum(share * other.get(value, 0.0) for value, share in one.items())
+def _by_names(form: Expression, known: Statistics) -> list[Origin]:
+    """The columns of an equality, as streams with such columns have them."""
+    return [
+        next(((node, name) for node in known.streams if name in node.schema.names), (None, name))
+        for name in column_equality(form) or ()
+    ]
 
 
-def _distribution(column: str, known: Statistics) -> Distribution | None:
+def _distribution(source: Node | None, column: str, known: Statistics) -> Distribution | None:
     """How the values of a column are distributed, as the cost model has it: known ones before a sample's."""
-    for node, stream in known.streams.items():
-        if column in node.schema.names:
-            told = {**known.distributions, **stream.distributions}.get(column)
-            if told is None and stream.sample is not None and stream.sample.rows:
-                return stream.sample.distribution(column)
-            return told
-    return None
+    if source is None or (stream := known.streams.get(source)) is None:
+        return None
+    told = {**known.distributions, **stream.distributions}.get(column)
+    if told is None and stream.sample is not None and stream.sample.rows:
+        return stream.sample.distribution(column)
+    return told
 
 
 def rate_of(stream: Stream) -> Measure:
@@ -184,10 +194,35 @@ def _rates(nodes: Iterable[Node]) -> Iterator[Measure]:
     return (Rate(node) for node in nodes if isinstance(node.operator, Source))
 
 
-def _selectivities(nodes: Iterable[Node]) -> Iterator[Measure]:
+def _selectivities(nodes: Sequence[Node]) -> Iterator[Measure]:
     for text, forms in conditions_by_text(nodes).items():
         if text == str(forms[0]):
-            yield Selectivity(tuple(forms))
+            yield Selectivity(tuple(forms), _origins(forms[0], nodes))
+
+
+def _origins(form: Expression, nodes: Iterable[Node]) -> tuple[Origin, ...]:
+    """Where the columns of an equality come from, below a join that asks for it."""
+    for node in nodes:
+        if isinstance(node.operator, Join) and form in conjuncts(node.operator.condition):
+            found = [_origin(name, node) for name in column_equality(form) or ()]
+            if None not in found:
+                return tuple(one for one in found if one is not None)
+    return ()
+
+
+def _origin(column: str, node: Node) -> Origin | None:
+    """The source of a column that a node reads, through operators that leave values as they are."""
+    for child in node.inputs:
+        if column in child.schema.names:
+            match child.operator:
+                case Source():
+                    return child, column
+                case Project():
+                    read = definitions(child).get(column)
+                    return _origin(read.name, child) if isinstance(read, Col) else None
+                case Filter() | Join() | TimeWindow():
+                    return _origin(column, child)
+    return None
 
 
 def _stream(node: Node) -> str:

@@ -167,6 +167,25 @@ def test_the_selectivity_of_an_equality_is_read_off_values() -> None:
     assert measure.read(Statistics({a: of_a, b: StreamStatistics(d=1.0, l=1.0)})) is None
 
 
+def test_columns_that_a_query_renames_are_read_at_their_streams() -> None:
+    """As SQL does; what is computed is not read."""
+    a, b = (one.node for one in INPUTS[:2])
+    left, right = (one.select(**{f"{name}.k": one[name]}) for one, name in ((A, "a"), (B, "b")))
+    known = Statistics(
+        {
+            node: StreamStatistics(d=1.0, l=1.0, distributions={name: {1: 0.5}})
+            for node, name in ((a, "a"), (b, "b"))
+        }
+    )
+    plan = left.join(right, on=[("a.k", "b.k")]).plan()
+    assert measure_named("selectivity(a.k = b.k)", [plan]).read(known) == 0.25
+    computed = left.join(B.select(**{"b.k": B["b"] + 1}), on=[("a.k", "b.k")]).plan()
+    assert measure_named("selectivity(a.k = b.k)", [computed]).read(known) is None
+    hidden = A.join(B.select(b=B["b"] + 1), on=[("a", "b")]).plan()
+    assert measure_named("selectivity(a = b)", [hidden]).read(known) is None
+    assert selectivity_of(A["a"] == B["b"]).read(known) == 0.25
+
+
 def test_too_many_places_are_told() -> None:
     changing = [(Dimension(n, 0.0, 2.0, 80), rate_of(one)) for n, one in zip("abc", INPUTS, strict=True)]
     with pytest.raises(ChartError, match=r"found 512,000 places in 3 dimensions, expected 100,000 at most"):

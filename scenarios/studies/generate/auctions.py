@@ -95,6 +95,13 @@ class _Bids:
     price: Array
 
 
+def _rates(workload: AuctionWorkload) -> dict[str, float]:
+    """How many elements of each stream a round has, on average."""
+    auctions, bids = sum(workload.auctions_per_round) / 2, sum(workload.bids_per_round) / 2
+    persons = workload.person_probability
+    return {"person": persons, "auction": auctions, "bid": bids, "closed_auction": auctions}
+
+
 @dataclass(frozen=True)
 class AuctionBlocks:
     """A whole workload of so many blocks of rounds."""
@@ -109,10 +116,8 @@ class AuctionBlocks:
     @classmethod
     def of(cls, workload: AuctionWorkload, events: int) -> AuctionBlocks:
         """Blocks for at least so many events, on average."""
-        w = workload
-        auctions, bids = sum(w.auctions_per_round) / 2, sum(w.bids_per_round) / 2
-        rounds = events / (w.person_probability + 2 * auctions + bids)
-        return cls(w, max(1, -(-int(rounds) // BLOCK)))
+        rounds = events / sum(_rates(workload).values())
+        return cls(workload, max(1, -(-int(rounds) // BLOCK)))
 
     @property
     def schemas(self) -> Mapping[str, Schema]:
@@ -120,12 +125,10 @@ class AuctionBlocks:
         return SCHEMAS
 
     @property
-    def expected(self) -> float:
-        """How many elements there are, about."""
-        auctions, bids = (
-            sum(some) / 2 for some in (self.workload.auctions_per_round, self.workload.bids_per_round)
-        )
-        return self.cells * BLOCK * (self.workload.person_probability + 2 * auctions + bids)
+    def expected(self) -> Mapping[str, float]:
+        """How many elements each stream has, about."""
+        rounds = self.cells * BLOCK
+        return {name: rounds * rate for name, rate in _rates(self.workload).items()}
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
         """The elements of some blocks, of each stream in order: columns start and payload."""

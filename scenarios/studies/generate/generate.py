@@ -26,7 +26,10 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 ROWS_IN_GROUP = ROW_GROUP // 16
 
-BYTES_OF_VALUE = 3.0
+LEAST = FILE // 2
+"""How many bytes a file of the longest stream has at least; half of it, where else one task did all."""
+
+BYTES_OF_VALUE = 1.5
 """How many bytes a value has in Parquet, about: most are small numbers, or repeat."""
 
 WRITTEN = f"stream string, {FOUND}"
@@ -45,8 +48,8 @@ class Cells(Protocol):
         """How many cells there are."""
 
     @property
-    def expected(self) -> float:
-        """How many elements there are, about."""
+    def expected(self) -> Mapping[str, float]:
+        """How many elements each stream has, about."""
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
         """The elements of some cells by stream, in canonical order: columns start and payload."""
@@ -145,7 +148,7 @@ def _made(
     spark: SparkSession, made: Sequence[Cells], place: Path, parts: int | None, *, is_raw: bool = False
 ) -> list[Row]:
     """What `write_cells` gives, of all parts."""
-    jobs = [(number, *cells) for number, one in enumerate(made) for cells in _parts(one, parts)]
+    jobs = [(number, *cells) for number, one in enumerate(made) for cells in parts_of(one, parts)]
     listed = spark.createDataFrame(jobs, "number long, first long, end long").repartition(len(jobs))
     try:
         return listed.mapInArrow(_writing(made, str(place), is_raw), WRITTEN).collect()
@@ -166,11 +169,14 @@ def _files(place: Path, rows: Sequence[Row]) -> list[tuple[IngestedFile, int]]:
     return found
 
 
-def _parts(made: Cells, parts: int | None) -> list[tuple[int, int]]:
+def parts_of(made: Cells, parts: int | None) -> list[tuple[int, int]]:
     """Which cells are made together, so that files have the right size."""
     if parts is None:
-        widest = max(2 + len(schema) for schema in made.schemas.values())
-        parts = round(made.expected * widest * BYTES_OF_VALUE / FILE)
+        sizes = [
+            made.expected[name] * (2 + len(schema)) * BYTES_OF_VALUE for name, schema in made.schemas.items()
+        ]
+        longest = max(sizes)
+        parts = int(longest / LEAST) if longest >= 2 * LEAST else 1 + (longest >= LEAST / 2)
     count = min(max(1, parts), made.cells)
     ends = [made.cells * number // count for number in range(count + 1)]
     return list(pairwise(ends))

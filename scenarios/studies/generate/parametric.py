@@ -106,9 +106,9 @@ class ParametricStream:
         return self.arrivals.cells
 
     @property
-    def expected(self) -> float:
+    def expected(self) -> Mapping[str, float]:
         """How many elements there are, on average."""
-        return min(self.arrivals.expected, self.spec.count or self.arrivals.expected)
+        return {self.name: min(self.arrivals.expected, self.spec.count or self.arrivals.expected)}
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
         """The elements of some cells, in order: columns start and payload."""

@@ -85,3 +85,14 @@ def test_what_arrives_out_of_order_is_ingested_as_what_is_in_order(spark: Any, t
         app, ["study", "generate", str(tmp_path / "s.yaml"), "--arrivals", "--output", raw]
     )
     assert "found a folder, expected a new one" in str(again.output) + str(again.exception)
+
+
+@pytest.mark.parametrize(("events", "files"), [(10**5, 1), (10**7, 2), (10**8, 9)])
+def test_files_are_of_a_good_size(events: int, files: int) -> None:
+    from midstream.scenarios.studies.generate.auctions import AuctionBlocks
+    from midstream.scenarios.studies.generate.generate import parts_of
+
+    blocks = AuctionBlocks.of(AuctionWorkload(), events)
+    found = parts_of(blocks, None)
+    assert len(found) == files
+    assert [cell for first, end in found for cell in range(first, end)] == list(range(blocks.cells))

@@ -182,7 +182,7 @@ def test_a_file_says_which_streams(tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text(TEXT.format(duration="2 minutes", arrivals="{process: constant, rate: 3}"))
     seed, (one,), chronon = parametric_streams(str(file))
-    assert (seed, one.name, chronon, one.expected) == (1, "A", 10**9, 360)
+    assert (seed, one.name, chronon, one.expected) == (1, "A", 10**9, {"A": 360})
     assert str(one.schemas["A"]) == "(k integer)"
 
 

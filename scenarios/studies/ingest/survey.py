@@ -80,7 +80,7 @@ class _Cuts:
         self._lines = 0
 
     def see(self, block: bytes) -> None:
-        if not self._lines:
+        if not self._lines and b"\n" in block:
             self.header = self._passed + block.find(b"\n") + 1
         at = 0
         while (wanted := self.starts[-1][0] + self._piece) < self._passed + len(block):

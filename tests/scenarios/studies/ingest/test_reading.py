@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.ingest import survey as survey_module
 from midstream.scenarios.studies.ingest.feeds import Feed, feeds_of_script, feeds_of_study
 from midstream.scenarios.studies.ingest.input_files import InputFile, file_format, input_files
 from midstream.scenarios.studies.ingest.reading import PieceReader
@@ -145,15 +146,29 @@ def test_what_does_not_fit_is_told_by_line_and_reason(tmp_path: Path) -> None:
     ]
 
 
-@given(st.lists(st.integers(0, 40), max_size=30), st.integers(1, 60), st.booleans(), st.booleans())
+@given(
+    st.lists(st.integers(0, 40), max_size=30),
+    st.integers(1, 60),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 99),
+)
 def test_pieces_hold_all_lines_once(
-    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], size: int, has_end: bool, is_csv: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    lengths: list[int],
+    size: int,
+    has_end: bool,
+    is_csv: bool,
+    block: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("cut", numbered=True)
     text = "\n".join(["h" * 7, *("x" * length for length in lengths)]) + "\n" * has_end
     file = folder / ("s.csv" if is_csv else "s.jsonl")
     file.write_text(text)
-    pieces = survey(listed(file), size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey_module, "BLOCK", block)
+        pieces = survey(listed(file), size)
+    assert all(one.header == text.find("\n") + 1 for one in pieces)
     data = text.encode()
     assert b"".join(data[one.since : one.until] for one in pieces) == data
     assert [one.line for one in pieces] == [1 + data.count(b"\n", 0, one.since) for one in pieces]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from operator import attrgetter
 
 from midstream.optimizer.online.changes import THRESHOLD, Changes
@@ -28,10 +28,10 @@ class RestartingStatistics:
     """What decayed statistics tell, of what came since the streams have changed last.
 
     Decayed counts need about their half-life to notice a change, as what came before it is still in them.
-    Here, for each cell of time the logarithms of two kinds of numbers are watched by the test of Page and
-    Hinkley: how many elements came on a stream, and how many pairs of equal values they make with each other
-    and with those of the last `window` chronons, for each pair of columns that a join equates. After a change
-    only the cells since it count.
+    Here, for each cell of time the logarithms of some numbers are watched by the test of Page and Hinkley:
+    how many elements came on a stream; how many pairs of equal values they make with each other and with
+    those of the last `window` chronons, for each pair of columns that a join equates; and the ratio of any
+    two of these, on which it depends what is to be joined first. After a change only the cells since count.
 
     Input    As for `DecayedStatistics`.
     State    Besides, the cells of the last 8 windows.
@@ -118,7 +118,9 @@ class _Lately:
         counted = {cell.stream: cell.elements for cell in cells}
         found |= {stream: float(counted.get(stream, 0)) for stream in self._streams}
         # A half, as nothing has no logarithm.
-        return {name: math.log(number + 0.5) for name, number in found.items()}
+        logs = {name: math.log(number + 0.5) for name, number in found.items()}
+        ratios = {(one, other): logs[one] - logs[other] for one, other in combinations(self._pairs, 2)}
+        return logs | ratios
 
     def _add(self, cell: Cell, times: int) -> None:
         for column, counts in cell.keys.items():

@@ -16,6 +16,7 @@ from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Element
+from midstream.scenarios.policies.generated import adversarial
 
 WINDOW, STEP = 800, 100
 HALF_LIFE = 2 * WINDOW
@@ -129,6 +130,28 @@ def test_where_nothing_changes_they_are_decayed_statistics(seed: int) -> None:
     restarting.take(taken)
     assert restarting.changed is None
     assert restarting.at(now).streams == decayed.at(now).streams
+
+
+def test_orders_that_take_turns_every_four_windows_are_noticed_by_their_ratio() -> None:
+    """The pairs of either order alone do not change by so much that it would be noticed in time."""
+    case = adversarial(4)
+    a, b, c = (
+        ms.stream(name, {f"{name}_{column}": "integer" for column in columns}).window(case.window)
+        for name, columns in case.columns.items()
+    )
+    plan = a.join(b, on=[("a_x", "b_x")]).join(c, on=[("b_y", "c_y")]).plan()
+    known, turns = RestartingStatistics(plan, 2 * case.window, case.window), range(4, 80, 4)
+    collector = Collector(plan.sources, known.columns, case.window // 8)
+    for name, rows in case.streams.items():
+        collector.take(name, [(t, t + 1, row) for t, row in rows], case.beyond)
+    noticed, changed = list[int](), known.changed
+    for now in range(0, 80 * case.window, case.window // 8):
+        known.take(collector.cells(now))
+        if known.changed != changed:
+            noticed.append(now)
+            changed = known.changed
+    soon = [turn for turn in turns if any(0 <= now - turn * case.window < 2 * case.window for now in noticed)]
+    assert len(soon) > 0.75 * len(turns)
 
 
 def test_a_stream_that_falls_silent_has_changed() -> None:

@@ -29,6 +29,8 @@ from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
 from midstream.scenarios.studies.verify_commands import verify
+from midstream.scenarios.studies.verify_run_command import EPILOG as VERIFY_RUN_EPILOG
+from midstream.scenarios.studies.verify_run_command import verify_run
 
 app = typer.Typer(
     help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -178,6 +180,7 @@ def what_if(
 
 
 app.command("verify", epilog=VERIFY_EPILOG)(verify)
+app.command("verify-run", epilog=VERIFY_RUN_EPILOG)(verify_run)
 
 
 def _length(study: Study, bucket: str) -> int:

@@ -205,6 +205,12 @@ CASES: dict[Name, dict[str, Case]] = {
         "--chart": writes("chart.png"),
     },
     ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
+    ("study", "verify-run"): {
+        "study": reads("study.toml"),
+        "results": reads("results.jsonl"),
+        "--data": reads("data", folder=True),
+        "--plan": reads("study.json"),
+    },
 }
 
 BASE: dict[Name, list[str]] = {
@@ -232,6 +238,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "profile"): [],
     ("study", "what-if"): [],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
+    ("study", "verify-run"): [],
 }
 """What a command needs besides its first argument."""
 

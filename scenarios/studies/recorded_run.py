@@ -1,0 +1,288 @@
+"""The recorded output of a run, against Spark SQL over the recorded inputs, at many instants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from operator import and_
+from random import Random
+from typing import Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import Column as Value
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import InputFileError, PlanError
+from midstream.plans.values.schema import Column, Schema, Type
+from midstream.scenarios.studies.declaration import FORMATS, Study
+from midstream.scenarios.studies.raw_files import SPARK_TYPES, open_raw, reason
+from midstream.scenarios.studies.recording import TIME, Recording, payload
+from midstream.scenarios.studies.spark_sql import Grid, SparkSql, cell_of, valid_at
+
+TOLERANCE = 1e-9
+"""How much floats may differ, relative to the larger one."""
+
+CELLS = 1024
+"""In how many cells the time is cut for the range join, about."""
+
+SHOWN = 5
+"""How many differences are shown."""
+
+START, END = Column("start", Type.INTEGER, True), Column("end", Type.INTEGER, True)
+_CORRUPT = "_corrupt_record"
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """What a comparison of a run's output with Spark SQL found.
+
+    instants   how many instants were looked at
+    rows       how many rows Spark SQL has at them together
+    missing    rows of Spark SQL that the output lacks
+    surplus    rows of the output that Spark SQL lacks
+    differing  rows whose floats differ
+    examples   the first differences: the instant, what Spark SQL has, and what was recorded
+    """
+
+    instants: int
+    rows: int
+    missing: int
+    surplus: int
+    differing: int
+    examples: Sequence[Mapping[str, Any]]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether there is no difference."""
+        return not (self.missing or self.surplus or self.differing)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"is_right": self.is_right, **asdict(self)}
+
+
+def check_run(
+    recording: Recording,
+    study: Study,
+    plan: Plan,
+    results: DataFrame,
+    *,
+    sample: int,
+    instants: int,
+    seed: int,
+) -> RunCheck:
+    """Compare results (since, until, c0, …) of a plan with Spark SQL over the recorded inputs.
+
+    It is done at the starts and ends of some elements of each input and of some results, one chronon before
+    each of these, and at random instants: an element that is valid at none of them is not seen.
+
+    Cost     Each element is joined with the instants at which it is valid; then the query's work at these.
+    Raises   PlanError, naming what Spark SQL cannot express.
+    """
+    query = SparkSql(Grid(0, 0, 1))
+    query.of(plan)  # raises before anything is read
+    elements = [_elements(recording, study, stream) for stream in query.streams]
+    looked_at = _instants([*elements, results], sample, instants, seed)
+    if not looked_at:
+        return RunCheck(0, 0, 0, 0, 0, ())
+    first, last = looked_at[0], looked_at[-1]
+    grid = Grid(first, last, max(1, -(-(last + 1 - first) // CELLS)))
+    spark = recording.spark
+    frame = spark.createDataFrame([(at,) for at in looked_at], "at long")
+    at = frame.withColumn("cell", F.expr(cell_of("at", grid.cell)))
+    query = SparkSql(grid)
+    text = query.of(plan)
+    inputs: dict[str, Any] = {
+        name: _input(recording, study, plan, stream) for stream, name in query.streams.items()
+    }
+    ended = results.withColumn("until", F.coalesce("until", F.lit(last + 1)))
+    columns = [payload(i) for i in range(len(plan.schema))]
+    expected = spark.sql(text, instants=at, **inputs)
+    recorded = spark.sql(valid_at("SELECT * FROM {results}", columns, grid), instants=at, results=ended)
+    return _compared(expected, recorded, plan.schema, len(looked_at))
+
+
+def _elements(recording: Recording, study: Study, stream: str) -> DataFrame:
+    """The validity of a stream's elements, as its declaration says."""
+    window = study.streams[stream].window
+    return recording.frames[stream].select(F.col(TIME).alias("since"), (F.col(TIME) + window).alias("until"))
+
+
+def _input(recording: Recording, study: Study, plan: Plan, stream: str) -> DataFrame:
+    """A stream's frame with the columns that the plan reads, in their order. Raises PlanError."""
+    if stream not in study.streams:
+        raise PlanError(f"the plan reads stream {stream}, expected one of {', '.join(study.streams)}")
+    sources = {logical(node) for node in plan.nodes if isinstance(logical(node), Source)}
+    (source,) = (one for one in sources if isinstance(one, Source) and one.stream == stream)
+    names = study.streams[stream].columns.names
+    for column in source.columns:
+        if column.name not in names:
+            raise PlanError(f"{source}: found column {column}, expected those declared: {', '.join(names)}")
+    chosen = [F.col(payload(names.index(c.name))).alias(payload(i)) for i, c in enumerate(source.columns)]
+    return recording.frames[stream].select(TIME, *chosen)
+
+
+def _instants(frames: Sequence[DataFrame], sample: int, number: int, seed: int) -> list[int]:
+    """Where to look, in order. As many come to the driver from much data as from little."""
+    bounds = [frame.agg(F.min("since"), F.max(F.coalesce("until", "since"))) for frame in frames]
+    found = [row for row in reduce(DataFrame.unionAll, bounds).collect() if row[0] is not None]
+    if not found:
+        return []
+    first, last = min(row[0] for row in found) - 1, max(row[1] for row in found) + 1
+    chosen = [_sample(frame, sample) for frame in frames]
+    times = {time for row in reduce(DataFrame.unionAll, chosen).collect() for time in row if time is not None}
+    random = Random(seed)
+    some = {random.randint(first, last) for _ in range(number)}
+    return sorted({*times, *(time - 1 for time in times), *some})
+
+
+def _sample(frame: DataFrame, number: int) -> DataFrame:
+    """Some elements, which do not depend on how Spark has cut the frame."""
+    by = F.xxhash64("since", "until")
+    return frame.select("since", "until").distinct().orderBy(by, "since", "until").limit(number)
+
+
+def _compared(expected: DataFrame, recorded: DataFrame, schema: Schema, instants: int) -> RunCheck:
+    """Rows that are not equal are paired, where they agree but for their floats."""
+    columns = ["at", *(payload(i) for i in range(len(schema)))]
+    ones = [
+        side.withColumn("e", F.lit(e)).withColumn("r", F.lit(1 - e))
+        for side, e in ((expected, 1), (recorded, 0))
+    ]
+    counts = ones[0].unionAll(ones[1]).groupBy(*columns).agg(F.sum("e").alias("e"), F.sum("r").alias("r"))
+    counts = counts.persist()
+    try:
+        rows, unequal = counts.agg(F.coalesce(F.sum("e"), F.lit(0)), F.count_if(F.expr("e <> r"))).collect()[
+            0
+        ]
+        if not unequal:
+            return RunCheck(instants, rows, 0, 0, 0, ())
+        return _paired(counts.where("e <> r"), schema, instants, rows)
+    finally:
+        counts.unpersist()
+
+
+def _paired(unequal: DataFrame, schema: Schema, instants: int, rows: int) -> RunCheck:
+    """What is only on one side, by its exact columns and then in the order of its floats."""
+    floats = [payload(i) for i, column in enumerate(schema) if column.type is Type.FLOAT]
+    exact = [payload(i) for i, column in enumerate(schema) if column.type is not Type.FLOAT]
+    theirs = _numbered(unequal.where("e > r"), "e - r", exact, floats).alias("e")
+    ours = _numbered(unequal.where("r > e"), "r - e", exact, floats).alias("r")
+    same_row = [F.col(f"e.{name}").eqNullSafe(F.col(f"r.{name}")) for name in ("at", *exact, "n")]
+    both = theirs.join(ours, reduce(and_, same_row), "full")
+    missing, surplus = F.col("r.n").isNull(), F.col("e.n").isNull()
+    close = reduce(and_, (_is_close(F.col(f"e.{one}"), F.col(f"r.{one}")) for one in floats), F.lit(True))
+    differing = ~missing & ~surplus & ~close
+    counted = both.agg(*(F.count_if(one) for one in (missing, surplus, differing))).collect()[0]
+    lacking, extra, others = counted
+    check = RunCheck(instants, rows, lacking, extra, others, ())
+    if check.is_right:
+        return check
+    found = both.where(missing | surplus | differing).select(
+        F.coalesce("e.at", "r.at").alias("at"),
+        *(F.col(f"{side}.{payload(i)}").alias(f"{side}{i}") for side in "er" for i in range(len(schema))),
+        missing.alias("is_missing"),
+        surplus.alias("is_surplus"),
+    )
+    order = ["at", *(f"{side}{i}" for side in "er" for i in range(len(schema)))]
+    first = [row.asDict() for row in found.orderBy(*order).limit(SHOWN).collect()]
+    return replace(check, examples=tuple(_example(row, schema) for row in first))
+
+
+def _numbered(frame: DataFrame, times: str, exact: Sequence[str], floats: Sequence[str]) -> DataFrame:
+    """Each row so many times; those with the same exact columns get numbers, floats being taken roughly
+    first."""
+    repeated = frame.withColumn("copy", F.expr(f"explode(sequence(1, {times}))"))
+    order = [F.col(name).cast("float") for name in floats] + [F.col(name) for name in floats]
+    numbered = Window.partitionBy("at", *exact).orderBy(*order, "copy")
+    return repeated.withColumn("n", F.row_number().over(numbered))
+
+
+def _is_close(one: Value, other: Value) -> Value:
+    close = F.abs(one - other) <= TOLERANCE * F.greatest(F.abs(one), F.abs(other))
+    return one.eqNullSafe(other) | F.coalesce(close, F.lit(False))
+
+
+def _example(row: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    def side(letter: str) -> dict[str, Any]:
+        return {name: row[f"{letter}{i}"] for i, name in enumerate(schema.names)}
+
+    return {
+        "at": row["at"],
+        "expected": None if row["is_surplus"] else side("e"),
+        "recorded": None if row["is_missing"] else side("r"),
+    }
+
+
+def read_results(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
+    """Results as `midstream run` writes them, as (since, until, c0, …); until is null for ever.
+
+    Raises   InputFileError, naming the file, what was found and what was expected.
+    """
+    form = next((form for suffix, form in FORMATS.items() if path.endswith(suffix)), None)
+    if form is None:
+        expected = ", ".join(FORMATS)
+        raise InputFileError(f"{path}: expected a file of results that ends in {expected}", path=path)
+    frame = _nested(spark, path, schema) if form == "json" else _flat(spark, path, form, schema)
+    try:
+        wrong = frame.agg(F.count("misfit"), F.min("misfit")).collect()[0]
+    except (PySparkException, Py4JError) as error:
+        raise InputFileError(f"{path}: could not be read: {reason(error)}", path=path) from error
+    if wrong[0]:
+        raise InputFileError(f"{path}: {wrong[1]}; {wrong[0]:,} rows are not as expected", path=path)
+    return frame.drop("misfit")
+
+
+def _flat(spark: SparkSession, path: str, form: str, schema: Schema) -> DataFrame:
+    """Columns start, end, and those of the row."""
+    columns = {column.name: column for column in (START, END, *schema)}
+    raw = open_raw(spark, path, form, columns)
+    values = [raw.value(column).alias(payload(i)) for i, column in enumerate(schema)]
+    misfit = F.coalesce(
+        F.when(raw.unreadable.isNotNull(), F.lit("found a row that cannot be taken apart")),
+        *(raw.misfit(column) for column in columns.values()),
+        _misplaced(raw.value(START), raw.value(END)),
+    )
+    since, until = raw.value(START).alias("since"), raw.value(END).alias("until")
+    return raw.frame.select(since, until, *values, misfit.alias("misfit"))
+
+
+def _nested(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
+    """JSON Lines with start, end, and the row as an object."""
+    row = StructType([StructField(column.name, SPARK_TYPES[column.type]) for column in schema])
+    declared = StructType(
+        [
+            StructField("start", LongType()),
+            StructField("end", LongType()),
+            StructField("row", row),
+            StructField(_CORRUPT, StringType()),
+        ]
+    )
+    open_raw(spark, path, "json", {})
+    frame = spark.read.schema(declared).option("columnNameOfCorruptRecord", _CORRUPT).json(path)
+    values = [F.col("row").getField(column.name).alias(payload(i)) for i, column in enumerate(schema)]
+    unknown = [
+        F.when(value.isNull(), F.lit(f"column {column.name}: found nothing, expected {column.type.value}"))
+        for value, column in zip(values, schema, strict=True)
+        if not column.nullable
+    ]
+    torn = F.concat(F.lit("found the line "), F.substring(_CORRUPT, 1, 200), F.lit(", expected a result"))
+    start, end = F.col("start"), F.col("end")
+    misfit = F.coalesce(F.when(F.col(_CORRUPT).isNotNull(), torn), *unknown, _misplaced(start, end))
+    return frame.select(start.alias("since"), end.alias("until"), *values, misfit.alias("misfit"))
+
+
+def _misplaced(start: Value, end: Value) -> Value:
+    """What is wrong with a validity, if anything."""
+    found = F.concat(F.lit("found a result from "), start.cast("string"), F.lit(" to "), end.cast("string"))
+    return F.coalesce(
+        F.when(start.isNull(), F.lit("found no start, expected an integer")),
+        F.when(end <= start, F.concat(found, F.lit(", expected an end behind its start"))),
+    )

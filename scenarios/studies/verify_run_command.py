@@ -1,0 +1,115 @@
+"""`midstream study verify-run`: the recorded output of a run, against Spark SQL."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+from midstream.console.help import examples
+from midstream.console.options import AsJson
+from midstream.io.plan_files import read_plan
+from midstream.io.requirements import require_spark
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.errors import InputFileError, PlanError
+from midstream.scenarios.studies.declaration import Study, load_study
+
+if TYPE_CHECKING:
+    from midstream.scenarios.studies.recorded_run import RunCheck
+
+EPILOG = examples(
+    "midstream study verify-run study.toml results.jsonl",
+    "midstream study verify-run nycflights13 results.parquet --data recordings --plan plan.json",
+)
+
+
+def verify_run(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY", help="A study declaration of the inputs (.toml), or a ready-made one by name."
+        ),
+    ],
+    results: Annotated[
+        str,
+        typer.Argument(help="What the run gave, as midstream run writes it: .csv, .jsonl or .parquet."),
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A JSON file with the plan; by default the declaration's query.")
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=0, help="At the starts and ends of how many elements of each stream to look.")
+    ] = 250,
+    instants: Annotated[int, typer.Option(min=1, help="At how many random instants to look.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Of the random instants.")] = 1,
+    master: Annotated[
+        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
+    ] = "local[*]",
+    as_json: AsJson = False,
+) -> None:
+    """Compare the recorded output of a run with Spark SQL over the recorded inputs, at many instants.
+
+    Exit status 1 where they differ.
+    """
+    declared = load_study(study, data)
+    query = _query(declared, plan)
+    require_spark()
+    from midstream.scenarios.studies.recorded_run import check_run, read_results
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.studies.spark_sql import Grid, SparkSql
+
+    place = plan or study
+    try:
+        SparkSql(Grid(0, 0, 1)).of(query)
+        with ExitStack() as stack:
+            console = Console(stderr=True)
+            if console.is_terminal:
+                stack.enter_context(Status("comparing with Spark SQL", console=console))
+            spark = stack.enter_context(spark_session(master))
+            recording = stack.enter_context(open_recording(spark, declared, 1))
+            found = read_results(spark, results, query.schema)
+            check = check_run(recording, declared, query, found, sample=sample, instants=instants, seed=seed)
+    except PlanError as error:
+        raise InputFileError(f"{place}: {error}", path=place) from error
+    typer.echo(json.dumps(check.as_dict(), indent=2) if as_json else _told(results, check))
+    if not check.is_right:
+        raise typer.Exit(1)
+
+
+def _query(study: Study, file: Path | None) -> Plan:
+    if file is not None:
+        return logical_plan(read_plan(file))
+    if study.query is None:
+        raise InputFileError(
+            f"study {study.name}: found no [query] and no --plan, expected one of them", path=study.name
+        )
+    return study.query
+
+
+def _told(results: str, check: RunCheck) -> str:
+    """The comparison in words."""
+    rows = f"{check.rows:,} rows at {check.instants:,} instants"
+    if check.is_right:
+        return f"{results} agrees with Spark SQL: {rows}."
+    kinds = [f"{n:,} {word}" for word, n in (("missing", check.missing), ("surplus", check.surplus)) if n]
+    if check.differing:
+        kinds.append(f"{check.differing:,} with other floats")
+    lines = [f"{results} differs from Spark SQL: of {rows}, {', '.join(kinds)}."]
+    for one in check.examples:
+        lines.append(f"  at {one['at']}: expected {_row(one['expected'])}, found {_row(one['recorded'])}")
+    return "\n".join(lines)
+
+
+def _row(row: dict[str, object] | None) -> str:
+    return "nothing more" if row is None else json.dumps(row, ensure_ascii=False)

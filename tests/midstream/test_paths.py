@@ -207,7 +207,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
     ("study", "verify-run"): {
         "study": reads("study.toml"),
-        "results": reads("results.jsonl"),
+        "results": reads("results.parquet", folder=True),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
     },
@@ -462,9 +462,11 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         commands,
         generate_command,
         ingest_command,
+        recorded_run,
         recording,
         session,
         stream_profile,
+        verify_run_command,
         what_if,
     )
     from midstream.scenarios.studies import report as told
@@ -474,12 +476,15 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     found = SimpleNamespace(
         by_stream=spark_frame(), by_pair=spark_frame(), costs=spark_frame(), best=spark_frame(), totals=()
     )
-    for module in (commands, generate_command, ingest_command):
+    for module in (commands, generate_command, ingest_command, verify_run_command):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
     monkeypatch.setattr(
         generate, "generate", lambda *given: generate.Generated(ingested(*given[:3]).manifest)
     )
+    monkeypatch.setattr(recorded_run, "read_results", lambda *_: None)
+    check = recorded_run.RunCheck(1, 1, 0, 0, 0, ())
+    monkeypatch.setattr(recorded_run, "check_run", lambda *_, **__: check)
     for module, name, what in (
         (session, "spark_session", None),
         (recording, "open_recording", None),

@@ -14,7 +14,12 @@ from midstream.io import requirements
 from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.studies.commands import app
 
-COMMANDS = [["profile", "nycflights13"], ["what-if", "nycflights13"], ["verify"]]
+COMMANDS = [
+    ["profile", "nycflights13"],
+    ["what-if", "nycflights13"],
+    ["verify"],
+    ["verify-run", "nycflights13", "r.csv"],
+]
 
 
 def fake_java(folder: Path, report: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,23 @@ QUERIES = {
     "one group": B.aggregate(n=ms.count(), s=ms.avg("b.v")),
 }
 
+CODE = ("spark.sql.codegen.wholeStage", "spark.sql.adaptive.enabled")
+
 RIGHT = ("sets", "groups", "floats")
+
+
+@pytest.fixture(autouse=True)
+def no_generated_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each query runs once: Java that Spark would generate for it takes longer than to run it."""
+    if "spark" not in request.fixturenames:
+        yield
+        return
+    conf = request.getfixturevalue("spark").conf
+    for name in CODE:
+        conf.set(name, "false")
+    yield
+    for name in CODE:
+        conf.unset(name)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +118,7 @@ def inputs() -> dict[str, list[Element]]:
     draw = random.Random(5)
     made: dict[str, list[Element]] = {}
     for name in "ab":
-        times = sorted(draw.randrange(-100, 500) for _ in range(120))
+        times = sorted(draw.randrange(-100, 500) for _ in range(70))
         made[name] = [
             (
                 t,
@@ -215,7 +232,7 @@ def test_floats_differ_by_little_at_most(
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        (RAW.last(3), "rows"),
+        (RAW.last(3), "count window 3"),
         (A.aggregate(m=ms.median("a.v")), "median"),
         (A.filter((K % 2).eq(0)), "%"),
         (A.istream(), "istream"),
@@ -275,3 +292,18 @@ def test_bad_results_are_told(name: str, text: str | None, message: str, spark: 
     with pytest.raises(ms.MidstreamError) as told:
         read_results(spark, str(tmp_path / name), QUERIES["a join"].plan().schema)
     assert message in str(told.value)
+
+
+def test_the_page_names_options_that_there_are(root: Path) -> None:
+    page = root / "docs" / "studies.md"
+    if not page.exists():
+        pytest.skip("the documents are not next to the tests")
+    section = (
+        page.read_text(encoding="utf-8").partition("## Verifying a recorded run")[2].partition("\n## ")[0]
+    )
+    options = set(re.findall(r"--[a-z]+", section))
+    assert (
+        {"--plan", "--sample", "--instants"}
+        <= options
+        <= set(re.findall(r"--[a-z]+", invoke("--help").stdout))
+    )

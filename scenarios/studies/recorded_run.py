@@ -9,8 +9,6 @@ from operator import and_
 from random import Random
 from typing import Any
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -22,8 +20,9 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.scenarios.studies.declaration import FORMATS, Study
-from midstream.scenarios.studies.raw_files import SPARK_TYPES, open_raw, reason
+from midstream.scenarios.studies.raw_files import SPARK_TYPES, open_raw
 from midstream.scenarios.studies.recording import TIME, Recording, payload
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 from midstream.scenarios.studies.spark_sql import Grid, SparkSql, cell_of, valid_at
 
 TOLERANCE = 1e-9
@@ -233,7 +232,7 @@ def read_results(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
     frame = _nested(spark, path, schema) if form == "json" else _flat(spark, path, form, schema)
     try:
         wrong = frame.agg(F.count("misfit"), F.min("misfit")).collect()[0]
-    except (PySparkException, Py4JError) as error:
+    except SPARK_ERRORS as error:
         raise InputFileError(f"{path}: could not be read: {reason(error)}", path=path) from error
     if wrong[0]:
         raise InputFileError(f"{path}: {wrong[1]}; {wrong[0]:,} rows are not as expected", path=path)

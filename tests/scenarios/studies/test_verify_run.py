@@ -89,14 +89,16 @@ QUERIES = {
         a=ms.avg("a.v"),
         b=ms.stddev_pop("a.v"),
         c=ms.var_samp("b.v"),
+        q=ms.min_(V / K),
+        u=ms.max_((V + 0.1) * 3.0),
+        y=ms.min_(K * 2 - 7),
     ),
-    "floats": B.select("b.k", d=ms.col("b.k") * 2 - 7, q=ms.col("b.v") / J, u=(ms.col("b.v") + 0.1) * 3.0),
     "one group": B.aggregate(n=ms.count(), s=ms.avg("b.v")),
 }
 
 CODE = ("spark.sql.codegen.wholeStage", "spark.sql.adaptive.enabled")
 
-RIGHT = ("sets", "groups", "floats")
+RIGHT = ("sets", "groups")
 
 
 @pytest.fixture(autouse=True)
@@ -152,24 +154,32 @@ def written(path: Path, plan: ms.Plan, results: Sequence[Element]) -> str:
     return str(path)
 
 
-def checked(spark: Any, folder: Path, plan: ms.Plan, path: str, **more: int) -> Any:
-    from midstream.scenarios.studies.recorded_run import check_run, read_results
+@pytest.fixture(scope="module")
+def recorded(spark: Any, folder: Path) -> Iterator[tuple[Any, Any]]:
+    """The inputs as Spark reads them, and their declaration."""
     from midstream.scenarios.studies.recording import open_recording
 
     study = load_study(str(folder / "study.toml"))
     with open_recording(spark, study, 1) as recording:
-        found = read_results(spark, path, plan.schema)
-        return check_run(recording, study, plan, found, **{"sample": 20, "instants": 30, "seed": 1, **more})
+        yield recording, study
+
+
+def checked(recorded: tuple[Any, Any], plan: ms.Plan, path: str, **more: int) -> Any:
+    from midstream.scenarios.studies.recorded_run import check_run, read_results
+
+    recording, study = recorded
+    found = read_results(recording.spark, path, plan.schema)
+    return check_run(recording, study, plan, found, **{"sample": 20, "instants": 30, "seed": 1, **more})
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_the_engine_gives_is_right(
-    name: str, spark: Any, folder: Path, inputs: dict[str, list[Element]], tmp_path: Path
+    name: str, spark: Any, recorded: tuple[Any, Any], inputs: dict[str, list[Element]], tmp_path: Path
 ) -> None:
     plan = QUERIES[name].plan()
     results = results_of(plan, inputs)
-    check = checked(spark, folder, plan, written(tmp_path / "results.jsonl", plan, results))
+    check = checked(recorded, plan, written(tmp_path / "results.jsonl", plan, results))
     assert check.is_right, check.examples
     assert check.rows > 10
 
@@ -190,13 +200,13 @@ def one_shifted(results: list[Element], at: int) -> list[Element]:
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("change", "suffix"),
-    [(one_deleted, ".csv"), (one_doubled, ".jsonl"), (one_shifted, ".parquet")],
+    [(one_doubled, ".csv"), (one_shifted, ".parquet")],
 )
 def test_one_wrong_row_is_refused(
     change: Callable[[list[Element], int], list[Element]],
     suffix: str,
     spark: Any,
-    folder: Path,
+    recorded: tuple[Any, Any],
     inputs: dict[str, list[Element]],
     tmp_path: Path,
 ) -> None:
@@ -205,17 +215,17 @@ def test_one_wrong_row_is_refused(
     results = results_of(plan, inputs)
     at = random.Random(suffix).randrange(len(results))
     path = written(tmp_path / f"results{suffix}", plan, change(results, at))
-    check = checked(spark, folder, plan, path, sample=2_000)
+    check = checked(recorded, plan, path, sample=2_000)
     assert not check.is_right
-    assert check.missing or change is one_doubled
-    assert check.surplus or change is one_deleted
+    assert check.surplus
+    assert (check.missing > 0) is (change is one_shifted)
     row = dict(zip(plan.schema.names, results[at][2], strict=True))
     assert row in [one["expected"] or one["recorded"] for one in check.examples]
 
 
 @pytest.mark.spark
 def test_floats_differ_by_little_at_most(
-    spark: Any, folder: Path, inputs: dict[str, list[Element]], tmp_path: Path
+    spark: Any, recorded: tuple[Any, Any], inputs: dict[str, list[Element]], tmp_path: Path
 ) -> None:
     """What is as wide as rounding is accepted, in the test above."""
     plan = QUERIES["one group"].plan()
@@ -223,7 +233,7 @@ def test_floats_differ_by_little_at_most(
         (start, end, (n, None if s is None else s * (1 + (1e-8 if start > 100 else 1e-11))))
         for start, end, (n, s) in results_of(plan, inputs)
     ]
-    check = checked(spark, folder, plan, written(tmp_path / "results.parquet", plan, results))
+    check = checked(recorded, plan, written(tmp_path / "results.parquet", plan, results))
     assert check.differing > 0
     assert (check.missing, check.surplus) == (0, 0)
     assert all(one["at"] > 100 for one in check.examples)

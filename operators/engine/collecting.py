@@ -17,7 +17,7 @@ from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-MOST = 48
+MOST = 40
 """So many rows of a stream are looked at in a cell at most."""
 TIMESTAMPS = 16
 """So many elements, or somewhat more, are asked for their timestamps."""

@@ -31,7 +31,8 @@ class DecayedStatistics:
 
         1 / d  =  Σ n(c) e^(−a (T − c)) / Σ |c| e^(−a (T − c))
 
-    and the share of a value, of a column that joins read, is its part of the first sum. What is handed out
+    and the share of a value, of a column that joins read, is its part of the first sum: over the rows that
+    satisfy what the plan asks of other columns, as values may depend on these. What is handed out
     changes only when a value has changed by more than the `threshold`, as a share, and by more than chance
     makes it: a rate, a length, how many rows satisfy a condition of the plan, how many pairs of rows a join
     of it equates. Until then it is the same object. A threshold of 0 lets everything through.
@@ -171,9 +172,9 @@ class DecayedStatistics:
             for satisfying in stream.satisfying:
                 share = satisfying / stream.count if stream.count else 0.0
                 yield Watched(share, 2 * satisfying / (weight * stream.of_row))
-        for pairs, ((one, _), (other, _)) in zip(self._pairs, self._wanted.pairs, strict=True):
+        for pairs, ((one, x), (other, y)) in zip(self._pairs, self._wanted.pairs, strict=True):
             mine, theirs = self._streams[one], self._streams[other]
-            all_pairs = mine.count * theirs.count
+            all_pairs = mine.counted(x) * theirs.counted(y)
             seen = pairs.number / (weight**2 * mine.of_row * theirs.of_row)
             yield Watched(pairs.number / all_pairs if all_pairs else 0.0, seen)
 

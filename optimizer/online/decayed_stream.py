@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from operator import itemgetter
 from random import Random
 
 from midstream.optimizer.online.decayed_keys import DecayedKeys
@@ -36,8 +37,17 @@ class DecayedStream:
 
     def __init__(self, node: Node, keys: Mapping[str, DecayedKeys], conditions: Iterable[Expression]) -> None:
         self._node, self._keys = node, keys
-        self._conditions = [compile_row(condition, node.schema) for condition in conditions]
+        self._columns = {column: node.schema.index(column) for column in keys}
+        compiled = {condition: compile_row(condition, node.schema) for condition in conditions}
+        self._conditions = list(compiled.values())
+        self._others = {
+            column: [i for i, condition in enumerate(compiled) if column not in condition.columns()]
+            for column in keys
+        }
+        """By column, the conditions that do not read it: values are counted of rows that satisfy these."""
         self._satisfying = [0.0] * len(self._conditions)
+        self._counted = dict.fromkeys(keys, 0.0)
+        """By column, what these rows weigh."""
         self._count = self._length = self._endless = 0.0
         self._granules: deque[int] = deque(maxlen=2 * MANY_TIMESTAMPS)
         self._cells: deque[tuple[float, Cell]] = deque()
@@ -50,10 +60,17 @@ class DecayedStream:
         self._endless += weight * cell.elements * cell.endless
         self._granules.append(cell.granule)
         of_row = weight * cell.weight
-        for i, holds in enumerate(self._conditions):
-            self._satisfying[i] += of_row * sum(_satisfies(holds, row) for row in cell.rows)
+        satisfied = [[_satisfies(holds, row) for row in cell.rows] for holds in self._conditions]
+        for i, rows in enumerate(satisfied):
+            self._satisfying[i] += of_row * sum(rows)
         for column, keys in self._keys.items():
-            keys.add(cell.keys[column], of_row)
+            number, counts = len(cell.rows), cell.keys[column]
+            if of_others := [satisfied[i] for i in self._others[column]]:
+                passed = list(compress(cell.rows, map(all, zip(*of_others, strict=True))))
+                number, counts = len(passed), Counter(map(itemgetter(self._columns[column]), passed))
+                counts.pop(None, None)
+            self._counted[column] += of_row * number
+            keys.add(counts, of_row)
         while self._cells and self._cells[0][0] < FORGOTTEN * weight:
             self._cells.popleft()
         self._cells.append((weight, cell))
@@ -64,6 +81,7 @@ class DecayedStream:
         self._length *= factor
         self._endless *= factor
         self._satisfying = [weight * factor for weight in self._satisfying]
+        self._counted = {column: weight * factor for column, weight in self._counted.items()}
         self._cells = deque((weight * factor, cell) for weight, cell in self._cells)
 
     @property
@@ -75,6 +93,11 @@ class DecayedStream:
     def satisfying(self) -> Sequence[float]:
         """What the elements weigh that satisfy each condition."""
         return self._satisfying
+
+    def counted(self, column: str) -> float:
+        """What the rows weigh of which a column's values are counted: those that satisfy what the plan asks
+        of other columns, as values may depend on these."""
+        return self._counted[column]
 
     @property
     def of_row(self) -> float:
@@ -94,36 +117,42 @@ class DecayedStream:
 
     def snapshot(self, scale: float, age: float) -> StreamSnapshot:
         """What is known now; a weight times `scale` is a rate. Cost: O(values)."""
-        count = self._count
         return StreamSnapshot(
             node=self._node,
-            rate=count * scale,
+            rate=self._count * scale,
             length=self.length(age),
             granule=self.granule,
             distributions={
-                column: {value: n / count for value, n in keys.counts.items()} if count else {}
+                column: {value: n / count for value, n in keys.counts.items()}
+                if (count := self._counted[column])
+                else {}
                 for column, keys in self._keys.items()
+            },
+            conditions={
+                column: [self._conditions[i] for i in others] for column, others in self._others.items()
             },
             cells=tuple(self._cells),
         )
 
 
-def _satisfies(holds: object, row: Payload) -> bool:
+def _satisfies(holds: Callable[[Payload], object], row: Payload) -> bool:
     try:
-        return holds(row) is True  # type: ignore[operator]
+        return holds(row) is True
     except Exception:
         return False  # a callable may fail on rows that it never meets in the plan
 
 
 @dataclass(frozen=True)
 class StreamSnapshot:
-    """What is known of a stream at an instant, with the last cells, each with the weight of an element."""
+    """What is known of a stream at an instant, with the last cells, each with the weight of an element. The
+    values of a column are those of the rows that satisfy its `conditions`."""
 
     node: Node
     rate: float
     length: float
     granule: int
     distributions: Mapping[str, Distribution]
+    conditions: Mapping[str, Sequence[Callable[[Payload], object]]]
     cells: Sequence[tuple[float, Cell]]
 
     def statistics(self) -> StreamStatistics:
@@ -132,19 +161,12 @@ class StreamSnapshot:
 
     def without(self, group: int) -> StreamStatistics:
         """By all groups of elements but one, in place of which the others count more."""
-        weights, keys = self._groups
+        weights = self._weights
         left = math.fsum(weights) - weights[group]
         if not left:
             return SILENT
         rate = self.rate * left / math.fsum(weights) * GROUPS / (GROUPS - 1)
-        distributions = {
-            column: {
-                value: count / left
-                for value, of_groups in counts.items()
-                if (count := math.fsum(of_groups) - of_groups[group]) > 0
-            }
-            for column, counts in keys.items()
-        }
+        distributions = {column: self._shares_without(group, column) for column in self.distributions}
         return self._statistics(rate, distributions, [row for of, row in self._sample if of != group])
 
     def _statistics(
@@ -177,21 +199,40 @@ class StreamSnapshot:
             found += compress(zip(cell.groups, cell.rows, strict=True), alive)
         return found
 
+    def _shares_without(self, group: int, column: str) -> Distribution:
+        counted, values = self._values[column]
+        left = math.fsum(counted) - counted[group]
+        shares = {value: math.fsum(counts) - counts[group] for value, counts in values.items()}
+        return {value: count / left for value, count in shares.items() if count > 0} if left else {}
+
     @cached_property
-    def _groups(self) -> tuple[list[float], dict[str, dict[Hashable, list[float]]]]:
-        """What the elements of each group weigh, and those of each value, by column. Cost: O(rows)."""
+    def _weights(self) -> list[float]:
+        """What the elements of each group weigh."""
         weights = [0.0] * GROUPS
-        keys: dict[str, dict[Hashable, list[float]]] = {column: {} for column in self.distributions}
+        for weight, cell in self.cells:
+            for group, number in Counter(cell.groups).items():
+                weights[group] += weight * cell.weight * number
+        return weights
+
+    @cached_property
+    def _values(self) -> dict[str, tuple[list[float], dict[Hashable, list[float]]]]:
+        """By column and group, what the rows weigh that satisfy its conditions, in all and by value. Cost:
+        O(rows)."""
+        return {column: self._values_of(column) for column in self.distributions}
+
+    def _values_of(self, column: str) -> tuple[list[float], dict[Hashable, list[float]]]:
+        place, conditions = self.node.schema.index(column), self.conditions[column]
+        counted = [0.0] * GROUPS
+        values: dict[Hashable, list[float]] = {}
         for weight, cell in self.cells:
             of_row = weight * cell.weight
-            for group in cell.groups:
-                weights[group] += of_row
-            for column, counts in keys.items():
-                place = self.node.schema.index(column)
-                for group, row in zip(cell.groups, cell.rows, strict=True):
-                    if (value := row[place]) is not None:
-                        counts.setdefault(value, [0.0] * GROUPS)[group] += of_row
-        return weights, keys
+            for group, row in zip(cell.groups, cell.rows, strict=True):
+                if conditions and not all(_satisfies(holds, row) for holds in conditions):
+                    continue
+                counted[group] += of_row
+                if (value := row[place]) is not None:
+                    values.setdefault(value, [0.0] * GROUPS)[group] += of_row
+        return counted, values
 
 
 def _lives(cell: Cell) -> bytes:

@@ -206,6 +206,30 @@ def test_a_condition_that_more_rows_satisfy_is_a_change() -> None:
     assert share == pytest.approx(expected, abs=0.08)
 
 
+def test_values_may_depend_on_a_condition() -> None:
+    """Of the rows that pass, all have one of ten values: ten times as many pairs as if they had any."""
+    a, b = WINDOWS[:2]
+    plan = a.filter(ms.col("a_y") > 3).join(b, on=[("a_x", "b_x")])
+    random = Random(5)
+    keys = [random.randrange(10) for _ in range(8000)]
+    streams = {
+        "a": [(t, t + 1, (key, 9 if key == 0 else 1)) for t, key in enumerate(keys)],
+        "b": [(t, t + 1, (0 if t % 2 else 7, 1)) for t in range(8000)],
+    }
+    known = known_at(plan.plan(), streams, 8000)
+    cost = price(plan, known)
+    rate = cost.operators[plan.node].rate
+    assert rate == pytest.approx(0.1 * 0.5 * (2 * WINDOW - 1), rel=0.3)  # a tenth of 1,024 rows passes
+    for without in known.replicates:
+        assert price(plan, without).operators[plan.node].rate == pytest.approx(rate, rel=0.2)
+    # A condition on the column itself is left to the cost model, which asks it of each value.
+    own = a.filter(ms.col("a_x") > 4).join(b, on=[("a_x", "b_x")])
+    known = known_at(own.plan(), streams, 8000)
+    assert len(known.streams[A.node].distributions["a_x"]) == 10
+    rate = price(own, known).operators[own.node].rate
+    assert rate == pytest.approx(0.1 * 0.5 * (2 * WINDOW - 1), rel=0.1)
+
+
 def test_before_anything_came_streams_are_silent() -> None:
     known = DecayedStatistics(joined("abc"), HALF_LIFE).at(0)
     assert {one.d for one in known.streams.values()} == {math.inf}

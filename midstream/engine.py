@@ -348,7 +348,7 @@ class Engine:
         if isinstance(query, Plan | Stream):
             return search_for(query, self._known(), beside=self._graph.shareable(), **options)
         running = self.query(query)
-        in_the_way = partial(obstacle, self._host, query=running.name)
+        in_the_way = partial(self.obstacle, query=running.name)
         return search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
 
     def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:

@@ -40,7 +40,6 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
-from midstream.optimizer import optimize
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -448,11 +447,9 @@ class _Run:
         if self._missing or not self._is_reached:
             return
         engine = self._engines[0]
-        running = engine.query().plan
         self._new = self._wish.to
         if self._new is None:
-            seen = engine.statistics()
-            choice = optimize(running, seen, budget=QUICK_STEPS, obstacle=engine.obstacle)
+            choice = engine.optimize(budget=QUICK_STEPS).finish()
             self._new, self._proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))

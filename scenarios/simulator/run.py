@@ -13,7 +13,6 @@ from time import perf_counter, process_time
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.optimizer import optimize
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -375,11 +374,7 @@ class _Run:
 
     def _cheapest(self) -> Plan:
         """What the optimizer finds best of all that the running plan can be moved to."""
-        engine = self._engine
-        choice = optimize(
-            engine.query().plan, engine.statistics(), budget=QUICK_STEPS, obstacle=engine.obstacle
-        )
-        return choice.plan
+        return self._engine.optimize(budget=QUICK_STEPS).finish().plan
 
     def _abort(self, move: Move, time: int, taken: int) -> None:
         known, cpu = len(self._results), process_time()

@@ -491,7 +491,7 @@ def test_the_optimizer_leaves_out_what_no_strategy_can_move_to(
 ) -> None:
     assert summary(*RUN, "--at", 40, "--to", "auto")["changed"]
     monkeypatch.setattr(
-        Engine, "obstacle", lambda self, plan: None if plan == self.plan else "there is no way"
+        Engine, "obstacle", lambda self, plan, query=None: None if plan == self.plan else "there is no way"
     )
     told = summary(*RUN, "--at", 40, "--to", "auto")
     assert not told["changed"]

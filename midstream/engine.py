@@ -409,7 +409,7 @@ class Engine:
         ...         engine.push(name, [(t + i, t + i + 1, (i,)) for i in range(10)])
         >>> move = next(record for record in pilot.decisions if record.event == "move")
         >>> move.at, move.strategy, str(engine.plan.root.operator)
-        (30, 'genmig', 'join a = b')
+        (30, 'moving-states', 'join a = b')
         """
         if advisor is not None and not callable(getattr(advisor, "advise", None)):
             raise wrong("autopilot: advisor", advisor, "one with a method `advise`, or None")

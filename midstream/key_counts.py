@@ -38,7 +38,7 @@ class KeyCounts(Generic[P]):
     ...     known.take(time, {"c.y": 0})
     >>> advice = known.advise("a, b first", 100)
     >>> round(advice.running), [(other.plan, round(other.rate)) for other in advice.others]
-    (18, [('b, c first', 9)])
+    (19, [('b, c first', 9)])
     """
 
     def __init__(

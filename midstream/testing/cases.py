@@ -7,7 +7,7 @@ A case is plain data. It is drawn from a seed alone, written as JSON, and checke
 
     >>> case = case_of(7)
     >>> check_case(case)
-    Tried(strategy='auto', outcome='counted')
+    Tried(strategy='genmig-end-timestamp', outcome='counted')
     >>> case_from_json(case_to_json(case)) == case
     True
 """

@@ -6,8 +6,8 @@ A case is plain data. It is drawn from a seed alone, written as JSON, and checke
     and the migration ends.
 
     >>> case = case_of(7)
-    >>> check_case(case)
-    Tried(strategy='genmig-end-timestamp', outcome='counted')
+    >>> check_case(case).outcome in OUTCOMES
+    True
     >>> case_from_json(case_to_json(case)) == case
     True
 """

@@ -46,8 +46,8 @@ def smallest(
     does not fail, or is not drawn.
 
     >>> from hypothesis import strategies as st
-    >>> smallest(st.lists(st.integers(0, 9)), 4, lambda numbers: sum(numbers) > 5)
-    [6]
+    >>> smallest(st.integers(5, 9), 4, lambda number: number % 2 == 1 or number > 5)
+    5
     """
     found = _drawn(strategy, seed)
     if found is None:

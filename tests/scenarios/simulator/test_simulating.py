@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from simulated import VOUCHED, joined, other_meaning, scenario, stream
 
+from midstream.engine import Engine
 from midstream.migration.machine import Migration
 from midstream.plans.values.errors import EnumerationLimit, InputFileError
-from midstream.scenarios.simulator import run as run_module
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.results import BASELINE, FIGURES, Run, Simulation
@@ -339,7 +339,7 @@ def test_where_the_optimizer_finds_no_plan_the_run_goes_on(monkeypatch: pytest.M
     def give_up(*_: Any, **__: Any) -> None:
         raise EnumerationLimit("more than 3 plans")
 
-    monkeypatch.setattr(run_module, "optimize", give_up)
+    monkeypatch.setattr(Engine, "optimize", give_up)
     found = only(simulate(scenario(migrations=[{"at": "5 s", "to": "optimizer"}])), "genmig")
     assert (found.verdict, found.refused, found.migrations) == ("refused", "at 5000: more than 3 plans", ())
 

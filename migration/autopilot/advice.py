@@ -22,6 +22,7 @@ class Forecast(Generic[P]):
     deviation   the standard deviation of the saving; what both plans have in common is no part of it
     lately      what it would have cost per chronon within the last window or so, had it run: by this the
                 autopilot keeps account of what each plan costs in the long run; None to take the rate
+    state       how much it keeps, in any unit; None where that is not known
     """
 
     plan: P
@@ -29,6 +30,7 @@ class Forecast(Generic[P]):
     saving: float
     deviation: float = 0.0
     lately: float | None = None
+    state: float | None = None
 
     def __post_init__(self) -> None:
         """Raises ArgumentError for what is no number."""
@@ -38,8 +40,9 @@ class Forecast(Generic[P]):
             raise wrong("forecast: plan", self.plan, "something that can be hashed") from None
         for name in ("rate", "saving", "deviation"):
             require_number(f"forecast: {name}", getattr(self, name))
-        if self.lately is not None:
-            require_number("forecast: lately", self.lately)
+        for name in ("lately", "state"):
+            if getattr(self, name) is not None:
+                require_number(f"forecast: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,14 @@ class Advice(Generic[P]):
     reason    what the forecasts come from, in a few words, for those who read decisions
     lately    what the running plan cost per chronon within the last window or so, by the same measure as the
               others' `lately`
+    state     how much the running plan keeps
     """
 
     running: float
     others: tuple[Forecast[P], ...] = ()
     reason: str = ""
     lately: float | None = None
+    state: float | None = None
 
     def __post_init__(self) -> None:
         """Raises ArgumentError for what are no numbers and no forecasts."""
@@ -65,8 +70,9 @@ class Advice(Generic[P]):
         for one in self.others:
             require("advice: others", one, Forecast, "a tuple of forecasts")
         require("advice: reason", self.reason, str, "text")
-        if self.lately is not None:
-            require_number("advice: lately", self.lately)
+        for name in ("lately", "state"):
+            if getattr(self, name) is not None:
+                require_number(f"advice: {name}", getattr(self, name))
 
 
 def advice_of_costs(

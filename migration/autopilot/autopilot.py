@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
 from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.errors import Errors
 from midstream.migration.autopilot.guard import Guard, Ledger
 from midstream.migration.autopilot.horizon import Horizon
 from midstream.migration.autopilot.settings import BALANCED, Settings
@@ -56,6 +57,11 @@ class Autopilot(Generic[P]):
         self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
         self._lately: dict[P, float] = {}
         self._looked: float | None = None
+        self._errors: Errors[P] = Errors(window)
+        self._since: float | None = None
+        """Since when the running plan runs alone."""
+        self._measured: tuple[float, float] | None = None
+        """When something was measured last, and what."""
         self._is_moving = False
 
     def decide(
@@ -79,22 +85,23 @@ class Autopilot(Generic[P]):
         require("autopilot: advice", advice, (Advice, NoneType), "advice, or None where too little is known")
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
         strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
+        advice = self._corrected(now, advice, spent)
         only = self._look(now, advice, spent)
         if self._is_moving:
             return Decision(now, self.running, "a migration is under way")
         if advice is None or not advice.others:
             return Decision(now, self.running, "nothing is known of other plans")
         weighed = [self._weigh(advice, other, until_split, strategies) for other in advice.others]
-        allowed = [one for one in weighed if only in (None, one.forecast.plan)] or weighed
+        allowed = [one for one in weighed if only in (None, one.forecast.plan) and one.fits] or weighed
         best = max(allowed, key=lambda one: (one.gain, one.forecast.saving))
-        is_allowed = only in (None, best.forecast.plan)
         is_pressed = only == best.forecast.plan and self._guard.presses and best.forecast.saving > 0
+        moves = (best.gain > 0 or is_pressed) and best.fits and only in (None, best.forecast.plan)
         return Decision(
             now,
             self.running,
-            _reason(best, is_allowed, is_pressed),
+            self._reason(best, only, moves),
             best.forecast.plan,
-            is_allowed and (best.gain > 0 or is_pressed),
+            moves,
             best.strategy,
             advice.running,
             best.forecast.saving,
@@ -119,6 +126,23 @@ class Autopilot(Generic[P]):
         """A migration has ended, and this plan runs: the old one if it was aborted."""
         self._pass(now)
         self._is_moving, self.running = False, _plan(running)
+        self._since = self._measured = None
+
+    def _corrected(self, now: float, advice: Advice[P] | None, spent: float | None) -> Advice[P] | None:
+        """Learn how far off the advisor is from what the running plan costs, and correct what it tells."""
+        if advice is None:
+            return None
+        if self._since is None:
+            self._since = now
+        if spent is None or self._is_moving or now < self._since + self._window:
+            self._measured = None
+        else:
+            if self._measured is not None:
+                before, so_far = self._measured
+                told = _either(advice.lately, advice.running)
+                self._errors.saw(self.running, now - before, told, spent - so_far)
+            self._measured = now, spent
+        return self._errors.corrected(advice, self.running)
 
     def _look(self, now: float, advice: Advice[P] | None, spent: float | None) -> P | None:
         """Learn from what is told; the only plan to which moves may go."""
@@ -157,27 +181,32 @@ class Autopilot(Generic[P]):
         gain = rule.gain(
             running=advice.running, saving=other.saving, deviation=other.deviation, cost=costs[strategy]
         )
-        return _Weighed(other, strategy, costs[strategy], gain)
+        both = (advice.state or 0.0) + (other.state or 0.0)
+        is_at_once = strategy == "swap" or until_split <= 0
+        fits = is_at_once or self.settings.memory is None or both <= self.settings.memory
+        return _Weighed(other, strategy, costs[strategy], gain, fits)
+
+    def _reason(self, best: _Weighed[P], only: P | None, moves: bool) -> str:
+        if best.forecast.saving <= 0:
+            return "as no other plan costs less"
+        if only not in (None, best.forecast.plan):
+            return "as the total is so far above that of the best plan that moves may only go to it"
+        if not best.fits:
+            return f"as both plans would keep more than {self.settings.memory:g} together"
+        if moves:
+            return "as it pays" if best.gain > 0 else "as the total is far above that of this plan"
+        return "as no move pays"
 
 
 @dataclass(frozen=True)
 class _Weighed(Generic[P]):
-    """A plan to move to, and the cheapest way."""
+    """A plan to move to, the cheapest way, and whether there is memory for it."""
 
     forecast: Forecast[P]
     strategy: str
     cost: float
     gain: float
-
-
-def _reason(best: _Weighed[P], is_allowed: bool, is_pressed: bool) -> str:
-    if not is_allowed:
-        return "as the total is so far above that of the best plan that moves may only go to it"
-    if best.gain > 0:
-        return "as it pays"
-    if is_pressed:
-        return "as the total is far above that of this plan"
-    return "as no other plan costs less" if best.forecast.saving <= 0 else "as no move pays"
+    fits: bool
 
 
 def _either(lately: float | None, rate: float) -> float:

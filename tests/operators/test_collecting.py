@@ -103,6 +103,14 @@ def test_lengths_of_validity() -> None:
     assert (cell.length, cell.endless) == (4.0, 0.5)
 
 
+def test_a_cell_is_over_when_it_is_asked_for() -> None:
+    """Whoever asks knows that the stream has come so far, though no batch has told."""
+    found = collector()
+    found.take("s", elements_of([4, 5]), 5)
+    assert [(cell.start, cell.end, cell.elements) for cell in found.cells(13)] == [(3, 13, 2)]
+    assert found.cells(math.inf) == []
+
+
 def test_a_batch_may_be_used_again() -> None:
     found, batch = collector(), elements_of([1, 2, 3])
     found.take("s", batch, 3)

@@ -297,7 +297,7 @@ def test_a_run_that_fails_at_the_end_and_one_over_all_files(
     with monkeypatch.context() as patch:
         patch.setattr(module, "write_manifest", full)
         with pytest.raises(InputFileError, match=r"manifest\.json: No space left on device"):
-            run(spark, tmp_path)
+            module.ingest(spark, feeds(tmp_path)[1:], tmp_path / "out")
     assert not (tmp_path / "out" / "manifest.json").exists()
     spark_settings = {
         "spark.sql.shuffle.partitions": "3",

@@ -43,10 +43,11 @@ def alternatives(
 ) -> tuple[Choice, ...]:
     """The plans that cost least, so many at most, each as a choice: the cheapest first.
 
-    They are the given plan and those of `enumerate_plans` over the same rules in which equal subplans are the
-    same. Of plans that differ only in which input of a join is which there is one, the cheapest. Where the
-    budget is over before all are known, those are compared that rules make of the one that `optimize`
-    chooses: `is_complete` of every choice tells whether no cheaper plan was left out.
+    They are the given plan, those of `enumerate_plans` over the same rules in which equal subplans are the
+    same, and what rules further make of the plan that `optimize` chooses. Of plans that differ only in which
+    input of a join is which there is one, the cheapest. Where the budget is over before all are known, those
+    are compared that rules make of the chosen plan: `is_complete` of every choice tells whether no cheaper
+    plan was left out.
 
     Raises   StatisticsError where an input has no statistics; ArgumentError for a plan with several outputs.
 

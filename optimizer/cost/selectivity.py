@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
 
 from midstream.optimizer.cost.column_facts import (
+    ColumnFacts,
     Facts,
     agreement,
     equated,
@@ -54,7 +55,7 @@ class Selectivity:
     def __init__(self, known: Mapping[Expression, float]) -> None:
         self._known = known
         self._known_together = [part for part in known if len(conjuncts(part)) > 1]
-        self._pairs: dict[tuple[Expression, int, int], tuple[float, Sample, Sample]] = {}
+        self._pairs: dict[tuple[Hashable, ...], tuple[float, Sample, Sample]] = {}
 
     def of(
         self, parts: Iterable[Expression], schema: Schema, facts: Facts, classes: Classes
@@ -189,7 +190,8 @@ class Selectivity:
         one, other = (facts[columns[0]].sample for columns in origins)
         if one is None or other is None:
             return None
-        key = (part, id(one), id(other))
+        # Two plans may know a column of the same name by other columns of the samples, or by other values.
+        key = (part, *(_known_of(facts[name]) for name in sorted(part.columns())))
         if key not in self._pairs:
             names = [name for columns in origins for name in columns]
             holds = compile_row(part, Schema(tuple(schema[name] for name in names)))
@@ -200,6 +202,12 @@ class Selectivity:
             share = sum(1 for left, right in pairs if holds(left + right)) / len(pairs)
             self._pairs[key] = (share, one, other)
         return self._pairs[key][0]
+
+
+def _known_of(column: ColumnFacts) -> Hashable:
+    """The same for columns of which the same is known."""
+    values = None if column.override is None else frozenset(column.override.items())
+    return id(column.sample), column.name, values
 
 
 def _by_values_of_both(

@@ -296,3 +296,18 @@ def test_all_join_orders_have_the_same_result(case: tuple[Plan, Statistics]) -> 
     for estimate in estimates:
         assert estimate.rate == pytest.approx(estimates[0].rate, rel=1e-6)
         assert estimate.l == pytest.approx(estimates[0].l, rel=1e-6)
+
+
+def test_what_was_priced_before_changes_no_price() -> None:
+    """Of rows that have a partner, another share satisfies the same condition."""
+    low, high, third = (
+        stream(name, **{column: "integer"}) for name, column in (("low", "x"), ("high", "z"), ("third", "u"))
+    )
+    statistics = known((low, [(0,), (1,), (8,), (9,)]), (high, [(3,), (4,), (5,)]), (third, [(8,), (9,)]))
+    windows = [each.window(9) for each in (low, high, third)]
+    below = col("x") < col("z")
+    all_of_them = windows[0].join(windows[1], on=below).plan()
+    with_partner = windows[0].join(windows[2], on=[("x", "u")]).join(windows[1], on=below).plan()
+    model = CostModel(statistics)
+    for plan in (all_of_them, with_partner):
+        assert model.price(plan) == price(plan, statistics)

@@ -83,7 +83,10 @@ class Autopilot(Generic[P]):
         Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
         """
         require("autopilot: advice", advice, (Advice, NoneType), "advice, or None where too little is known")
+        now = require_number("autopilot: now", now, "an instant")
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
+        if spent is not None:
+            spent = require_number("autopilot: spent", spent)
         strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
         advice = self._corrected(now, advice, spent)
         only = self._look(now, advice, spent)
@@ -154,7 +157,7 @@ class Autopilot(Generic[P]):
         self._pass(now)
         ledger = self._ledger
         if spent is not None and advice is not None and advice.lately is not None:
-            ledger.measure(require_number("autopilot: spent", spent))
+            ledger.measure(spent)
         return self._guard.check(ledger.ours, ledger.totals, self._guard.SLACK * ledger.peak * self._window)
 
     def _pass(self, now: float) -> None:

@@ -15,7 +15,7 @@ from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery
 from midstream.optimizer import Objective, Statistics
-from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
@@ -31,9 +31,9 @@ LONGEST = 1 << 16
 class Learning:
     """Statistics of what a query reads, learned cell by cell."""
 
-    def __init__(self, host: Host, query: RunningQuery, step: int, half_life: float) -> None:
+    def __init__(self, host: Host, query: RunningQuery, step: int, window: int, half_life: float) -> None:
         plan = query.plan
-        self._statistics = DecayedStatistics(plan, half_life, constant=_of_relations(host, query))
+        self._statistics = RestartingStatistics(plan, half_life, window, constant=_of_relations(host, query))
         self._collector = Collector(plan.sources, self._statistics.columns, step)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
@@ -64,7 +64,7 @@ def crew_for(
     return Crew(
         Autopilot(query.plan, window, settings),
         ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor,
-        Learning(host, query, step, settings.half_life * window),
+        Learning(host, query, step, window, settings.half_life * window),
     )
 
 

@@ -190,7 +190,7 @@ class Selectivity:
         one, other = (facts[columns[0]].sample for columns in origins)
         if one is None or other is None:
             return None
-        # Two plans may know a column of the same name by other columns of the samples, or by other values.
+        # By the samples alone, so that it is the same in all orders of joins, whichever is priced first.
         key = (part, *(_known_of(facts[name]) for name in sorted(part.columns())))
         if key not in self._pairs:
             names = [name for columns in origins for name in columns]
@@ -205,9 +205,8 @@ class Selectivity:
 
 
 def _known_of(column: ColumnFacts) -> Hashable:
-    """The same for columns of which the same is known."""
-    values = None if column.override is None else frozenset(column.override.items())
-    return id(column.sample), column.name, values
+    """The same for columns that are the same column of a sample."""
+    return id(column.sample), column.name
 
 
 def _by_values_of_both(
@@ -217,7 +216,9 @@ def _by_values_of_both(
     tried; else None."""
     if any(len(columns) > 1 for columns in origins):
         return None
-    one, other = (facts[name].distribution for (name,) in origins)
+    one, other = (
+        sample.distribution(facts[name].name) for (name,) in origins if (sample := facts[name].sample)
+    )
     is_all = abs(math.fsum(one.values()) - 1) < 1e-9 > abs(math.fsum(other.values()) - 1)
     if len(one) * len(other) > PAIRS**2 or not is_all:
         return None  # nothing is told of unknown values

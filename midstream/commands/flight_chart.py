@@ -70,7 +70,7 @@ def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
             alpha=0.8,
         )
     _draw_migrations(axes, records, first, {plan: str(number + 1) for number, plan in enumerate(plans)})
-    axes.set_title(name, loc="left")
+    axes.set_title(name, loc="left", pad=16)  # clear of the marks of moves
     axes.set_xlabel(f"chronons since {first}")
     axes.set_ylabel("expected cost per chronon")
     axes.set_ylim(bottom=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import midstream as ms
 from midstream.engine import Engine
 from midstream.operators.engine.feed import PIECE
 from midstream.plans.algebra.builder import stream
@@ -59,3 +60,15 @@ def test_a_sink_may_change_the_queries_between_pieces() -> None:
     assert seen["first"] == PIECE
     assert 0 < seen["second"] < PIECE
     assert engine.streams == ()
+
+
+def test_closing_goes_on_where_a_stream_is_read_no_more() -> None:
+    a, b = (ms.stream(name, x="integer").window(5) for name in "ab")
+    engine = ms.Engine()
+    counted = b.aggregate(n=ms.count())
+    engine.add(counted, lambda results: "other" in engine.queries and engine.remove("other"), "first")
+    engine.add(a, name="other")
+    engine.push("b", [(0, 1, (1,))])
+    assert engine.streams == ("b", "a")
+    engine.close()
+    assert engine.streams == ("b",)

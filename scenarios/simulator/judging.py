@@ -214,38 +214,14 @@ class ByReplay:
 
     def counted(self, policy: WishedPolicy, start: str, outcome: Outcome) -> Judged:
         """What the engine counted of a policy that cannot be priced."""
-        total, cheapest = outcome.spent[-1], self._cheapest[tuple(policy.strategies)]
-        return Judged(
-            policy=policy.name,
-            kind="policy",
-            repetition=self.repetition,
-            start=start,
-            total=total,
-            counted=total,
-            is_priced=False,
-            moves=len(outcome.moves),
-            of_fixed=_ratio(total, self._fixed),
-            regret=_ratio(total, cheapest.total),
-            spent=spent_by_bucket(outcome),
-            migrations=_migrations(start, outcome),
-        )
+        found = _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed)
+        cheapest = self._cheapest[tuple(policy.strategies)]
+        return replace(found, regret=_ratio(found.total, cheapest.total))
 
     def _hindsight(self) -> Judged:
-        case, cheapest = self.joined.case, self._cheapest[max(self._cheapest, key=len)]
-        total = hindsight(case)
-        return Judged(
-            policy=HINDSIGHT,
-            kind="hindsight",
-            repetition=self.repetition,
-            start=None,
-            total=total,
-            counted=None,
-            is_priced=True,
-            moves=0,
-            of_fixed=_ratio(total, self._fixed),
-            regret=_ratio(total, cheapest.total),
-            spent=(),
-        )
+        cheapest = self._cheapest[max(self._cheapest, key=len)]
+        found = _in_hindsight(hindsight(self.joined.case), self.repetition, self._fixed)
+        return replace(found, is_priced=True, regret=_ratio(found.total, cheapest.total))
 
 
 @dataclass(frozen=True)
@@ -261,28 +237,12 @@ class ByEngine:
     def judged(self, run: Running) -> Iterator[tuple[Judged, Outcome | None]]:
         """Each plan alone, the policies that need no prices, and hindsight."""
         for name, outcome in self.alones.items():
-            yield self._judged(alone(name), "fixed", name, outcome), outcome
+            yield _by_count(alone(name), "fixed", self.repetition, name, outcome, self._fixed), outcome
         for policy in self.scenario.policies:
             steer = partial(self._steer, policy)
             start, outcome = worst(self.scenario, policy, run, steer)
-            yield self._judged(policy.name, "policy", start, outcome), outcome
-        total = self._hindsight()
-        yield (
-            Judged(
-                policy=HINDSIGHT,
-                kind="hindsight",
-                repetition=self.repetition,
-                start=None,
-                total=total,
-                counted=None,
-                is_priced=False,
-                moves=0,
-                of_fixed=_ratio(total, self._fixed),
-                regret=None,
-                spent=(),
-            ),
-            None,
-        )
+            yield _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed), outcome
+        yield _in_hindsight(self._hindsight(), self.repetition, self._fixed), None
 
     @cached_property
     def _fixed(self) -> int:
@@ -314,22 +274,41 @@ class ByEngine:
             for since in range(self._first, beyond, self._bucket)
         )
 
-    def _judged(self, name: str, kind: Kind, start: str, outcome: Outcome) -> Judged:
-        total = outcome.spent[-1]
-        return Judged(
-            policy=name,
-            kind=kind,
-            repetition=self.repetition,
-            start=start,
-            total=total,
-            counted=total,
-            is_priced=False,
-            moves=len(outcome.moves),
-            of_fixed=_ratio(total, self._fixed),
-            regret=None,
-            spent=spent_by_bucket(outcome),
-            migrations=_migrations(start, outcome),
-        )
+
+def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outcome, fixed: int) -> Judged:
+    """What the engine counted, beside the best fixed plan."""
+    total = outcome.spent[-1]
+    return Judged(
+        policy=name,
+        kind=kind,
+        repetition=repetition,
+        start=start,
+        total=total,
+        counted=total,
+        is_priced=False,
+        moves=len(outcome.moves),
+        of_fixed=_ratio(total, fixed),
+        regret=None,
+        spent=spent_by_bucket(outcome),
+        migrations=_migrations(start, outcome),
+    )
+
+
+def _in_hindsight(total: int, repetition: int, fixed: int) -> Judged:
+    """The best plan of each bucket, beside the best fixed plan."""
+    return Judged(
+        policy=HINDSIGHT,
+        kind="hindsight",
+        repetition=repetition,
+        start=None,
+        total=total,
+        counted=None,
+        is_priced=False,
+        moves=0,
+        of_fixed=_ratio(total, fixed),
+        regret=None,
+        spent=(),
+    )
 
 
 def spent_by_bucket(outcome: Outcome) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import TraceEntry
+from midstream.operators.base.operator import Operator
 from midstream.operators.engine.host import Host
+from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Time
@@ -54,6 +56,13 @@ class Transition:
     def parts(self) -> Sequence[Migration]:
         """The migrations, inputs before consumers."""
         return tuple(part for _, part in self._parts or ())
+
+    def operators(self) -> Iterator[tuple[Node, Operator]]:
+        """What runs inside of its parts, of the old plan and of the new one, where these are ours."""
+        for part in self.parts:
+            for box in (part.old, part.new):
+                if isinstance(box, PlanBox):
+                    yield from box.operators().items()
 
     @property
     def phase(self) -> Phase:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import chain
 
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.host import Host
-from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import RunningQuery, lowest
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, logical_node
 
 
@@ -55,14 +55,7 @@ class Spending:
             logical_node(root) for plan in (query.plan, query.physical) for root in plan.outputs.values()
         }
         upper = above(query.physical, lowest(query.physical))
-        yield from _inner({node: running[node] for node in upper if node in running}, roots)
-        for part in () if migration is None else migration.parts:
-            for box in (part.old, part.new):
-                if isinstance(box, PlanBox):
-                    yield from _inner(box.operators(), roots)
-
-
-def _inner(operators: Mapping[Node, Operator], roots: set[Node]) -> Iterator[Operator]:
-    for node, operator in operators.items():
-        if not isinstance(operator, Guest) and logical_node(node) not in roots:
-            yield operator
+        outside = ((node, running[node]) for node in upper if node in running)
+        for node, operator in chain(outside, () if migration is None else migration.operators()):
+            if not isinstance(operator, Guest) and logical_node(node) not in roots:
+                yield operator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from midstream.engine import Engine, host_of
 from midstream.migration.machine import Phase
@@ -11,7 +12,6 @@ from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
@@ -120,13 +120,10 @@ class InnerJoins:
         return sum(operator.emitted for operator in self._seen.values())
 
     def _running(self, migration: Transition | None) -> Iterator[Operator]:
-        boxes = [host_of(self._engine).operators]
-        for part in () if migration is None else migration.parts:
-            boxes += [box.operators() for box in (part.old, part.new) if isinstance(box, PlanBox)]
-        for operators in boxes:
-            for node, operator in operators.items():
-                if _is_inner(node) and not isinstance(operator, Guest):
-                    yield operator
+        inside = () if migration is None else migration.operators()
+        for node, operator in chain(host_of(self._engine).operators.items(), inside):
+            if _is_inner(node) and not isinstance(operator, Guest):
+                yield operator
 
 
 def _is_over(migration: Transition) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from itertools import chain
 
 from midstream.engine import Engine, host_of
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_node, logical_plan
@@ -59,10 +59,7 @@ class PricedResults:
         return sum(operator.emitted for operator in self._seen.values())
 
     def _running(self, migration: Transition | None) -> Iterator[Operator]:
-        boxes = [host_of(self._engine).operators]
-        for part in () if migration is None else migration.parts:
-            boxes += [box.operators() for box in (part.old, part.new) if isinstance(box, PlanBox)]
-        for operators in boxes:
-            for node, operator in operators.items():
-                if not isinstance(operator, Guest) and logical_node(node) in self._nodes:
-                    yield operator
+        inside = () if migration is None else migration.operators()
+        for node, operator in chain(host_of(self._engine).operators.items(), inside):
+            if not isinstance(operator, Guest) and logical_node(node) in self._nodes:
+                yield operator

@@ -79,7 +79,7 @@ def predicted_cost(strategy: str, saving: float, new: float, until_split: float,
         return 0.0
     if strategy == "moving-states":
         return moving_states_cost(new=new, until_split=until_split, window=window)
-    return max(0.0, saving) * _duration(strategy, until_split, window) + while_both_run(
+    return max(0.0, saving) * duration(strategy, until_split, window) + while_both_run(
         strategy, new, until_split, window
     )
 
@@ -94,13 +94,14 @@ def while_both_run(strategy: str, new: float, until_split: float, window: float)
         return 0.0
     if strategy == "moving-states":
         return moving_states_cost(new=new, until_split=until_split, window=window)
-    duration = _duration(strategy, until_split, window)
-    growing = min(duration, window)
-    return new * (growing**2 / (2 * window) + duration - growing)
+    lasts = duration(strategy, until_split, window)
+    growing = min(lasts, window)
+    return new * (growing**2 / (2 * window) + lasts - growing)
 
 
-def _duration(strategy: str, until_split: float, window: float) -> float:
-    """Parallel track also waits until results of old elements with new ones have gone."""
+def duration(strategy: str, until_split: float, window: float) -> float:
+    """For how long both plans run, where they do. Parallel track also waits until results of old elements
+    with new ones have gone."""
     return until_split + window if strategy == "parallel-track" else until_split
 
 

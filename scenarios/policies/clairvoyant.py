@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 from midstream.scenarios.policies.case import Case, Order
+from midstream.scenarios.policies.cheapest_way import Offer, cheapest_way
 from midstream.scenarios.policies.policy import How, Move
 from midstream.scenarios.policies.replay import Bill, Moved, move
 
@@ -32,20 +33,6 @@ def _by_bucket(case: Case) -> list[list[int]]:
     ]
 
 
-@dataclass(slots=True)
-class _Way:
-    """The cheapest way to an instant: what it cost, by how many moves, and its last step."""
-
-    cost: float
-    moves: int = 0
-    before: tuple[int, Order] | None = None
-    moved: Moved | None = None
-
-    def is_better(self, other: _Way) -> bool:
-        """Of equal costs, fewer moves are better."""
-        return (self.cost, self.moves) < (other.cost, other.moves)
-
-
 def clairvoyant(case: Case, how: Sequence[How] = ("genmig",)) -> Bill:
     """The cheapest of all policies that may move whenever something arrives, one migration at a time.
 
@@ -56,36 +43,22 @@ def clairvoyant(case: Case, how: Sequence[How] = ("genmig",)) -> Bill:
     """
     instants = [time for time, _ in case.instants()]
     times = [*instants, case.beyond]
-    end, orders, traces = len(times) - 1, case.orders, case.traces
-    ways = {order: [_Way(0), *(_Way(float("inf")) for _ in instants)] for order in orders}
+    end, traces = len(times) - 1, case.traces
 
-    def offer(order: Order, at: int, way: _Way) -> None:
-        if way.is_better(ways[order][at]):
-            ways[order][at] = way
+    def alone(order: Order, i: int) -> int:
+        return traces[order].begun(times[i], times[i + 1])
 
-    for i, now in enumerate(instants):
-        for new, one in product(orders, how if i else ()):
+    def offers(i: int) -> Iterator[Offer[Order, Moved]]:
+        """At the first instant there is nothing to move from."""
+        now = instants[i]
+        for new, one in product(case.orders, how if i else ()):
             moved = move(case, now, instants[i - 1], new, Move(new, one))
             after = min(bisect_left(times, moved.until), end)
-            rest = traces[new].begun(moved.until, times[after])
-            for old in orders:
+            rest = moved.meanwhile + traces[new].begun(moved.until, times[after])
+            for old in case.orders:
                 if old != new:
-                    before = ways[old][i]
-                    doubled = traces[old].begun(now, moved.until) + moved.meanwhile
-                    offer(new, after, _Way(before.cost + doubled + rest, before.moves + 1, (i, old), moved))
-        for order in orders:
-            way = ways[order][i]
-            alone = traces[order].begun(now, times[i + 1])
-            offer(order, i + 1, _Way(way.cost + alone, way.moves, (i, order)))
-    return _bill(ways, end)
+                    yield Offer(old, new, after, traces[old].begun(now, moved.until) + rest, moved)
 
-
-def _bill(ways: dict[Order, list[_Way]], end: int) -> Bill:
-    order = min(ways, key=lambda one: (ways[one][end].cost, ways[one][end].moves))
-    total, at, moves = ways[order][end].cost, end, list[Moved]()
-    while (way := ways[order][at]).before is not None:
-        at, before = way.before
-        if way.moved is not None:
-            moves.append(replace(way.moved, old=before))
-        order = before
-    return Bill(order, int(total), tuple(reversed(moves)))
+    found = cheapest_way(case.orders, end, alone, offers)
+    moves = tuple(replace(offer.move, old=offer.old) for offer in found.moves)
+    return Bill(found.start, int(found.cost), moves)

@@ -22,12 +22,14 @@ class ColumnFacts:
 
     override  how the values are distributed, where this is not as in the sample
     equals    the columns known to have the same value in every row, itself among them
+    told      how the values were said to be distributed, without regard to what joins have done since
     """
 
     name: str
     sample: Sample | None
     override: Distribution | None
     equals: frozenset[str]
+    told: Distribution | None = None
 
     @property
     def distribution(self) -> Distribution:
@@ -35,6 +37,14 @@ class ColumnFacts:
         if self.override is not None:
             return self.override
         assert self.sample is not None
+        return self.sample.distribution(self.name)
+
+    @property
+    def below_joins(self) -> Distribution | None:
+        """How the values are distributed in the rows that joins have not chosen from, the same in whatever
+        order joins are made; None where nothing is known."""
+        if self.told is not None or self.sample is None:
+            return self.told
         return self.sample.distribution(self.name)
 
 
@@ -47,7 +57,7 @@ def input_facts(schema: Schema, sample: Sample | None, known: Mapping[str, Distr
     if sample is not None and not sample.rows:
         sample = None
     return {
-        name: ColumnFacts(name, sample, known.get(name), frozenset({name}))
+        name: ColumnFacts(name, sample, known.get(name), frozenset({name}), known.get(name))
         for name in schema.names
         if sample is not None or name in known
     }
@@ -111,7 +121,11 @@ def restricted(column: str, shares: Distribution, facts: Facts) -> Facts:
     total = math.fsum(shares.values())
     if not total:
         return facts
-    return _redistributed(facts[column].equals, {v: p / total for v, p in shares.items()}, facts)
+    names, left = facts[column].equals, {v: p / total for v, p in shares.items()}
+    return {
+        name: replace(known, told=left) if name in names and known.told is not None else known
+        for name, known in _redistributed(names, left, facts).items()
+    }
 
 
 def _redistributed(names: frozenset[str], distribution: Distribution, facts: Facts) -> Facts:

@@ -19,7 +19,6 @@ from midstream.optimizer.cost.column_facts import (
 )
 from midstream.optimizer.cost.equalities import least_equalities
 from midstream.optimizer.cost.mapped_facts import spread
-from midstream.optimizer.statistics import Sample
 from midstream.plans.expressions.expressions import (
     Col,
     Expression,
@@ -55,7 +54,7 @@ class Selectivity:
     def __init__(self, known: Mapping[Expression, float]) -> None:
         self._known = known
         self._known_together = [part for part in known if len(conjuncts(part)) > 1]
-        self._pairs: dict[tuple[Hashable, ...], tuple[float, Sample, Sample]] = {}
+        self._pairs: dict[tuple[Hashable, ...], tuple[float | None, list[ColumnFacts]]] = {}
 
     def of(
         self, parts: Iterable[Expression], schema: Schema, facts: Facts, classes: Classes
@@ -186,43 +185,46 @@ class Selectivity:
     def _by_pairs(
         self, part: Expression, origins: list[list[str]], schema: Schema, facts: Facts
     ) -> float | None:
-        """The share of pairs of rows of two samples. Cost: O(PAIRS²), once."""
-        one, other = (facts[columns[0]].sample for columns in origins)
-        if one is None or other is None:
-            return None
-        # By the samples alone, so that it is the same in all orders of joins, whichever is priced first.
-        key = (part, *(_known_of(facts[name]) for name in sorted(part.columns())))
+        """The share of pairs of rows of two inputs. Cost: O(PAIRS²), once."""
+        # By what is known below joins, so that it is the same in all orders of joins, whichever is priced
+        # first.
+        known = [facts[name] for columns in origins for name in columns]
+        key = (part, *((id(one.sample), one.name, id(one.told)) for one in known))
         if key not in self._pairs:
             names = [name for columns in origins for name in columns]
             holds = compile_row(part, Schema(tuple(schema[name] for name in names)))
-            if (share := _by_values_of_both(holds, origins, facts)) is not None:
-                self._pairs[key] = (share, one, other)
-                return share
-            pairs = list(product(*(_some_rows(columns, facts) for columns in origins)))
-            share = sum(1 for left, right in pairs if holds(left + right)) / len(pairs)
-            self._pairs[key] = (share, one, other)
+            share = _by_values_of_both(holds, origins, facts)
+            if share is None:
+                share = _by_samples(holds, origins, facts)
+            # With what it follows from, which is told apart by identity.
+            self._pairs[key] = share, known
         return self._pairs[key][0]
 
 
-def _known_of(column: ColumnFacts) -> Hashable:
-    """The same for columns that are the same column of a sample."""
-    return id(column.sample), column.name
+Holds = Callable[[tuple[object, ...]], object]
+"""Whether a row satisfies a condition."""
 
 
-def _by_values_of_both(
-    holds: Callable[[tuple[object, ...]], object], origins: list[list[str]], facts: Facts
-) -> float | None:
+def _by_values_of_both(holds: Holds, origins: list[list[str]], facts: Facts) -> float | None:
     """The share of pairs of rows by the values of one column of each, where these are no more than rows are
     tried; else None."""
     if any(len(columns) > 1 for columns in origins):
         return None
-    one, other = (
-        sample.distribution(facts[name].name) for (name,) in origins if (sample := facts[name].sample)
-    )
+    one, other = (facts[name].below_joins for (name,) in origins)
+    if one is None or other is None:
+        return None
     is_all = abs(math.fsum(one.values()) - 1) < 1e-9 > abs(math.fsum(other.values()) - 1)
     if len(one) * len(other) > PAIRS**2 or not is_all:
         return None  # nothing is told of unknown values
     return math.fsum(p * q for x, p in one.items() for y, q in other.items() if holds((x, y)))
+
+
+def _by_samples(holds: Holds, origins: list[list[str]], facts: Facts) -> float | None:
+    """The share of pairs of rows of two samples; None where there are none."""
+    if any(facts[columns[0]].sample is None for columns in origins):
+        return None
+    pairs = list(product(*(_some_rows(columns, facts) for columns in origins)))
+    return sum(1 for left, right in pairs if holds(left + right)) / len(pairs)
 
 
 def _some_rows(columns: list[str], facts: Facts) -> list[tuple[object, ...]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from random import Random
+from typing import TypeVar
 
 from midstream.optimizer.online.decayed_keys import DecayedKeys
 from midstream.optimizer.statistics import MANY_TIMESTAMPS, Distribution, Sample, StreamStatistics
@@ -17,6 +18,8 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, compile_row
 from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import Payload
+
+S = TypeVar("S")
 
 SILENT = StreamStatistics(d=math.inf, l=0.0)
 MOST_ROWS = 1024
@@ -157,7 +160,7 @@ class StreamSnapshot:
 
     def statistics(self) -> StreamStatistics:
         """By all elements."""
-        return self._statistics(self.rate, self.distributions, [row for _, row in self._sample])
+        return self._statistics(self.rate, self.distributions, list(self._sampled(attrgetter("rows"))))
 
     def without(self, group: int) -> StreamStatistics:
         """By all groups of elements but one, in place of which the others count more."""
@@ -167,7 +170,9 @@ class StreamSnapshot:
             return SILENT
         rate = self.rate * left / math.fsum(weights) * GROUPS / (GROUPS - 1)
         distributions = {column: self._shares_without(group, column) for column in self.distributions}
-        return self._statistics(rate, distributions, [row for of, row in self._sample if of != group])
+        others = map(group.__ne__, self._sampled(attrgetter("groups")))
+        rows = list(compress(self._sampled(attrgetter("rows")), others))
+        return self._statistics(rate, distributions, rows)
 
     def _statistics(
         self, rate: float, distributions: Mapping[str, Distribution], rows: Sequence[Payload]
@@ -182,22 +187,26 @@ class StreamSnapshot:
             distributions=distributions,
         )
 
+    def _sampled(self, of_cell: Callable[[Cell], Iterable[S]]) -> Iterator[S]:
+        """What a cell has for each of its rows, of those in the sample."""
+        for (_, cell), chosen in zip(self.cells, self._chosen, strict=True):
+            yield from compress(of_cell(cell), chosen)
+
     @cached_property
-    def _sample(self) -> list[tuple[int, Payload]]:
-        """Rows of the last cells with their groups: each by chance, in proportion to what it weighs now. With
-        equal rates that is G(r) = e^(−ar) of OM, 4.3."""
+    def _chosen(self) -> list[bytes]:
+        """Of each cell, 1 for the rows in the sample and 0 for the others: each is in by chance, in
+        proportion to what it weighs now. With equal rates that is G(r) = e^(−ar) of OM, 4.3."""
         of_rows = [weight * cell.weight for weight, cell in self.cells]
         expected = math.fsum(
             weight * len(cell.rows) for weight, (_, cell) in zip(of_rows, self.cells, strict=True)
         )
         # The heaviest rows are all in, unless there would be too many.
         least = max(max(of_rows, default=0.0), expected / MOST_ROWS)
-        found: list[tuple[int, Payload]] = []
-        for weight, (_, cell) in zip(of_rows, self.cells, strict=True):
-            lives = _lives(cell)
-            alive = map((256 * weight / least).__gt__, lives)
-            found += compress(zip(cell.groups, cell.rows, strict=True), alive)
-        return found
+        limits = [math.ceil(256 * weight / least) for weight in of_rows]
+        return [
+            _lives(cell).translate(b"\1" * limit + bytes(256 - limit))
+            for limit, (_, cell) in zip(limits, self.cells, strict=True)
+        ]
 
     def _shares_without(self, group: int, column: str) -> Distribution:
         counted, values = self._values[column]

@@ -24,6 +24,10 @@ NOTHING = 1e-9
 """What is left of a count when all that was added has been taken away."""
 
 
+Counts = Mapping[Column, Mapping[Hashable, float]]
+"""By column, how many elements have each value."""
+
+
 class RestartingStatistics:
     """What decayed statistics tell, of what came since the streams have changed last.
 
@@ -97,42 +101,55 @@ class _Lately:
     def __init__(self, pairs: Sequence[tuple[Column, Column]], window: float) -> None:
         self._pairs, self._window = pairs, window
         self._counts: dict[Column, dict[Hashable, float]] = defaultdict(dict)
-        self._cells: deque[Cell] = deque()
+        self._instants: deque[tuple[int, Counts]] = deque()
+        """When the cells of an instant end, and what was counted in them."""
         self._streams: set[str] = set()
 
     def take(self, cells: Sequence[Cell]) -> dict[Hashable, float]:
         """The cells of one instant; the numbers to be watched."""
-        for cell in cells:
-            self._streams.add(cell.stream)
-        while self._cells and self._cells[0].end <= cells[0].end - self._window:
-            self._add(self._cells.popleft(), -1)
-        new = {
-            (cell.stream, column): {value: n * cell.weight for value, n in counts.items()}
-            for cell in cells
-            for column, counts in cell.keys.items()
-        }
+        end = cells[0].end
+        while self._instants and self._instants[0][0] <= end - self._window:
+            self._remove(self._instants.popleft()[1])
+        new = {(cell.stream, column): _weighed(cell, column) for cell in cells for column in cell.keys}
         found: dict[Hashable, float] = {pair: self._pairs_of(*pair, new) for pair in self._pairs}
-        for cell in cells:
-            self._add(cell, 1)
-            self._cells.append(cell)
-        counted = {cell.stream: cell.elements for cell in cells}
-        found |= {stream: float(counted.get(stream, 0)) for stream in self._streams}
+        self._add(new)
+        self._instants.append((end, new))
+        counted = {cell.stream: float(cell.elements) for cell in cells}
+        self._streams |= counted.keys()
+        found |= {stream: counted.get(stream, 0.0) for stream in self._streams}
         # A half, as nothing has no logarithm.
         logs = {name: math.log(number + 0.5) for name, number in found.items()}
         ratios = {(one, other): logs[one] - logs[other] for one, other in combinations(self._pairs, 2)}
         return logs | ratios
 
-    def _add(self, cell: Cell, times: int) -> None:
-        for column, counts in cell.keys.items():
-            lately = self._counts[cell.stream, column]
+    def _add(self, new: Counts) -> None:
+        for column, counts in new.items():
+            lately = self._counts[column]
             for value, n in counts.items():
-                lately[value] = lately.get(value, 0.0) + times * n * cell.weight
-                if lately[value] < NOTHING:
-                    del lately[value]
+                lately[value] = lately.get(value, 0.0) + n
 
-    def _pairs_of(self, one: Column, other: Column, new: Mapping[Column, Mapping[Hashable, float]]) -> float:
+    def _remove(self, old: Counts) -> None:
+        for column, counts in old.items():
+            lately = self._counts[column]
+            for value, n in counts.items():
+                left = lately[value] - n
+                if left < NOTHING:
+                    del lately[value]
+                else:
+                    lately[value] = left
+
+    def _pairs_of(self, one: Column, other: Column, new: Counts) -> float:
+        """Those in which something new is: with what came before, and with each other."""
         ours, theirs = new.get(one, {}), new.get(other, {})
         before, others = self._counts[one], self._counts[other]
-        with_ours = (n * (others.get(value, 0.0) + theirs.get(value, 0.0)) for value, n in ours.items())
-        with_theirs = (n * before.get(value, 0.0) for value, n in theirs.items())
-        return math.fsum(with_ours) + math.fsum(with_theirs)
+        return _products(ours, others) + _products(ours, theirs) + _products(theirs, before)
+
+
+def _weighed(cell: Cell, column: str) -> Mapping[Hashable, float]:
+    """How many elements have each value of a column, by those in the cell's sample."""
+    weight = cell.weight
+    return {value: n * weight for value, n in cell.keys[column].items()}
+
+
+def _products(some: Mapping[Hashable, float], others: Mapping[Hashable, float]) -> float:
+    return math.fsum([n * others[value] for value, n in some.items() if value in others])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from midstream.plans.values.instants import nanoseconds, of_datetime
 from midstream.plans.values.units import NANOSECONDS as BY_NAME
 from midstream.plans.values.units import SHORT
 
@@ -49,6 +50,29 @@ class Clock:
                 f"found {text!r}, expected a positive multiple of a chronon, which is 1 {self.unit}"
             )
         return count
+
+    def chronon(self, text: str) -> int:
+        """An instant such as "2013-07-01" or "2013-07-01T12:00Z", or a number of chronons, as a chronon.
+
+        Raises ValueError for other texts, for dates where chronon 0 has none, and for what lies in between.
+
+        >>> from datetime import UTC
+        >>> clock = Clock("s", datetime(1970, 1, 1, tzinfo=UTC))
+        >>> clock.chronon("1970-01-01 00:02"), clock.chronon("-40")
+        (120, -40)
+        """
+        if re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
+            return int(text)
+        if self.epoch is None:
+            raise ValueError(f"found {text!r}, expected a number of chronons: the study has no epoch")
+        try:
+            passed = nanoseconds(text) - of_datetime(self.epoch)
+        except ValueError:
+            raise ValueError(f"found {text!r}, expected a date, or a date and a time, or a number") from None
+        chronon, rest = divmod(passed, NANOSECONDS[self.unit])
+        if rest:
+            raise ValueError(f"found {text!r}, expected the beginning of a chronon, which is 1 {self.unit}")
+        return chronon
 
     def show_duration(self, chronons: int) -> str:
         """A duration in the largest unit that it is a multiple of.

@@ -1,6 +1,7 @@
 """Study declarations: where recorded streams are, what their columns are, and which query joins them.
 
     epoch = 1970-01-01T00:00:00Z                    # the date and time of chronon 0; optional
+    until = 2013-02-01T00:00:00Z                    # only what starts before is studied; or `from`; optional
 
     [defaults]                                      # what streams have in common; optional
     path = "departures.csv"
@@ -27,8 +28,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
@@ -87,13 +88,39 @@ class RecordedStream:
 
 @dataclass(frozen=True)
 class Study:
-    """Recorded streams with one time domain, and the query over them, if one is declared."""
+    """Recorded streams with one time domain, and the query over them, if one is declared.
+
+    since, until    only what starts in [since, until) is studied; None for all from the beginning, or to the
+                    end
+    """
 
     name: str
     title: str
     clock: Clock
     streams: Mapping[str, RecordedStream]
     query: Plan | None
+    since: int | None = None
+    until: int | None = None
+
+    def within(self, since: str | None, until: str | None) -> Study:
+        """The same study of a time range, told by instants as texts; None leaves an end of it as it is.
+
+        Raises   InputFileError for texts that are no instants, and for a range without a length.
+        """
+        first, end = (
+            known if text is None else self._chronon(name, text)
+            for name, text, known in (("from", since, self.since), ("until", until, self.until))
+        )
+        if first is not None and end is not None and end <= first:
+            found = f"{self.clock.show(first)} to {self.clock.show(end)}"
+            raise InputFileError(f"study {self.name}: found {found}, expected an end behind the beginning")
+        return replace(self, since=first, until=end)
+
+    def _chronon(self, name: str, text: str) -> int:
+        try:
+            return self.clock.chronon(text)
+        except ValueError as error:
+            raise InputFileError(f"study {self.name}: {name}: {error}") from error
 
 
 def load_study(name: str, data: Path | str | None = None) -> Study:
@@ -112,17 +139,18 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
     except RecursionError as error:
         raise InputFileError(f"{file}: found values that are nested too deeply", path=file) from error
     table = TomlTable(file, "", entries)
-    table.allow("title", "epoch", "defaults", "streams", "query")
+    table.allow("title", "epoch", "from", "until", "defaults", "streams", "query")
     streams = _streams(table, folder)
     clock = Clock(_common_unit(table), _epoch(table))
     query = table.table("query")
-    return Study(
+    study = Study(
         name=Path(file).stem,
         title=table.text("title", Path(file).stem),
         clock=clock,
         streams=streams,
         query=None if query is None else build_query(query, {n: s.windowed() for n, s in streams.items()}),
     )
+    return study.within(*(_instant(table, key) for key in ("from", "until")))
 
 
 def packaged() -> dict[str, Traversable]:
@@ -228,6 +256,15 @@ def _common_unit(table: TomlTable) -> str:
                 "unit", f"{units[first]!r} as stream {first} has, for streams share their chronons"
             )
     return units[first]
+
+
+def _instant(table: TomlTable, key: str) -> str | None:
+    value: Any = table.entries.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int | str | date) or isinstance(value, bool):
+        raise table.unexpected(key, "a date, a date and time, or a number of chronons")
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _epoch(table: TomlTable) -> datetime | None:

@@ -85,18 +85,29 @@ def floor_to(time: Value, length: int) -> Value:
 
 @contextmanager
 def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[Recording]:
-    """Read the streams of a study, and keep them in executors' memory or on their disks while the block runs.
+    """Read the streams of a study, within its time range, and keep them in executors' memory or on their
+    disks while the block runs.
 
     Cost     One pass over each stream's file.
     Raises   InputFileError, naming file, stream and column, what was found and what was expected.
     """
-    read = {name: _read(spark, study, stream).persist() for name, stream in study.streams.items()}
+    read = {
+        name: _within(study, _read(spark, study, stream)).persist() for name, stream in study.streams.items()
+    }
     try:
         totals = _totals(study, read)
         yield Recording(spark, {name: frame.drop(_MISFIT) for name, frame in read.items()}, totals, bucket)
     finally:
         for frame in read.values():
             frame.unpersist()
+
+
+def _within(study: Study, frame: DataFrame) -> DataFrame:
+    """What starts in the study's time range, and what has no time, which is told of."""
+    time = F.col(TIME)
+    if study.since is not None:
+        frame = frame.where((time >= study.since) | time.isNull())
+    return frame if study.until is None else frame.where((time < study.until) | time.isNull())
 
 
 def _read(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
@@ -135,7 +146,7 @@ def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) ->
         if found != declared:
             raise InputFileError(f"{place}, {what}: found {found}, expected {declared}", path=stream.path)
     values = [F.col("payload").getField(column.name) for column in stream.columns]
-    return stored_stream(spark, stream.path, name).select(
+    return stored_stream(spark, stream.path, name, study.since, study.until).select(
         F.col("start").alias(TIME),
         *(value.alias(payload(i)) for i, value in enumerate(values)),
         F.lit(None).cast("string").alias(_MISFIT),

@@ -20,11 +20,18 @@ from midstream.scenarios.studies.policies.courses import Courses
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """To begin a migration: at the start of which bucket, to which plan, by number, and how."""
+    """To begin a migration.
 
-    bucket: int
+    at            when; within a bucket costs are spread evenly
+    to            the plan, by number
+    until_split   after how many chronons what is valid then has expired; None where that is as long as the
+                  courses say of the bucket's start
+    """
+
+    at: int
     to: int
     strategy: str
+    until_split: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,9 @@ def migration(courses: Courses, old: int, move: Move) -> Moved:
     """
     if move.strategy not in KNOWN:
         raise ArgumentError(f"policies: found strategy {move.strategy!r}, expected one of {', '.join(KNOWN)}")
-    at, until_split = courses.starts[move.bucket], courses.until_split(move.bucket)
+    at, until_split = move.at, move.until_split
+    if until_split is None:
+        until_split = courses.until_split((at - courses.starts.start) // courses.bucket)
     if move.strategy in ("swap", "moving-states") or not until_split:
         before = _mean_before(courses, move.to, at)
         meanwhile = while_both_run(move.strategy, before, until_split, courses.window)
@@ -75,9 +84,11 @@ def bill(courses: Courses, start: int, moves: Sequence[Move] = ()) -> Bill:
     spent, since, running, done = 0.0, courses.starts.start, start, list[Moved]()
     for move in moves:
         _require_plan(courses, move.to)
-        if move.to == running or courses.starts[move.bucket] < since:
-            what = "the running plan" if move.to == running else "a migration before the last one has ended"
-            raise ArgumentError(f"policies: found {move}, which is {what}")
+        if move.to == running:
+            raise ArgumentError(f"policies: found {move}, which is the running plan")
+        if not since <= move.at < courses.end:
+            expected = f"one from {since}, where the last one has ended, and before {courses.end}"
+            raise ArgumentError(f"policies: found {move}, expected {expected}")
         moved = migration(courses, running, move)
         spent += courses.spent(running, since, moved.until) + moved.meanwhile
         since, running = moved.until, move.to
@@ -102,7 +113,7 @@ def clairvoyant(courses: Courses, strategies: Sequence[str] = ("genmig",)) -> Bi
     def offers(number: int) -> Iterator[Offer[int, Moved]]:
         at = instant(number)
         for new, strategy in product(numbers, strategies if number else ()):
-            moved = migration(courses, new, Move(number, new, strategy))
+            moved = migration(courses, new, Move(at, new, strategy, courses.until_split(number)))
             # An instant at which the new plan runs alone; behind this one, as time does not stand still.
             after = min(max(number + 1, number - (at - moved.until) // courses.bucket), buckets)
             rest = moved.meanwhile + courses.spent(new, moved.until, instant(after))
@@ -112,11 +123,8 @@ def clairvoyant(courses: Courses, strategies: Sequence[str] = ("genmig",)) -> Bi
                     yield Offer(old, new, after, doubled + rest, moved)
 
     found = cheapest_way(numbers, buckets, alone, offers)
-    made = [
-        Move((offer.move.at - starts.start) // courses.bucket, offer.new, offer.move.strategy)
-        for offer in found.moves
-    ]
-    return bill(courses, found.start, made)
+    moved = (offer.move for offer in found.moves)
+    return bill(courses, found.start, [Move(one.at, one.new, one.strategy) for one in moved])
 
 
 def regret(courses: Courses, found: Bill, strategies: Sequence[str] = ("genmig",)) -> float:

@@ -159,3 +159,22 @@ def test_the_ready_made_declaration_is_a_file_like_any_other(tmp_path: Path) -> 
     ready = Path(declaration.__file__).parent / "nycflights13.toml"
     copy = shutil.copy(ready, tmp_path / "mine.toml")
     assert load_study(str(copy)).query == load_study("nycflights13").query
+
+
+def test_a_study_may_be_of_a_time_range(tmp_path: Path) -> None:
+    study = load_study(write(tmp_path, "from = 2013-02-01\nuntil = 7200000\n" + GOOD))
+    assert (study.since, study.until) == (3600_000, 7200_000)
+    part = study.within(None, "2013-02-01T01:00")
+    assert (part.since, part.until) == (3600_000, 7200_000)
+    assert study.within("3600000", None) == study
+    for since, until, told in (
+        ("noon", None, "study trades: from: found 'noon', expected a date"),
+        (None, "0", "found 2013-02-01 00:00 to 2013-01-31 23:00, expected an end behind the beginning"),
+    ):
+        with pytest.raises(InputFileError, match=told):
+            study.within(since, until)
+    for value in ("true", "1.5", "[1]"):
+        with pytest.raises(
+            InputFileError, match=r"key until: .*expected a date, a date and time, or a number"
+        ):
+            load_study(write(tmp_path, f"until = {value}\n" + GOOD))

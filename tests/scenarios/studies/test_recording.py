@@ -87,6 +87,16 @@ def test_formats(
     assert list(recording.starts) == [-10, 0, 10]
 
 
+def test_a_time_range(spark: Any, tmp_path: Path) -> None:
+    write_csv(tmp_path / "s.csv", ROWS)
+    found, recording = read(spark, declared(tmp_path, "s.csv").within("-6", "14"))
+    assert found == READ[:2]
+    assert (recording.totals["s"].count, list(recording.starts)) == (2, [-10, 0])
+    (tmp_path / "s.csv").write_text(HEAD + "x,A,1,1,true,\n")
+    with pytest.raises(InputFileError, match="column at time: found 'x'"):
+        read(spark, declared(tmp_path, "s.csv").within(None, "14"))
+
+
 HEAD = "at time,house,n.o,price,is_new,note\n"
 
 

@@ -173,6 +173,8 @@ def test_studies_read_ingested_streams(
             }
 
     assert read(DECLARED) == {"A": expected(FIRST + SECOND + THIRD, "A"), "B": expected(FIRST + THIRD, "B")}
+    some = read("from = 100\nuntil = 200\n" + DECLARED)["A"]
+    assert some == [row for row in expected(FIRST + SECOND + THIRD, "A") if 100 <= row[0] < 200] != []
     for old, new, message in [
         (
             'unit = "s"',

@@ -57,9 +57,7 @@ def test_a_bill_is_a_sum_over_all_chronons(known: Courses, data: st.DataObject) 
     start, moves = data.draw(ways(known))
     found = bill(known, start, moves)
     assert math.isclose(found.total, by_chronon(known, start, moves), abs_tol=1e-9)
-    assert [(moved.at, moved.new) for moved in found.moves] == [
-        (known.starts[move.bucket], move.to) for move in moves
-    ]
+    assert [(moved.at, moved.new) for moved in found.moves] == [(move.at, move.to) for move in moves]
 
 
 @given(courses(), st.sampled_from(STRATEGIES), st.data())
@@ -73,7 +71,7 @@ def test_at_steady_rates_a_move_costs_what_the_autopilot_predicts(
     known = replace(
         known, starts=starts, rates=steady, lasting=(), window=min(known.window, 5 * known.bucket)
     )
-    found = bill(known, 0, [Move(20, 1, strategy)])
+    found = bill(known, 0, [Move(starts[20], 1, strategy)])
     (moved,) = found.moves
     assert math.isclose(
         moved.meanwhile, while_both_run(strategy, steady[1][0], known.window, known.window), abs_tol=1e-9
@@ -111,7 +109,7 @@ def test_who_always_runs_the_best_plan_has_all_fidelity(known: Courses) -> None:
     best = [
         min(range(len(known.plans)), key=lambda plan: known.rates[plan][i]) for i in range(len(known.starts))
     ]
-    moves = [Move(i, plan, "swap") for i, plan in enumerate(best) if i and plan != best[i - 1]]
+    moves = [Move(known.starts[i], plan, "swap") for i, plan in enumerate(best) if i and plan != best[i - 1]]
     found = bill(known, best[0], moves)
     assert running(known, found) == best
     assert fidelity(known, found) in (None, 1.0)
@@ -122,8 +120,8 @@ def test_fidelity_counts_contested_buckets_and_the_plan_that_gives_results() -> 
     known = Courses(range(0, 40, 10), 10, "results", plans(2), ("a", "b"), ((1, 9, 9, 2), (9, 1, 1, 2)))
     assert fidelity(known, Bill(0, 0.0)) == 1 / 3
     # Both run in the second bucket, in which the old plan still gives the results.
-    assert running(known, bill(known, 0, [Move(1, 1, "genmig")])) == [0, 0, 1, 1]
-    assert fidelity(known, bill(known, 0, [Move(1, 1, "genmig")])) == 2 / 3
+    assert running(known, bill(known, 0, [Move(10, 1, "genmig")])) == [0, 0, 1, 1]
+    assert fidelity(known, bill(known, 0, [Move(10, 1, "genmig")])) == 2 / 3
     assert fidelity(replace(known, rates=((1.0,) * 4,) * 2), Bill(0, 0.0)) is None
 
 
@@ -178,10 +176,13 @@ def test_what_is_not_as_written_is_refused() -> None:
 def test_moves_that_cannot_be_made_are_refused() -> None:
     known = Courses(range(0, 40, 10), 20, "results", plans(2), ("a", "b"), ((1.0,) * 4, (2.0,) * 4))
     for moves, told in (
-        ([Move(1, 0, "genmig")], "which is the running plan"),
-        ([Move(1, 2, "genmig")], "found plan 2, expected one of 0 to 1"),
-        ([Move(1, 1, "by-magic")], "found strategy 'by-magic'"),
-        ([Move(1, 1, "genmig"), Move(2, 0, "genmig")], "before the last one has ended"),
+        ([Move(10, 0, "genmig")], "which is the running plan"),
+        ([Move(10, 2, "genmig")], "found plan 2, expected one of 0 to 1"),
+        ([Move(10, 1, "by-magic")], "found strategy 'by-magic'"),
+        (
+            [Move(10, 1, "genmig"), Move(20, 0, "genmig")],
+            "expected one from 30, where the last one has ended",
+        ),
     ):
         with pytest.raises(ArgumentError, match=told):
             bill(known, 0, moves)
@@ -192,10 +193,15 @@ def ways(draw: st.DrawFn, known: Courses) -> tuple[int, list[Move]]:
     """A plan to begin with, and moves that can be made."""
     plan = start = draw(st.integers(0, len(known.plans) - 1))
     moves, free = list[Move](), known.starts.start
-    for number, at in enumerate(known.starts):
-        if number and at >= free and draw(st.booleans()):
+    every = draw(st.sampled_from([1, known.bucket]))
+    for at in range(known.starts.start, known.end, every):
+        if at > known.starts.start and at >= free and draw(st.integers(0, every)) == 0:
             to = draw(st.sampled_from([one for one in range(len(known.plans)) if one != plan]))
-            moves.append(Move(number, to, draw(st.sampled_from(STRATEGIES))))
+            moves.append(
+                Move(
+                    at, to, draw(st.sampled_from(STRATEGIES)), draw(st.none() | st.integers(0, known.window))
+                )
+            )
             free, plan = at + _lasts(known, moves[-1]), to
     return start, moves
 
@@ -212,7 +218,7 @@ def all_ways(known: Courses, strategies: tuple[str, ...]) -> Iterator[tuple[int,
         at = known.starts[number]
         for to in numbers if at >= free else ():
             for strategy in strategies if to != plan else ():
-                move = Move(number, to, strategy)
+                move = Move(at, to, strategy)
                 for rest in onwards(to, number + 1, at + _lasts(known, move)):
                     yield [move, *rest]
 
@@ -234,9 +240,9 @@ def by_chronon(known: Courses, start: int, moves: list[Move]) -> float:
         if doing is not None and at >= doing[2]:
             running, doing = doing[0].to, None
         for move in moves:
-            if known.starts[move.bucket] == at:
+            if move.at == at:
                 lasts = _lasts(known, move)
-                if move.strategy == "moving-states" and known.until_split(move.bucket):
+                if move.strategy == "moving-states" and _until_split(known, move):
                     # Of what started before, that part is still valid which is not a window old.
                     total += sum(
                         rate(move.to, at - back) * (1 - (back - 0.5) / window)
@@ -259,7 +265,13 @@ def _share(passed: int, window: int) -> float:
 
 def _lasts(known: Courses, move: Move) -> int:
     """For how long both plans run."""
-    until_split = known.until_split(move.bucket)
+    until_split = _until_split(known, move)
     if move.strategy in ("swap", "moving-states") or not until_split:
         return 0
     return until_split + (known.window if move.strategy == "parallel-track" else 0)
+
+
+def _until_split(known: Courses, move: Move) -> int:
+    if move.until_split is None:
+        return known.until_split((move.at - known.starts.start) // known.bucket)
+    return move.until_split

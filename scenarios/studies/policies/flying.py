@@ -1,0 +1,257 @@
+"""An autopilot without an engine: what it would decide, by what is known of each cell of time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from midstream.advising import ByOptimizer
+from midstream.engine import Engine, host_of
+from midstream.migration.auto import Prediction, cheapest
+from midstream.migration.autopilot.advice import Advice
+from midstream.migration.autopilot.autopilot import Autopilot
+from midstream.migration.autopilot.settings import Settings
+from midstream.migration.autopilot.watching import WEIGHED, largest_window
+from midstream.migration.migrate import prepare
+from midstream.migration.reach import obstacle
+from midstream.migration.strategies import STRATEGIES, find_strategy
+from midstream.operators.engine.meters import RECENT
+from midstream.optimizer import Objective
+from midstream.optimizer.online.restarting_statistics import RestartingStatistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.observations import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """What came on all streams in a cell of time, which is not nothing.
+
+    end       where the cell ends
+    cells     what a collector tells of the streams on which something came
+    max_end   the largest end of what the plan's windows gave; None where they gave nothing
+    """
+
+    end: int
+    cells: Sequence[Cell]
+    max_end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A migration that an autopilot begins."""
+
+    at: int
+    to: Plan
+    strategy: str
+    until_split: int
+
+
+@dataclass(frozen=True)
+class Flight:
+    """How an autopilot is to fly a query: as `engine.autopilot` would.
+
+    Raises   ArgumentError where the plan has no window, or the strategy is not known.
+    """
+
+    plan: Plan
+    settings: Settings
+    objective: Objective
+    strategy: str = "auto"
+
+    def __post_init__(self) -> None:
+        if largest_window(self.plan) is None:
+            raise ArgumentError("policies: found a query without a time window, by which an autopilot looks")
+        find_strategy(self.strategy)
+
+    @property
+    def window(self) -> int:
+        """The largest one."""
+        window = largest_window(self.plan)
+        assert window is not None
+        return window
+
+    @property
+    def step(self) -> int:
+        """The time from look to look."""
+        return max(1, self.window // self.settings.looks)
+
+
+def fly(flight: Flight, instants: Iterable[Instant]) -> Iterator[Wish]:
+    """The migrations that an autopilot begins, in order of time.
+
+    State    That of the autopilot, its advisor and its statistics; one instant of what comes.
+    """
+    pilot = _Pilot(flight)
+    for looked_at, told in _looks(instants, flight.step, idle=flight.window // flight.step + 2):
+        pilot.take(told)
+        wish = pilot.look(looked_at)
+        if wish is not None:
+            yield wish
+
+
+def _looks(instants: Iterable[Instant], step: int, idle: int) -> Iterator[tuple[int, Sequence[Instant]]]:
+    """When to look, and what has come since the last look, as `Watch` has it."""
+    looked: int | None = None
+    latest, coming, rest = 0, deque[Instant](), iter(instants)
+    if (first := next(rest, None)) is not None:
+        coming.append(first)
+    while coming:
+        is_idle = looked is None or looked >= latest + idle
+        number = coming[0].end // step if is_idle else looked + 1  # type: ignore[operator]
+        told = []
+        while coming and coming[0].end <= number * step:
+            told.append(coming.popleft())
+            latest = told[-1].end // step - 1
+            if (following := next(rest, None)) is not None:
+                coming.append(following)
+        if not coming:
+            return  # what comes behind the last element is not known
+        looked = number
+        yield number * step, told
+
+
+class _Pilot:
+    """Looks, and follows its own migrations."""
+
+    def __init__(self, flight: Flight) -> None:
+        plan, window, settings = flight.plan, flight.window, flight.settings
+        self._decider = Autopilot(plan, window, settings)
+        self._runs = plan
+        """The plan that is to give all results, also while a migration to it is under way."""
+        self._reach = _Reach(flight.strategy)
+        self._advisor = ByOptimizer(flight.objective, obstacle=self._obstacle)
+        self._statistics = RestartingStatistics(plan, settings.half_life * window, window)
+        self._load = _Load(window)
+        self._max_end: int | None = None
+        self._over: int | None = None
+        """When the migration under way is over."""
+
+    def take(self, told: Sequence[Instant]) -> None:
+        for instant in told:
+            self._statistics.take(instant.cells)
+            self._load.take(instant.cells)
+            if instant.max_end is not None:
+                self._max_end = max(instant.max_end, self._max_end or instant.max_end)
+
+    def look(self, now: int) -> Wish | None:
+        if self._over is not None and now >= self._over:
+            self._over = None
+            self._decider.ended(now, self._runs)
+        advice = self._advisor.advise(self._decider.running, self._statistics.at(now))
+        strategies: tuple[str, ...] = ("genmig",)
+        if advice is not None and self._over is None:
+            advice, strategies = self._within_reach(advice)
+        until_split = 0 if self._max_end is None else max(0, self._max_end - now)
+        decision = self._decider.decide(now, advice, float(until_split), strategies)
+        if decision.to is None or self._over is not None:
+            return None
+        strategy = self._reach.carried_out(self._runs, decision.to, now, until_split, self._load)
+        self._decider.begun(now, decision.to, strategy, float(until_split))
+        self._runs = decision.to
+        self._over = now + 1 + (until_split if strategy != "moving-states" else 0)
+        return Wish(now, decision.to, strategy, until_split)
+
+    def _obstacle(self, plan: Plan) -> str | None:
+        return self._reach.obstacle(self._runs, plan)
+
+    def _within_reach(self, advice: Advice[Plan]) -> tuple[Advice[Plan], tuple[str, ...]]:
+        others = [other for other in advice.others]
+        while others:
+            best = max(others, key=attrgetter("saving"))
+            strategies = self._reach.weighed(self._runs, best.plan) if best.saving > 0 else ("genmig",)
+            if strategies:
+                return replace(advice, others=tuple(others)), strategies
+            others.remove(best)
+        return replace(advice, others=()), ("genmig",)
+
+
+class _Load:
+    """How many elements are valid, and how many come, by what is known of cells."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._cells: dict[str, deque[Cell]] = defaultdict(deque)
+        self._counts: Counter[str] = Counter()
+
+    def take(self, cells: Iterable[Cell]) -> None:
+        """As many cells are kept as have the elements that an engine remembers, and a window of them."""
+        for cell in cells:
+            kept = self._cells[cell.stream]
+            kept.append(cell)
+            self._counts[cell.stream] += cell.elements
+            while (
+                self._counts[cell.stream] - kept[0].elements >= RECENT
+                and kept[0].end <= cell.end - self._window
+            ):
+                self._counts[cell.stream] -= kept.popleft().elements
+
+    def valid(self, now: int) -> int:
+        """Elements of a window."""
+        since = now - self._window
+        return sum(cell.elements for cells in self._cells.values() for cell in cells if cell.end > since)
+
+    def rate(self, now: int) -> float:
+        """Elements per chronon, of all streams together."""
+        return sum(
+            (self._counts[stream] - 1) / (now - cells[0].first) for stream, cells in self._cells.items()
+        )
+
+
+class _Reach:
+    """Which strategies can move a query from one plan to another: asked of engines in which nothing came."""
+
+    def __init__(self, strategy: str) -> None:
+        self._strategy = strategy
+        self._engines: dict[Plan, Engine] = {}
+        self._obstacles: dict[tuple[Plan, Plan], str | None] = {}
+        self._ways: dict[tuple[Plan, Plan, str], bool] = {}
+
+    def obstacle(self, running: Plan, plan: Plan) -> str | None:
+        if (running, plan) not in self._obstacles:
+            self._obstacles[running, plan] = obstacle(host_of(self._engine(running)), plan)
+        return self._obstacles[running, plan]
+
+    def weighed(self, running: Plan, plan: Plan) -> tuple[str, ...]:
+        names = WEIGHED if self._strategy == "auto" else (self._strategy,)
+        return tuple(name for name in names if self._is_possible(running, plan, name))
+
+    def carried_out(self, running: Plan, plan: Plan, now: int, until_split: int, load: _Load) -> str:
+        """By which strategy a migration is carried out: `auto` takes that with the least overhead."""
+        if self._strategy != "auto":
+            return self._strategy
+        possible = [name for name in STRATEGIES if name != "auto" and self._is_possible(running, plan, name)]
+        kept, rate = load.valid(now), load.rate(now)
+        at_once = Prediction.of(
+            "moving-states", split=now + 0.5, now=now, rate=rate, kept=0, steps=1, copied=kept
+        )
+        behind = now + until_split + 0.5 if until_split else now
+        of = {"swap": Prediction("swap", 0, 0, 0), "moving-states": at_once}
+        # Parallel track takes longer than the others, and they take as long as each other.
+        return cheapest(
+            [
+                of.get(name) or Prediction.of(name, split=behind, now=now, rate=rate, kept=kept, steps=2)
+                for name in possible
+                if name != "parallel-track"
+            ],
+            {},
+        )[0].strategy
+
+    def _is_possible(self, running: Plan, plan: Plan, name: str) -> bool:
+        key = running, plan, name
+        if key not in self._ways:
+            try:
+                prepare(host_of(self._engine(running)), plan, find_strategy(name))
+                self._ways[key] = True
+            except MidstreamError:
+                self._ways[key] = False
+        return self._ways[key]
+
+    def _engine(self, plan: Plan) -> Engine:
+        if plan not in self._engines:
+            self._engines[plan] = engine = Engine(plan)
+            for source in plan.sources:  # where nothing has begun, states cannot be moved
+                engine.advance(source.stream, 0)
+        return self._engines[plan]

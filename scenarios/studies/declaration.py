@@ -176,7 +176,7 @@ STREAM_KEYS = ("path", "time", "unit", "window", "where", "columns", "alias")
 def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
     table.allow(*STREAM_KEYS)
     path = table.text("path")
-    form = _format(path)
+    form = format_of(path)
     if form is None:
         raise table.unexpected("path", f"a name that ends in one of {', '.join(FORMATS)}, or a folder")
     alias = table.text("alias", "")
@@ -193,7 +193,8 @@ def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
     )
 
 
-def _format(path: str) -> str | None:
+def format_of(path: str) -> str | None:
+    """How a path is read, by its name; None where its suffix stands for no format."""
     name = PurePosixPath(path)
     packed = name.with_suffix("") if name.suffix in (".gz", ".zst") else name
     return FORMATS.get(packed.suffix) if packed.suffix else FOLDER

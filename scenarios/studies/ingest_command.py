@@ -15,10 +15,8 @@ from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.script import SCRIPTS
 from midstream.scenarios.studies.steps import steps
-
-SCRIPTS = (".sql",)
-"""How the names of files end whose CREATE STREAM declares streams."""
 
 
 def ingest(

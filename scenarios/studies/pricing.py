@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.optimizer import CostModel, PlanCost, Sample, Statistics, StreamStatistics
+from midstream.optimizer import CostModel, Objective, Sample, Statistics, StreamStatistics
+from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Payload
 
@@ -34,18 +35,16 @@ class InputFacts:
 
 @dataclass(frozen=True, slots=True)
 class BucketCost:
-    """What one plan costs in one bucket.
+    """What one plan costs in one bucket, by an objective.
 
-    cost       microseconds of processing per chronon
-    state      elements kept
-    spent      microseconds of processing in the whole bucket
+    cost       per chronon; of a level, such as memory, the level
+    spent      in the whole bucket; of a level, the level
     regret     how much of that the best plan would have saved
     is_best    whether no plan costs less
     is_choice  whether it is the first of the best
     """
 
     cost: float
-    state: float
     spent: float
     regret: float
     is_best: bool
@@ -62,41 +61,55 @@ def bucket_statistics(
     >>> from midstream.plans.algebra.builder import stream
     >>> node = stream("s", x="integer").window(60).node
     >>> known = bucket_statistics({node: InputFacts(4, {"x": {7: 3}})}, {node: 60}, {node: 1}, 100)
-    >>> known.stream(node).d, known.stream(node).l, known.distributions
+    >>> known.stream(node).d, known.stream(node).l, known.stream(node).distributions
     (25.0, 60.0, {'x': {7: 0.75}})
     """
     streams = {}
-    distributions = {}
     for node, facts in inputs.items():
-        d = bucket / facts.count if facts.count else math.inf
-        sample = Sample(node.schema, facts.rows) if facts.rows else None
-        streams[node] = StreamStatistics(d=d, l=float(lengths[node]), g=granules[node], sample=sample)
-        for column, counts in facts.frequencies.items():
+        streams[node] = StreamStatistics(
+            d=bucket / facts.count if facts.count else math.inf,
+            l=float(lengths[node]),
+            g=granules[node],
+            sample=Sample(node.schema, facts.rows) if facts.rows else None,
             # Unknown values equal nothing, so the shares are of all elements and may add up to less than 1.
-            distributions[column] = {value: n / facts.count for value, n in counts.items()}
-    return Statistics(streams, distributions=distributions)
+            distributions={
+                column: {value: n / facts.count for value, n in counts.items()}
+                for column, counts in facts.frequencies.items()
+            },
+        )
+    return Statistics(streams)
 
 
-def price_bucket(plans: Sequence[Plan], statistics: Statistics, bucket: int) -> list[BucketCost]:
-    """What each plan costs in a bucket. Cost: O(plans × operators × values of a joined column)."""
-    model = CostModel(statistics)
-    return compare([model.price(plan) for plan in plans], bucket)
+def price_bucket(
+    plans: Sequence[Plan],
+    statistics: Statistics,
+    objectives: Sequence[Objective],
+    units: UnitCosts | None = None,
+) -> list[list[float]]:
+    """By objective, what each plan costs in a bucket, per chronon. Cost: O(plans × operators × values of a
+    joined column)."""
+    model = CostModel(statistics, units)
+    costs = [model.price(plan) for plan in plans]
+    return [[objective.of(cost) for cost in costs] for objective in objectives]
 
 
-def compare(costs: Sequence[PlanCost], bucket: int) -> list[BucketCost]:
-    """The costs of all plans in one bucket, each beside the lowest.
+def compare(costs: Sequence[float], scale: int) -> list[BucketCost]:
+    """The costs of all plans in one bucket, each beside the lowest. The scale is the length of the bucket.
 
-    regret  =  length of the bucket × (cost of the plan − cost of the best plan)
+    regret  =  scale × (cost of the plan − cost of the best plan)
+
+    Where a cost is infinite, plans cannot be compared, and all count as costing nothing.
     """
-    lowest = min(cost.total for cost in costs)
-    best = [cost.total <= lowest * (1 + TIE) for cost in costs]
+    if not all(map(math.isfinite, costs)):
+        return [BucketCost(cost, 0.0, 0.0, True, not i) for i, cost in enumerate(costs)]
+    lowest = min(costs)
+    best = [cost <= lowest * (1 + TIE) for cost in costs]
     choice = best.index(True)
     return [
         BucketCost(
-            cost=cost.total,
-            state=cost.state,
-            spent=bucket * cost.total,
-            regret=0.0 if is_best else bucket * (cost.total - lowest),
+            cost=cost,
+            spent=scale * cost,
+            regret=0.0 if is_best else scale * (cost - lowest),
             is_best=is_best,
             is_choice=i == choice,
         )
@@ -109,10 +122,10 @@ def relative(regret: float, least: float) -> float:
     return regret / least if least else 0.0
 
 
-def show_cost(microseconds: float) -> str:
+def show_cost(cost: float) -> str:
     """A cost as text.
 
     >>> show_cost(30854.41), show_cost(9.96), show_cost(0.0)
     ('30,854', '9.96', '0')
     """
-    return f"{microseconds:,.0f}" if microseconds >= 1000 else f"{microseconds:.4g}"
+    return f"{cost:,.0f}" if cost >= 1000 else f"{cost:.4g}"

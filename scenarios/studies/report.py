@@ -15,9 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.stream_profile import Profile
-from midstream.scenarios.studies.what_if import WhatIf
 
 Summary = dict[str, Any]
 
@@ -32,7 +30,7 @@ def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
     pairs = [{**asdict(pair), "selectivity": pair.selectivity} for pair in found.pairs]
     streams = [{**asdict(stream), "d": _finite(stream.d)} for stream in found.streams]
     return {
-        **_frame(study, found.starts),
+        **frame(study, found.starts),
         "streams": streams,
         "pairs": pairs,
         "by_bucket": _first_buckets(study, found, rows),
@@ -52,43 +50,8 @@ def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
     return list(buckets.values())
 
 
-def what_if_summary(study: Study, found: WhatIf, rows: int) -> Summary:
-    """The orders, cheapest first, and the best of the first buckets; costs are microseconds of processing."""
-    orders = [
-        {
-            "order": total.order.label,
-            "plans": list(total.order.plans),
-            "spent": total.spent,
-            "regret": total.regret,
-            "relative_regret": total.relative_regret,
-            "best_in": total.best_in,
-            "is_given": total.is_given,
-        }
-        for total in found.totals
-    ]
-    first = found.best.orderBy("start").limit(rows).collect()
-    return {
-        **_frame(study, found.starts),
-        "plans": len(found.plans),
-        "least": found.least,
-        "contested": found.contested,
-        "switches": found.switches,
-        "orders": orders,
-        "by_bucket": [
-            {
-                "start": row["start"],
-                "time": study.clock.show(row["start"]),
-                "count": row["count"],
-                "best": row["label"] if row["is_contested"] else None,
-                "spent": row["spent"],
-                "given_regret": row["given_regret"],
-            }
-            for row in first
-        ],
-    }
-
-
-def _frame(study: Study, starts: range) -> Summary:
+def frame(study: Study, starts: range) -> Summary:
+    """What is told of every study: what it is of, and its buckets."""
     return {
         "study": study.name,
         "title": study.title,
@@ -106,15 +69,15 @@ def _finite(number: float) -> float | None:
 
 def show_profile(study: Study, summary: Summary, console: Console) -> None:
     """Print the summary of a profile."""
-    _title(study, summary, console)
+    title(study, summary, console)
     unit = summary["unit"]
-    streams = _table("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
+    streams = table("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
     for stream in summary["streams"]:
         streams.add_row(stream["stream"], *(_number(stream[key]) for key in ("count", "d", "l", "g")))
     console.print(streams)
     if summary["pairs"]:
         console.print("\nPairs of elements that are valid together, and those that agree:\n")
-        pairs = _table("streams", "equal", "overlapping", "matched", "selectivity", texts=2)
+        pairs = table("streams", "equal", "overlapping", "matched", "selectivity", texts=2)
         for pair in summary["pairs"]:
             counts = (_number(pair[key]) for key in ("overlapping", "matched"))
             share = _share(pair["matched"], pair["overlapping"])
@@ -129,52 +92,11 @@ def show_profile(study: Study, summary: Summary, console: Console) -> None:
             shares = [_share(pair["matched"], pair["overlapping"]) for pair in bucket["pairs"]]
             rows.append([bucket["time"], *(_number(bucket["counts"][name]) for name in names), *shares])
         _print_columns(console, ["from", *names, *titles], rows)
-        _tell_rest(summary, console)
+        tell_rest(summary["buckets"] - len(summary["by_bucket"]), console)
 
 
-def show_what_if(study: Study, summary: Summary, console: Console) -> None:
-    """Print the summary of a what-if study."""
-    _title(study, summary, console)
-    bucket = study.clock.show_duration(summary["bucket"])
-    console.print(
-        Text(
-            f"{summary['plans']:,} plans in {len(summary['orders']):,} orders were priced in each bucket. "
-            f"They differ in {summary['contested']:,} buckets; the best order changes "
-            f"{summary['switches']:,} times. Always the best plan would have cost "
-            f"{show_cost(summary['least'])} µs of processing; holding on to one order costs:\n"
-        )
-    )
-    orders = _table("order", "plans", "cost,\nµs", "regret,\nµs", "regret", "best in\nbuckets")
-    for order in summary["orders"][:SHOWN_ORDERS]:
-        orders.add_row(
-            order["order"] + (" (as written)" if order["is_given"] else ""),
-            f"{len(order['plans']):,}",
-            show_cost(order["spent"]),
-            show_cost(order["regret"]),
-            f"{order['relative_regret']:.2%}",
-            f"{order['best_in']:,}",
-        )
-    console.print(orders)
-    if len(summary["orders"]) > SHOWN_ORDERS:
-        console.print(f"… and {len(summary['orders']) - SHOWN_ORDERS:,} orders that cost more")
-    if summary["by_bucket"]:
-        console.print()
-        buckets = _table(
-            "from", "elements", "best order", f"its cost,\nµs per {bucket}", "as written,\nµs more"
-        )
-        for row in summary["by_bucket"]:
-            buckets.add_row(
-                row["time"],
-                f"{row['count']:,}",
-                row["best"] or "no difference",
-                show_cost(row["spent"]),
-                show_cost(row["given_regret"]),
-            )
-        console.print(buckets)
-        _tell_rest(summary, console)
-
-
-def _title(study: Study, summary: Summary, console: Console) -> None:
+def title(study: Study, summary: Summary, console: Console) -> None:
+    """Print the study's title, and its buckets."""
     console.print(Text(study.title, style="bold"))
     if not summary["buckets"]:
         console.print("The streams hold no elements.\n")
@@ -188,18 +110,20 @@ def _title(study: Study, summary: Summary, console: Console) -> None:
     )
 
 
-def _tell_rest(summary: Summary, console: Console) -> None:
-    if rest := summary["buckets"] - len(summary["by_bucket"]):
+def tell_rest(rest: int, console: Console) -> None:
+    """Print how many buckets are not shown."""
+    if rest:
         console.print(f"… and {rest:,} more buckets: --output writes all, --rows shows more")
 
 
-def _table(*titles: str, texts: int = 1) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for i, title in enumerate(titles):
-        is_text = i < texts or title == "best order"
+def table(*titles: str, texts: int = 1, wrapped: Sequence[str] = ()) -> Table:
+    """A table whose first columns are texts, as are those that may be wrapped; the others are numbers."""
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for i, name in enumerate(titles):
+        is_text = i < texts or name in wrapped
         # A number of which digits are cut off is another number.
-        table.add_column(title, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
-    return table
+        found.add_column(name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    return found
 
 
 def _print_columns(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -216,11 +140,11 @@ def _print_columns(console: Console, titles: Sequence[str], rows: Sequence[Seque
         if number:
             console.print()
         shown = [0, *part]
-        table = _table(*(titles[i] for i in shown))
-        table.columns[0].no_wrap = True
+        part_of_it = table(*(titles[i] for i in shown))
+        part_of_it.columns[0].no_wrap = True
         for row in rows:
-            table.add_row(*(row[i] for i in shown))
-        console.print(table)
+            part_of_it.add_row(*(row[i] for i in shown))
+        console.print(part_of_it)
 
 
 def _pair(pair: Mapping[str, Any]) -> str:

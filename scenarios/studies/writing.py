@@ -1,4 +1,4 @@
-"""Write what studies found: Parquet files, sorted and in few folders, and the plans as JSON."""
+"""Write what studies found: Parquet files, sorted and in few folders, and summaries as JSON."""
 
 from __future__ import annotations
 
@@ -12,16 +12,11 @@ from secrets import token_hex
 from pyspark.sql import DataFrame
 
 from midstream.io.new_file import UNFINISHED, write_file
-from midstream.plans.algebra.serialise import dumps
 from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.stream_profile import Profile
-from midstream.scenarios.studies.what_if import WhatIf
 
 PROFILE = ("streams", "pairs", "profile.json")
 """What `write_profile` replaces in a folder."""
-
-WHAT_IF = ("costs", "best", "plans", "what-if.json")
-"""What `write_what_if` replaces in a folder."""
 
 
 def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
@@ -29,35 +24,21 @@ def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
 
     What is there of an earlier profile is replaced.
     """
-    _write(found.by_stream, folder / "streams", ["stream"], ["start"])
-    _write(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
-    _write_json(summary, folder / "profile.json")
+    write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
+    write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
+    write_json(summary, folder / "profile.json")
 
 
-def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
-    """`costs` (a folder an order), `best`, `plans` (each order's plan) and `what-if.json`.
-
-    What is there of an earlier what-if study is replaced.
-    """
-    _write(found.costs, folder / "costs", ["order"], ["start", "plan"])
-    _write(found.best, folder / "best", [], ["start"])
-    with _new_folder(folder / "plans") as plans:
-        for total in found.totals:
-            number = total.order.plans[0]
-            write_file(plans / f"order-{total.order.number}.json", dumps(found.plans[number]))
-    _write_json(summary, folder / "what-if.json")
-
-
-def _write(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence[str]) -> None:
+def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence[str]) -> None:
     """One sorted file in each folder: files must not depend on how Spark had cut the data."""
     together = frame.repartition(*apart) if apart else frame.repartition(1)
     writer = together.sortWithinPartitions(*apart, *order).write.mode("overwrite")
-    with _new_folder(folder) as place:
+    with new_folder(folder) as place:
         (writer.partitionBy(*apart) if apart else writer).parquet(str(place))
 
 
 @contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path) -> Iterator[Path]:
     """A place for a folder that gets its name at the end of a block that did not fail, and replaces what was
     there."""
     place = folder.with_name(f".{token_hex(4)}{UNFINISHED}")
@@ -76,5 +57,6 @@ def _new_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _write_json(summary: Summary, file: Path) -> None:
+def write_json(summary: Summary, file: Path) -> None:
+    """A summary as a file."""
     write_file(file, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")

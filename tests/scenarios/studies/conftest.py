@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from midstream.optimizer import enumerate_plans
 from midstream.scenarios.studies.declaration import load_study
 
 Rows = Sequence[tuple[int, Mapping[str, Any]]]
@@ -75,18 +74,25 @@ def profile_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
 def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
     """All that a what-if study finds, as plain data."""
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.report import what_if_summary
-    from midstream.scenarios.studies.what_if import what_if
+    from midstream.scenarios.studies.what_if.report import what_if_summary
+    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.studies.what_if.writing import best_table
 
     study = load_study(str(file))
     assert study.query is not None
-    plans = enumerate_plans(study.query)
-    with open_recording(spark, study, bucket) as recording, what_if(recording, study, plans) as found:
+    with (
+        open_recording(spark, study, bucket) as recording,
+        what_if(recording, study, study.query, OBJECTIVES) as found,
+    ):
         return {
             "summary": what_if_summary(study, found, 3),
-            "costs": rows(found.costs, "start", "plan"),
-            "best": rows(found.best, "start"),
+            "costs": rows(found.costs, "objective", "start", "plan"),
+            "best": best_table(found).to_pylist(),
+            "courses": [one.dumps() for both in found.courses.values() for one in both],
         }
+
+
+OBJECTIVES = ("processing", "memory")
 
 
 def rows(frame: Any, *order: str) -> list[dict[str, Any]]:

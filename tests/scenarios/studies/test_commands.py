@@ -15,13 +15,15 @@ from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.serialise import loads
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
+from midstream.scenarios.studies.what_if.orders import group_by_order
+from midstream.scenarios.studies.what_if.turns import BY_PAST
 
 from .conftest import profile_all, what_if_all
 
 pytestmark = pytest.mark.spark
 
+COURSES = ("1-processing.json", "1-processing-past.json", "2-memory.json", "2-memory-past.json")
 OPTIONS = ["--bucket", "100s", "--master", "local[1]", "--output", "found", "--rows", "3"]
 BETWEEN = "-- what-if --"
 RUN = f"""
@@ -29,7 +31,8 @@ import sys
 from midstream.scenarios.studies.commands import app
 app(["profile", *sys.argv[1:]], standalone_mode=False)
 print({BETWEEN!r}, flush=True)
-app(["what-if", "--json", *sys.argv[1:]], standalone_mode=False)
+objectives = ["--objective", "processing", "--objective", "memory"]
+app(["what-if", "--json", *objectives, *sys.argv[1:]], standalone_mode=False)
 """
 
 
@@ -77,8 +80,13 @@ def test_profile_on_one_core(told: tuple[Path, str, str], profile_here: dict[str
 def test_what_if_on_one_core(told: tuple[Path, str, str], what_if_here: dict[str, Any]) -> None:
     folder, _, _ = told
     assert read_json(folder / "what-if.json") == what_if_here["summary"]
-    assert read_table(folder / "costs", "start", "plan") == what_if_here["costs"]
-    assert read_table(folder / "best", "start") == what_if_here["best"]
+    assert read_table(folder / "costs", "objective", "start", "plan") == what_if_here["costs"]
+    assert read_table(folder / "best", "objective", "start") == sorted(
+        what_if_here["best"], key=lambda row: (row["objective"], row["start"])
+    )
+    written = [(folder / "courses" / name).read_text("utf-8").rstrip() for name in COURSES]
+    assert written == what_if_here["courses"]
+    assert (folder / "courses.json").read_text("utf-8").rstrip() == what_if_here["courses"][0]
 
 
 def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here: dict[str, Any]) -> None:
@@ -87,9 +95,13 @@ def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here
 
 def test_what_is_compared_says_something(profile_here: dict[str, Any], what_if_here: dict[str, Any]) -> None:
     summary = what_if_here["summary"]
-    assert summary["switches"] > 0
-    assert 0 < summary["contested"] < summary["buckets"]
-    assert len(what_if_here["costs"]) == summary["plans"] * summary["buckets"]
+    for found in summary["objectives"]:
+        assert found["switches"] > 0
+        assert 0 < found["contested"] < summary["buckets"]
+        past = next(turn for turn in found["turns"] if turn["name"] == BY_PAST)
+        assert found["least"] < past["free"] < past["genmig"]["spent"]
+        assert past["genmig"]["moves"] > 0
+    assert len(what_if_here["costs"]) == 2 * summary["plans"] * summary["buckets"]
     assert all(pair["matched"] for pair in profile_here["summary"]["pairs"])
     assert len(profile_here["pairs"]) == 3 * summary["buckets"]
 
@@ -111,7 +123,7 @@ def test_plans_and_chart_are_written(told: tuple[Path, str, str], drifting: Path
     study = load_study(str(drifting))
     assert study.query is not None
     plans = [loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("plans/*.json"))]
-    assert len(plans) == len(json.loads(text)["orders"])
+    assert len(plans) == json.loads(text)["orders"]
     assert all(plan.schema == study.query.schema for plan in plans)
     assert (folder / "what-if.png").read_bytes().startswith(b"\x89PNG")
 
@@ -128,8 +140,9 @@ def test_what_if_of_a_plan_in_a_file(
         plan = folder / "plans" / f"order-{order}.json"
         result = CliRunner().invoke(app, ["what-if", str(drifting), "--plan", str(plan), "--bucket", "100s"])
         assert result.exit_code == 0, result.output
-        least = show_cost(what_if_here["summary"]["least"])
-        assert f"Always the best plan would have cost {least} µs" in " ".join(result.output.split())
+        least = show_cost(what_if_here["summary"]["objectives"][0]["least"])
+        assert f"Always the best order would have cost {least} µs" in " ".join(result.output.split())
+        assert max(map(len, result.output.splitlines())) <= 80
         assert f"{labels[order]} (as written)" in result.output
 
 
@@ -139,7 +152,10 @@ def test_what_if_of_a_plan_in_a_file(
         (["--bucket", "3"], "expected a number and one of"),
         (["--bucket", "15ms"], "expected a positive multiple of a chronon"),
         (["--bucket", "90s", "--plan", "no.json"], "no.json: No such file"),
-        (["--bucket", "90s", "--limit", "5"], "more than 5 equivalent plans"),
+        (["--bucket", "90s", "--objective", "speed"], "objective: found 'speed', expected one or more of"),
+        (["--bucket", "2s"], "found a half-life of 80 chronons, expected 1 to 16, or longer buckets"),
+        (["--bucket", "90s", "--half-life", "15m"], "found a half-life of 900 chronons"),
+        (["--bucket", "90s", "--query", "top"], "found --query top, expected none"),
     ],
 )
 def test_bad_options(options: list[str], message: str, drifting: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from midstream.optimizer import enumerate_plans
 from midstream.scenarios.studies.declaration import Study, load_study
 
 pytestmark = pytest.mark.spark
@@ -48,18 +47,19 @@ def test_profile(recording: Any, study: Study) -> None:
 
 
 def test_what_if(recording: Any, study: Study) -> None:
-    from midstream.scenarios.studies.what_if import what_if
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     assert study.query is not None
-    with what_if(recording, study, enumerate_plans(study.query)) as found:
+    with what_if(recording, study, study.query) as found:
+        (prices,) = found.prices
         assert len(found.plans) == 12
-        assert {total.order.label for total in found.totals} == {
+        assert {total.order.label for total in prices.totals} == {
             "(EWR ⋈ LGA) ⋈ JFK",
             "(EWR ⋈ JFK) ⋈ LGA",
             "(JFK ⋈ LGA) ⋈ EWR",
         }
-        assert found.switches > 0
-        assert all(total.regret > 0 for total in found.totals)
+        assert prices.switches > 0
+        assert all(total.regret > 0 for total in prices.totals)
         # Plans of one order cost the same in every bucket.
         spread = found.costs.groupBy("start", "order").agg({"cost": "max", "regret": "min"}).collect()
         lowest = found.costs.groupBy("start", "order").agg({"cost": "min"}).collect()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from midstream.optimizer import PlanCost, enumerate_plans
+from midstream.optimizer import PROCESSING, enumerate_plans
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import (
     BucketCost,
     InputFacts,
@@ -20,18 +18,11 @@ from midstream.scenarios.studies.pricing import (
     price_bucket,
     relative,
 )
+from midstream.scenarios.studies.what_if.orders import group_by_order
 
 
-@dataclass
-class FixedCost:
-    """A plan's cost that was not computed from anything."""
-
-    total: float
-    state: float = 0.0
-
-
-def compared(*totals: float) -> list[BucketCost]:
-    return compare([cast(PlanCost, FixedCost(total)) for total in totals], bucket=100)
+def compared(*costs: float) -> list[BucketCost]:
+    return compare(costs, scale=100)
 
 
 def test_regret_is_the_length_times_what_the_best_plan_saves() -> None:
@@ -71,9 +62,9 @@ def test_plans_of_one_order_cost_the_same(on: list[tuple[str, str]]) -> None:
         for i, node in enumerate(nodes)
     }
     known = bucket_statistics(facts, dict.fromkeys(nodes, 9), dict.fromkeys(nodes, 1), 100)
-    costs = price_bucket(plans, known, 100)
+    (costs,) = price_bucket(plans, known, [PROCESSING])
     orders = group_by_order(plans)
-    by_order = [{costs[i].cost for i in order.plans} for order in orders]
+    by_order = [{costs[i] for i in order.plans} for order in orders]
     assert all(max(same) == pytest.approx(min(same), rel=1e-12) for same in by_order)
     assert sorted(i for order in orders for i in order.plans) == list(range(len(plans)))
     assert len(orders) == 3
@@ -99,4 +90,5 @@ def test_silent_inputs_and_unknown_values() -> None:
     silent = bucket_statistics(facts, {node: 60}, {node: 1}, 100)
     assert silent.stream(node).rate == 0.0
     facts = {node: InputFacts(4, {"x": {7: 1}})}
-    assert bucket_statistics(facts, {node: 60}, {node: 1}, 100).distributions["x"] == {7: 0.25}
+    known = bucket_statistics(facts, {node: 60}, {node: 1}, 100)
+    assert known.stream(node).distributions["x"] == {7: 0.25}

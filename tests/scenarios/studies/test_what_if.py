@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midstream.optimizer import Sample, Statistics, StreamStatistics, enumerate_plans, price
+from midstream.optimizer import Sample, Statistics, StreamStatistics, price
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
@@ -62,18 +62,20 @@ def statistics_by_hand(plan: Plan, distributions: dict[str, dict[int, float]]) -
 
 def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if import what_if
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     assert flipping.query is not None
     one, halves = {1: 1.0}, {0: 0.5, 1: 0.5}
     early = statistics_by_hand(flipping.query, {"a.k": one, "b.k": one, "b.m": one, "c.m": halves})
     late = statistics_by_hand(flipping.query, {"a.k": halves, "b.k": one, "b.m": one, "c.m": one})
-    plans = enumerate_plans(flipping.query)
-    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
-        first, second, third = rows(found.best, "start")
-        totals = {total.order.label: total for total in found.totals}
+    with (
+        open_recording(spark, flipping, BUCKET) as recording,
+        what_if(recording, flipping, flipping.query) as found,
+    ):
         costs = rows(found.costs, "start", "plan")
-        contested, switches, least = found.contested, found.switches, found.least
+    (prices,), plans = found.prices, found.plans
+    first, second, third = prices.bests(slice(None))
+    totals = {total.order.label: total for total in prices.totals}
 
     by_order = {order.order.label: plans[order.order.plans[0]] for order in totals.values()}
     assert set(by_order) == {"(a ⋈ b) ⋈ c", "(b ⋈ c) ⋈ a", "(a × c) ⋈ b"}
@@ -86,30 +88,35 @@ def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping
         assert total.spent == pytest.approx(BUCKET * (cost_early + cost_late))
         assert total.regret == pytest.approx(BUCKET * (cost_early - best[0] + cost_late - best[1]))
         assert total.relative_regret == pytest.approx(total.regret / (BUCKET * sum(best)))
-    assert least == pytest.approx(BUCKET * sum(best))
+    assert prices.least == pytest.approx(BUCKET * sum(best))
 
-    assert (first["label"], third["label"]) == ("(b ⋈ c) ⋈ a", "(a ⋈ b) ⋈ c")
+    assert first.order is not None and third.order is not None
+    assert (first.order.label, third.order.label) == ("(b ⋈ c) ⋈ a", "(a ⋈ b) ⋈ c")
     # What holding on to one of them loses in one bucket, holding on to the other loses in the other.
     assert totals["(a ⋈ b) ⋈ c"].regret == pytest.approx(totals["(b ⋈ c) ⋈ a"].regret)
-    assert totals["(a ⋈ b) ⋈ c"].regret == pytest.approx(first["given_regret"])
-    assert first["given_regret"] > 0 == third["given_regret"]
-    assert (contested, switches) == (2, 1)
+    assert totals["(a ⋈ b) ⋈ c"].regret == pytest.approx(first.given_spent - first.spent)
+    assert first.given_spent > first.spent
+    assert third.given_spent == third.spent
+    assert (prices.contested, prices.switches) == ((True, False, True), 1)
 
-    assert (second["start"], second["count"], second["is_contested"], second["cost"]) == (100, 0, False, 0.0)
+    assert (second.start, second.count, second.order, second.spent) == (100, 0, None, 0.0)
     assert len(costs) == 3 * len(plans)
 
 
 def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if import what_if
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     one, other = (flipping.streams[name].windowed() for name in "bc")
     below = stream("a", k="integer")
     a = below.filter(below["k"] > 0).select(twice=col("k") * 2).window(50)
     plan = a.join(one, on=col("b.k") < col("twice")).join(other, on=[("b.m", "c.m")])
     plan = plan.filter(plan["c.m"].eq(1) & (plan["b.k"] > 0)).group_by("c.m").aggregate()
-    plans = enumerate_plans(plan.plan())
-    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
+    with (
+        open_recording(spark, flipping, BUCKET) as recording,
+        what_if(recording, flipping, plan.plan()) as found,
+    ):
+        plans = found.plans
         costs = {row["plan"]: row["cost"] for row in rows(found.costs.where("start = 200"), "plan")}
 
     node_a, node_b, node_c = input_nodes(plans[0])
@@ -128,9 +135,10 @@ def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study
 
 def test_streams_without_elements(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.report import profile_summary, what_if_summary
+    from midstream.scenarios.studies.report import profile_summary
     from midstream.scenarios.studies.stream_profile import profile
-    from midstream.scenarios.studies.what_if import stretches, what_if
+    from midstream.scenarios.studies.what_if.report import what_if_summary
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     empty = flipping.streams["d"]
     study = replace(flipping, streams={"d": empty, "e": replace(empty, name="e", alias="e")}, query=None)
@@ -138,9 +146,11 @@ def test_streams_without_elements(spark: Any, flipping: Study) -> None:
     with open_recording(spark, study, BUCKET) as recording:
         with profile(recording, study) as profiled:
             summary = profile_summary(study, profiled, 10)
-        with what_if(recording, study, enumerate_plans(query)) as found:
-            assert what_if_summary(study, found, 10)["orders"][0]["spent"] == 0.0
-            assert stretches(found) == []
+        with what_if(recording, study, query) as found:
+            (told,) = what_if_summary(study, found, 10)["objectives"]
+            assert told["orders"][0]["spent"] == 0.0
+            assert (told["turns"], told["by_bucket"]) == ([], [])
+            assert found.prices[0].stretches(5) == []
     assert [(stream["count"], stream["d"]) for stream in summary["streams"]] == [(0, None), (0, None)]
     assert [(pair["overlapping"], pair["selectivity"]) for pair in summary["pairs"]] == [(0, None)]
     assert summary["by_bucket"] == []
@@ -148,11 +158,12 @@ def test_streams_without_elements(spark: Any, flipping: Study) -> None:
 
 def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if import what_if
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     a, d = (flipping.streams[name].windowed() for name in "ad")
-    plans = enumerate_plans(a.join(d, on=[("a.k", "d.n")]).plan())
-    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, plans) as found:
+    query = a.join(d, on=[("a.k", "d.n")]).plan()
+    with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, query) as found:
+        plans = found.plans
         costs = [row["cost"] for row in rows(found.costs.where("plan = 0"), "start")]
     filled, empty = input_nodes(plans[0])
     known = Statistics({filled: StreamStatistics(d=5.0, l=10.0), empty: StreamStatistics(d=math.inf, l=10.0)})

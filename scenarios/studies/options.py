@@ -1,0 +1,81 @@
+"""What commands about recorded streams have in common: options, and checks of what is read and written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from midstream.io.distinct_files import Use, require_distinct_files
+from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.scenarios.studies.declaration import Study
+
+NAME = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", help="A study declaration (.toml), or a ready-made one by name: nycflights13."
+    ),
+]
+DATA = Annotated[
+    Path | None,
+    typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
+]
+BUCKET = Annotated[str, typer.Option(help="How long a time bucket is, in s, m, h or d, for example 3h.")]
+MASTER = Annotated[
+    str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
+]
+FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
+SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
+
+
+def bucket_length(study: Study, bucket: str) -> int:
+    """The length of a bucket in chronons. Raises BadParameter."""
+    try:
+        return study.clock.chronons(bucket)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--bucket") from error
+
+
+def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:
+    """What is replaced in a folder for results."""
+    return [] if output is None else [("--output", output / name) for name in names]
+
+
+def require_files_apart(name: str, study: Study, plan: Path | None, writes: Sequence[Use]) -> None:
+    """Raise MidstreamError where something that is replaced is also read, or holds what is read."""
+    reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)])]
+    for stream in study.streams.values():
+        # Of a pattern of files, what stands before the first wildcard.
+        reads.append((f"stream {stream.name}", re.split(r"[*?\[{]", stream.path)[0]))
+    require_distinct_files(reads, writes)
+    for use, path in reads:
+        for written, replaced in writes:
+            if Path(replaced).resolve() in Path(path).resolve().parents:
+                raise MidstreamError(f"{written}: found {replaced}, which holds what {use} reads: {path}")
+
+
+def make_folder(folder: Path | None) -> None:
+    """A folder for results, unless it is there."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
+
+
+def print_found(
+    study: Study,
+    summary: dict[str, Any],
+    as_json: bool,
+    show: Callable[[Study, dict[str, Any], Console], None],
+) -> None:
+    """A summary, as JSON or for people."""
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        show(study, summary, Console())

@@ -1,0 +1,1 @@
+"""What a query would have cost under other plans over time, and what taking turns among them costs."""

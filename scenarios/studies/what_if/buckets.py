@@ -1,0 +1,34 @@
+"""Statistics of the inputs of a plan in a bucket, from the facts that were counted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.scenarios.studies.facts import read_facts
+from midstream.scenarios.studies.pricing import bucket_statistics
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What is the same for the inputs of a plan in all buckets of some length, in chronons.
+
+    lengths    by input, how long an element is valid
+    granules   by input, the largest number of chronons that divides all starts and ends
+    """
+
+    length: int
+    lengths: tuple[int, ...]
+    granules: tuple[int, ...]
+
+    def read(self, plan: Plan, facts: Sequence[dict[str, Any]] | None) -> tuple[int, Statistics]:
+        """How many elements a bucket has, and its statistics; None stands for a bucket without elements."""
+        nodes = input_nodes(plan)
+        known = read_facts(facts, nodes)
+        lengths, granules = (dict(zip(nodes, of, strict=True)) for of in (self.lengths, self.granules))
+        found = bucket_statistics(known, lengths, granules, self.length)
+        return sum(one.count for one in known.values()), found

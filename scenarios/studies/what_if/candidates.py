@@ -1,0 +1,51 @@
+"""The plans that a study compares: all that the rules make of a query, or some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from midstream.optimizer import enumerate_plans
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.plans.values.errors import EnumerationLimit
+
+LIMIT = 2000
+"""So many plans are priced at most, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Equivalent plans to be priced, the given one first.
+
+    is_complete   whether these are all plans that the rules make of it
+    searched      in how many buckets plans were searched for; 0 where they are complete
+    """
+
+    plans: tuple[Plan, ...]
+    is_complete: bool = True
+    searched: int = 0
+
+
+def all_plans(query: Plan, limit: int = LIMIT) -> Candidates | None:
+    """All plans that the rules make of a query; None where there are more than the limit."""
+    try:
+        return Candidates(tuple(enumerate_plans(query, limit=limit)))
+    except EnumerationLimit:
+        return None
+
+
+def pack(plans: Sequence[Plan]) -> str:
+    """Plans as one JSON text that holds what they share once."""
+    return dumps(
+        Plan({f"{i}/{name}": root for i, plan in enumerate(plans) for name, root in plan.outputs.items()})
+    )
+
+
+def unpack(text: str) -> list[Plan]:
+    """Read back what `pack` gave."""
+    outputs: dict[int, dict[str, Node]] = {}
+    for key, root in loads(text).outputs.items():
+        number, _, name = key.partition("/")
+        outputs.setdefault(int(number), {})[name] = root
+    return [Plan(outputs[number]) for number in sorted(outputs)]

@@ -1,0 +1,61 @@
+"""What plans are compared by: an objective of the optimizer, with the words and units that people read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from midstream.io.time_units import NANOSECONDS, Clock
+from midstream.optimizer.cost.objective import WEIGHTS, Objective, objective_of
+
+FLOWS = {"processing": "µs", "intermediate": "results"}
+"""What adds up over time, by its word, and its unit; all else is as high as it is at each instant."""
+
+LEVELS = {"memory": "bytes", "state": "elements", "latency": "µs", "buffers": "elements"}
+
+WEIGHTED = "(weighted)"
+"""The unit of what several terms come to."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """An objective.
+
+    name      as it was asked for, such as "processing" or "processing + 0.001 memory"
+    unit      what a cost counts
+    is_flow   whether costs are per chronon, so that they add up over time; else a cost is a level, of which
+              the mean over time is told
+
+    >>> memory = aim_of("memory", Clock("s"))
+    >>> memory.unit, memory.is_flow, memory.scale(60), aim_of("processing", Clock("s")).scale(60)
+    ('bytes', False, 1, 60)
+    """
+
+    name: str
+    objective: Objective
+    unit: str
+    is_flow: bool
+
+    def scale(self, bucket: int) -> int:
+        """What a cost is multiplied with, to be that of a bucket."""
+        return bucket if self.is_flow else 1
+
+    def over_time(self, buckets: int) -> int:
+        """What the sum over all buckets is divided by, to be the cost of the whole time."""
+        return 1 if self.is_flow else max(1, buckets)
+
+
+def aim_of(text: str, clock: Clock) -> Aim:
+    """Read an objective, for streams whose chronons last as the clock says.
+
+    Raises   StatisticsError for anything else.
+    """
+    objective = replace(objective_of(text), chronon=NANOSECONDS[clock.unit] / 1000)
+    terms = {word: weight for word, name in WEIGHTS.items() if (weight := getattr(objective, name))}
+    return Aim(text.strip(), objective, _unit(terms, clock), is_flow=terms.keys() <= FLOWS.keys())
+
+
+def _unit(terms: dict[str, float], clock: Clock) -> str:
+    if list(terms.values()) != [1.0]:
+        return WEIGHTED
+    (word,) = terms
+    return f"{clock.unit} a result" if word == "rate" else (FLOWS | LEVELS)[word]

@@ -1,0 +1,67 @@
+"""Search for candidates on Spark's executors, where the rules make too many plans to price all.
+
+The optimizer searches as it would if it knew a bucket: in some buckets, spread over the whole time, and for
+each objective. Of the plans that it chooses, those chosen most often are the candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from midstream.optimizer import Objective, Steps, UnitCosts, optimize
+from midstream.optimizer.cost.units import units_in_use
+from midstream.optimizer.search.budget import QUICK_STEPS
+from midstream.optimizer.search.enumeration import with_linked_joins
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.scenarios.studies.what_if.buckets import Buckets
+from midstream.scenarios.studies.what_if.candidates import Candidates
+from midstream.scenarios.studies.what_if.objectives import Aim
+from midstream.scenarios.studies.what_if.orders import group_by_order
+
+SEARCHED = 64
+"""In so many buckets plans are searched for, at most."""
+
+
+def searched_plans(
+    facts: DataFrame, starts: range, query: Plan, buckets: Buckets, aims: Sequence[Aim], limit: int
+) -> Candidates:
+    """The plans that the search chooses in some buckets; `facts` are those of all, as `gather` gives them."""
+    chosen = starts[:: -(-len(starts) // SEARCHED) or 1]
+    text, objectives, units = dumps(query), [aim.objective for aim in aims], units_in_use()
+
+    def search(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from search_batches(batches, text, buckets, objectives, units)
+
+    some = facts.where(F.col("start").isin(list(chosen))).repartition(max(1, len(chosen)), "start")
+    found = some.mapInArrow(search, "plan string").groupBy("plan").agg(F.count("*").alias("times"))
+    best = found.orderBy(F.col("times").desc(), "plan").limit(limit).toArrow().column("plan").to_pylist()
+    plans = [with_linked_joins(logical_plan(query)), *map(loads, best)]
+    one_of_each = [plans[order.plans[0]] for order in group_by_order(plans)]
+    return Candidates(tuple(one_of_each[:limit]), is_complete=False, searched=len(chosen))
+
+
+def search_batches(
+    batches: Iterator[pa.RecordBatch],
+    query: str,
+    buckets: Buckets,
+    objectives: Sequence[Objective],
+    units: UnitCosts,
+) -> Iterator[pa.RecordBatch]:
+    """The cheapest plan, as JSON text, for each bucket of some batches and each objective."""
+    plan = loads(query)
+    for batch in batches:
+        for facts in batch.column("facts").to_pylist():
+            _, known = buckets.read(plan, facts)
+            found = [
+                optimize(plan, known, objective=one, units=units, budget=Steps(QUICK_STEPS)).plan
+                for one in objectives
+            ]
+            yield pa.RecordBatch.from_pydict(
+                {"plan": [dumps(with_linked_joins(logical_plan(one))) for one in found]}
+            )

@@ -1,0 +1,304 @@
+"""What if a query had run under another plan: every plan priced in every time bucket, on Spark's executors.
+
+For each bucket the streams' rates and value frequencies are counted. Successive buckets are put into *runs*,
+with those before a run that are not forgotten yet. An executor goes through a run and prices all plans in
+each bucket with the optimizer's cost model: by the statistics of the bucket, and by those of what lies before
+it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import gcd
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from midstream.optimizer import Statistics, UnitCosts
+from midstream.optimizer.cost.units import units_in_use
+from midstream.plans.algebra.plan import Plan
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.facts import gather
+from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions
+from midstream.scenarios.studies.policies.courses import Courses
+from midstream.scenarios.studies.pricing import compare, price_bucket
+from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+from midstream.scenarios.studies.what_if.buckets import Buckets
+from midstream.scenarios.studies.what_if.candidates import LIMIT, Candidates, all_plans, pack, unpack
+from midstream.scenarios.studies.what_if.objectives import Aim, aim_of
+from midstream.scenarios.studies.what_if.orders import Order, group_by_order
+from midstream.scenarios.studies.what_if.past import HALF_LIFE, past_statistics, remembered
+from midstream.scenarios.studies.what_if.prices import Prices, prices_of
+from midstream.scenarios.studies.what_if.searching import searched_plans
+from midstream.scenarios.studies.what_if.turns import Turn, all_courses, lasting, turns
+
+COSTS = pa.schema(
+    [
+        ("start", pa.int64()),
+        ("objective", pa.string()),
+        ("order", pa.int32()),
+        ("plan", pa.int32()),
+        ("count", pa.int64()),
+        ("is_contested", pa.bool_()),
+        ("cost", pa.float64()),
+        ("spent", pa.float64()),
+        ("regret", pa.float64()),
+        ("is_best", pa.bool_()),
+        ("is_choice", pa.bool_()),
+        ("past_cost", pa.float64()),
+        ("past_is_choice", pa.bool_()),
+    ]
+)
+"""One row a bucket, objective and plan: `count` elements start in the bucket; it is contested if not all
+plans cost the same in it. The rest is as in BucketCost; what begins with `past_` is by the statistics of what
+lies before the bucket."""
+
+SQL_TYPES = {
+    pa.int64(): "long",
+    pa.int32(): "int",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.string(): "string",
+}
+
+RUN = 16
+"""How many buckets a run has, at least. Longer ones repeat less of what lies before them, and are fewer."""
+
+SHOWN_FIXED = 3
+"""Of so many fixed orders, the cheapest, it is told what they cost beside taking turns."""
+
+MOST_PARTITIONS = 4096
+"""Into so many partitions runs are put, at most."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What each plan would have cost.
+
+    candidates   the plans, the given one first, and how they were found
+    orders       those that differ in more than the sides of joins, the given one first
+    prices       by objective, what each order costs in each bucket
+    window       how long an element of the query's inputs is valid, at most, in chronons
+    half_life    after how many chronons what lies before a bucket counts half
+    lasting      by bucket, for how many chronons what is valid at its start lasts
+    costs        one row a bucket, objective and plan, see COSTS
+    """
+
+    starts: range
+    candidates: Candidates
+    orders: tuple[Order, ...]
+    prices: tuple[Prices, ...]
+    window: int
+    half_life: int
+    lasting: tuple[int, ...]
+    costs: DataFrame
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """All plans, the given one first."""
+        return self.candidates.plans
+
+    @cached_property
+    def courses(self) -> dict[str, tuple[Courses, Courses]]:
+        """By objective the prices as courses, in hindsight and by what lies before each bucket. Objectives
+        that do not add up over operators have none: a migration's cost is not known by them."""
+        return {
+            prices.aim.name: all_courses(prices, self.plans, self.window, self.lasting)
+            for prices in self.prices
+            if prices.aim.objective.is_additive and prices.starts
+        }
+
+    @cached_property
+    def turns(self) -> dict[str, list[Turn]]:
+        """By objective that has courses, what it costs to take turns."""
+        return {
+            prices.aim.name: turns(prices, self.courses[prices.aim.name][0], SHOWN_FIXED)
+            for prices in self.prices
+            if prices.aim.name in self.courses
+        }
+
+
+@contextmanager
+def what_if(
+    recording: Recording,
+    study: Study,
+    query: Plan,
+    objectives: Sequence[str] = ("processing",),
+    *,
+    half_life: int | None = None,
+    limit: int = LIMIT,
+) -> Iterator[WhatIf]:
+    """Price the plans that mean the same as a query. The data frame is at hand while the block runs.
+
+    `half_life` is in chronons; by default, that of the autopilot's settings.
+
+    Cost     See `gather`; then O(buckets × plans × operators × values of a joined column) on the executors.
+    Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
+             ArgumentError for a half-life that is too long for the buckets.
+    """
+    inputs = plan_inputs(query, study.streams)
+    aims = [aim_of(text, study.clock) for text in dict.fromkeys(objectives)]
+    window = max(one.length for one in inputs)
+    half_life = HALF_LIFE * window if half_life is None else half_life
+    past = remembered(half_life, recording.bucket)
+    candidates = all_plans(query, limit)
+    asked = questions(query)
+    buckets = _buckets(recording, inputs)
+    facts = gather(recording, inputs, [asked[one.node] for one in inputs])
+    if candidates is None:
+        facts = facts.persist()
+    try:
+        candidates = candidates or searched_plans(facts, recording.starts, query, buckets, aims, limit)
+        orders = group_by_order(candidates.plans)
+        pricing = Pricing(pack(candidates.plans), _order_of(orders), aims, buckets, half_life, units_in_use())
+        costs = priced(in_runs(facts, recording.starts, past), pricing).persist()
+        try:
+            prices = collected(costs, recording.starts, aims, orders)
+            yield WhatIf(
+                starts=recording.starts,
+                candidates=candidates,
+                orders=orders,
+                prices=prices,
+                window=window,
+                half_life=half_life,
+                lasting=_lasting(recording, inputs, window),
+                costs=costs,
+            )
+        finally:
+            costs.unpersist()
+    finally:
+        facts.unpersist()
+
+
+def _buckets(recording: Recording, inputs: Sequence[PlanInput]) -> Buckets:
+    granules = [gcd(recording.totals[one.stream.name].granule, one.length) for one in inputs]
+    return Buckets(recording.bucket, tuple(one.length for one in inputs), tuple(granules))
+
+
+def _lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
+    """By bucket, for how long what came before is valid, at most: what filters below a window drop counts,
+    too."""
+    starts = recording.starts
+    ends = [
+        recording.frames[one.stream.name].select(
+            floor_to(F.col(TIME), starts.step).alias("start"), (F.col(TIME) + F.lit(one.length)).alias("end")
+        )
+        for one in inputs
+    ]
+    found = reduce(DataFrame.unionAll, ends).groupBy("start").agg(F.max("end").alias("end")).toArrow()
+    by_start = dict(zip(found.column("start").to_pylist(), found.column("end").to_pylist(), strict=True))
+    return tuple(lasting(starts, by_start, window))
+
+
+def _order_of(orders: Sequence[Order]) -> list[int]:
+    """By plan, its order."""
+    of = {plan: order.number for order in orders for plan in order.plans}
+    return [of[plan] for plan in sorted(of)]
+
+
+def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
+    """The facts of buckets (run, start, facts), sorted, with all of a run in one partition: of its own
+    buckets, and of so many before them as are remembered. `run` is where its own buckets start.
+
+    The runs are the same whatever the partitions.
+    """
+    start, length = F.col("start"), max(RUN, past) * starts.step
+    own = floor_to(start - F.lit(starts.start), length) + F.lit(starts.start)
+    following = own + F.lit(length)
+    is_remembered = (following < F.lit(starts.stop)) & (start >= following - F.lit(past * starts.step))
+    runs = F.array_compact(F.array(own, F.when(is_remembered, following)))
+    partitions = min(-(-len(starts) * starts.step // length) or 1, MOST_PARTITIONS)
+    spread = facts.select(F.explode(runs).alias("run"), "start", "facts")
+    return spread.repartition(partitions, "run").sortWithinPartitions("run", "start")
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """What executors need to price plans: see `Buckets`; `plans` is what `pack` gives."""
+
+    plans: str
+    order_of: list[int]
+    aims: Sequence[Aim]
+    buckets: Buckets
+    half_life: int
+    units: UnitCosts
+
+
+def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
+    """The costs of all plans, see COSTS."""
+
+    def price(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from price_batches(batches, pricing)
+
+    return runs.mapInArrow(price, ", ".join(f"`{field.name}` {SQL_TYPES[field.type]}" for field in COSTS))
+
+
+def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterator[pa.RecordBatch]:
+    """Price all plans in the buckets of some batches (run, start, facts), which are sorted. Runs on the
+    executors."""
+    plans = unpack(pricing.plans)
+    objectives = [aim.objective for aim in pricing.aims]
+    _, nothing = pricing.buckets.read(plans[0], None)
+    past = remembered(pricing.half_life, pricing.buckets.length)
+    before: deque[Statistics] = deque(maxlen=past)
+    under_way: int | None = None
+    for batch in batches:
+        for number in range(batch.num_rows):
+            # One by one: what is known of a bucket may be large.
+            run, start, facts = (column[number].as_py() for column in batch.columns)
+            if run != under_way:
+                before.clear()
+                under_way = run
+            count, known = pricing.buckets.read(plans[0], facts)
+            if start >= run:
+                earlier = (
+                    past_statistics(before, pricing.half_life, pricing.buckets.length) if before else nothing
+                )
+                found, by_past = (
+                    price_bucket(plans, one, objectives, pricing.units) for one in (known, earlier)
+                )
+                for aim, costs, past_costs in zip(pricing.aims, found, by_past, strict=True):
+                    yield _rows(start, count, aim, pricing, costs, past_costs)
+            before.append(known)
+
+
+def _rows(
+    start: int, count: int, aim: Aim, pricing: Pricing, costs: Sequence[float], past_costs: Sequence[float]
+) -> pa.RecordBatch:
+    """The rows of one bucket and objective."""
+    scale = aim.scale(pricing.buckets.length)
+    compared, by_past = compare(costs, scale), compare(past_costs, scale)
+    number = len(costs)
+    columns = {
+        "start": [start] * number,
+        "objective": [aim.name] * number,
+        "order": pricing.order_of,
+        "plan": range(number),
+        "count": [count] * number,
+        "is_contested": [not all(cost.is_best for cost in compared)] * number,
+        "cost": costs,
+        "spent": [cost.spent for cost in compared],
+        "regret": [cost.regret for cost in compared],
+        "is_best": [cost.is_best for cost in compared],
+        "is_choice": [cost.is_choice for cost in compared],
+        "past_cost": past_costs,
+        "past_is_choice": [cost.is_choice for cost in by_past],
+    }
+    return pa.RecordBatch.from_pydict(columns, schema=COSTS)
+
+
+def collected(
+    costs: DataFrame, starts: range, aims: Sequence[Aim], orders: Sequence[Order]
+) -> tuple[Prices, ...]:
+    """The costs of one plan of each order, on the driver: so many numbers as there are buckets and orders."""
+    standing = costs.where(F.col("plan").isin([order.plans[0] for order in orders]))
+    table = standing.select("objective", "order", "start", "count", "cost", "past_cost").toArrow()
+    rows = sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return tuple(
+        prices_of(aim, starts, orders, [row[1:] for row in rows if row[0] == aim.name]) for aim in aims
+    )

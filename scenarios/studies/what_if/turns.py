@@ -1,0 +1,121 @@
+"""What it costs to take turns among orders, with the cost of migrating: on the value `Courses`.
+
+Ways to take turns: none, so that one order runs all the time; always the best, in hindsight; the best by
+what lies before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from midstream.plans.algebra.plan import Plan
+from midstream.scenarios.studies.policies.bill import Bill, Move, bill, clairvoyant, migration
+from midstream.scenarios.studies.policies.courses import Courses
+from midstream.scenarios.studies.what_if.objectives import WEIGHTED
+from midstream.scenarios.studies.what_if.prices import GIVEN, Path, Prices
+
+STRATEGIES = ("genmig", "moving-states")
+"""How it is migrated."""
+
+MOST_ORDERS = 32
+"""Among so many orders turns are taken, at most: to find the clairvoyant's costs time by their square."""
+
+HINDSIGHT, BY_PAST, REPEATED = "best in hindsight", "best by the past", "repeat last best"
+CLAIRVOYANT = "clairvoyant"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One way to take turns.
+
+    name      what it is called; of a fixed order, its label
+    free      what it would cost if moves were free; None for the clairvoyant, who would always be the best
+    paid      by strategy, the cost with migrating, and how many moves are made
+    """
+
+    name: str
+    free: float | None
+    paid: Mapping[str, tuple[float, int]]
+
+
+def all_courses(
+    prices: Prices, plans: Sequence[Plan], window: int, lasting: Sequence[int]
+) -> tuple[Courses, Courses]:
+    """The prices of some orders as courses: in hindsight, and by what lies before each bucket."""
+    kept = kept_orders(prices)
+    shared = (
+        prices.starts,
+        window,
+        prices.aim.name if prices.aim.unit == WEIGHTED else _counted(prices),
+        tuple(plans[prices.orders[order].plans[0]] for order in kept),
+        tuple(prices.orders[order].label for order in kept),
+    )
+    hindsight, past = (
+        Courses(*shared, tuple(rates[order] for order in kept), tuple(lasting))
+        for rates in (prices.rates, prices.past)
+    )
+    return hindsight, past
+
+
+def _counted(prices: Prices) -> str:
+    words = {"processing": "µs of processing", "intermediate": "intermediate results"}
+    return words.get(prices.aim.name, f"{prices.aim.unit} of {prices.aim.name}")
+
+
+def kept_orders(prices: Prices) -> list[int]:
+    """The orders among which turns are taken: the given one, those that a way takes, and the cheapest."""
+    taken = [prices.totals[0].order.number, *prices.best, *prices.by_past, *prices.repeated]
+    cheapest = [total.order.number for total in prices.totals]
+    return list(dict.fromkeys([GIVEN, *taken, *cheapest]))[:MOST_ORDERS]
+
+
+def turns(prices: Prices, courses: Courses, shown: int) -> list[Turn]:
+    """All ways; of the orders that run all the time, so many, and the given one."""
+    kept = {order: position for position, order in enumerate(kept_orders(prices))}
+    fixed = [total for total in prices.totals if total.order.number in kept]
+    some = [total for i, total in enumerate(fixed) if i < shown or total.is_given]
+    found = [
+        Turn(total.order.label, total.spent, dict.fromkeys(STRATEGIES, (total.spent, 0))) for total in some
+    ]
+    for name, path in ((HINDSIGHT, prices.best), (BY_PAST, prices.by_past), (REPEATED, prices.repeated)):
+        wanted = [kept.get(order, -1) for order in path]
+        paid = {one: _paid(prices, follow(courses, wanted, one)) for one in STRATEGIES}
+        found.append(Turn(name, prices.cost_of(path), paid))
+    best = {one: _paid(prices, clairvoyant(courses, (one,))) for one in STRATEGIES}
+    return [*found, Turn(CLAIRVOYANT, None, best)]
+
+
+def follow(courses: Courses, wanted: Path, strategy: str) -> Bill:
+    """The bill of who moves, at the start of each bucket, to the plan that is wanted in it, but for the time
+    of a migration; a plan of −1 is none of the courses', so the running one stays."""
+    start = running = max(0, wanted[0]) if wanted else 0
+    moves, since = list[Move](), courses.starts.start
+    for bucket, plan in enumerate(wanted):
+        if plan in (running, -1) or not bucket or courses.starts[bucket] < since:
+            continue
+        moves.append(Move(bucket, plan, strategy))
+        since, running = migration(courses, running, moves[-1]).until, plan
+    return bill(courses, start, moves)
+
+
+def _paid(prices: Prices, found: Bill) -> tuple[float, int]:
+    """The total in the unit of the objective, and the moves."""
+    total = (
+        found.total if prices.aim.is_flow else found.total / (prices.starts.step * len(prices.starts) or 1)
+    )
+    return total, len(found.moves)
+
+
+def lasting(starts: range, ends: Mapping[int, int], window: int) -> list[int]:
+    """By bucket, for how long what is valid at its start lasts; `ends` are, by the bucket in which elements
+    start, when the last of them expires.
+
+    >>> lasting(range(0, 400, 100), {0: 130, 200: 260}, 60)
+    [0, 30, 0, 0]
+    """
+    found, latest = [], starts.start
+    for start in starts:
+        found.append(min(window, max(0, latest - start)))
+        latest = max(latest, ends.get(start, latest))
+    return found

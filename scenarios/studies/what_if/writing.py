@@ -1,0 +1,84 @@
+"""Write what a what-if study found: costs as Parquet files, plans and courses as JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from midstream.io.new_file import write_file
+from midstream.plans.algebra.serialise import dumps
+from midstream.scenarios.studies.report import Summary
+from midstream.scenarios.studies.what_if.prices import Prices
+from midstream.scenarios.studies.what_if.stage import WhatIf
+from midstream.scenarios.studies.writing import new_folder, write_json, write_table
+
+WHAT_IF = ("costs", "best", "plans", "courses", "courses.json", "what-if.json")
+"""What `write_what_if` replaces in a folder."""
+
+
+def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
+    """`costs` (a folder an order), `best`, `plans` (each order's plan), `courses`, and `what-if.json`.
+
+    In `courses` are, for each objective, `1-processing.json` and `1-processing-past.json`, numbered; the
+    first of them is `courses.json`, too. What is there of an earlier what-if study is replaced.
+    """
+    write_table(found.costs, folder / "costs", ["order"], ["objective", "start", "plan"])
+    with new_folder(folder / "best") as best:
+        pq.write_table(best_table(found), best / "best.parquet")
+    with new_folder(folder / "plans") as plans:
+        for order in found.orders:
+            write_file(plans / f"order-{order.number}.json", dumps(found.plans[order.plans[0]]))
+    _write_courses(found, folder)
+    write_json(summary, folder / "what-if.json")
+
+
+def _write_courses(found: WhatIf, folder: Path) -> None:
+    with new_folder(folder / "courses") as place:
+        for number, (name, (hindsight, past)) in enumerate(found.courses.items(), 1):
+            base = f"{number}-{'-'.join(re.findall(r'[a-z0-9.]+', name))}"
+            write_file(place / f"{base}.json", hindsight.dumps() + "\n")
+            write_file(place / f"{base}-past.json", past.dumps() + "\n")
+    for hindsight, _ in list(found.courses.values())[:1]:
+        write_file(folder / "courses.json", hindsight.dumps() + "\n")
+
+
+def best_table(found: WhatIf) -> pa.Table:
+    """One row a bucket and objective: which orders are best, and what that costs."""
+    return pa.Table.from_pylist([row for prices in found.prices for row in _best(prices)], schema=BEST)
+
+
+BEST = pa.schema(
+    [
+        ("start", pa.int64()),
+        ("objective", pa.string()),
+        ("count", pa.int64()),
+        ("is_contested", pa.bool_()),
+        ("best", pa.string()),
+        ("spent", pa.float64()),
+        ("given_spent", pa.float64()),
+        ("past", pa.string()),
+        ("past_spent", pa.float64()),
+    ]
+)
+"""`best` and `past` are labels of orders: the first of the best, and the one that what lies before speaks
+for; `spent` is by objective, for the bucket, as in COSTS."""
+
+
+def _best(prices: Prices) -> list[dict[str, object]]:
+    return [
+        {
+            "start": one.start,
+            "objective": prices.aim.name,
+            "count": one.count,
+            "is_contested": one.order is not None,
+            "best": None if one.order is None else one.order.label,
+            "spent": one.spent,
+            "given_spent": one.given_spent,
+            "past": one.past_order.label,
+            "past_spent": one.past_spent,
+        }
+        for one in prices.bests(slice(None))
+    ]

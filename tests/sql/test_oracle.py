@@ -3,7 +3,8 @@ hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,13 +62,29 @@ def test_snapshots_of_recorded_streams_are_those_of_plain_sql(
     assert check(query, departures, oracle_of_departures), "there is no row to compare"
 
 
+@pytest.fixture(scope="module")
+def oracle_of_groves() -> Iterator[Callable[[int], tuple[World, Oracle]]]:
+    """The streams of a seed with their oracle, made once for all examples."""
+
+    @cache
+    def of(seed: int) -> tuple[World, Oracle]:
+        world = groves(seed)
+        made.append(Oracle(world))
+        return world, made[-1]
+
+    made: list[Oracle] = []
+    yield of
+    for oracle in made:
+        oracle.close()
+
+
 @given(st.data())
-def test_commas_and_joins_of_all_kinds_bind_as_in_plain_sql(data: st.DataObject) -> None:
-    world = groves(data.draw(st.integers(0, 9)))
+def test_commas_and_joins_of_all_kinds_bind_as_in_plain_sql(
+    oracle_of_groves: Callable[[int], tuple[World, Oracle]], data: st.DataObject
+) -> None:
+    world, oracle = oracle_of_groves(data.draw(st.integers(0, 9)))
     query = Joins(lambda options: data.draw(st.sampled_from(options))).query()
-    oracle = Oracle(world)
     check(query, world, oracle)
-    oracle.close()
 
 
 def test_queries_have_names_of_their_own() -> None:

@@ -1,8 +1,8 @@
-"""Plain SQL on windowed relations, one instant after the other, by DuckDB."""
+"""Plain SQL on windowed relations, at any instants, by DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -24,7 +24,6 @@ class Oracle:
         self._connection = duckdb.connect(config={"threads": 1})
         for setting in ("error_on_division_by_zero", "ieee_floating_point_ops"):
             self._connection.execute(f"SET {setting} = false")  # x / 0 is unknown
-        self._prepared = 0
         self._held: dict[tuple[str, str], tuple[str, set[int]]] = {}
 
     def instants(self, query: Query) -> set[int]:
@@ -35,30 +34,45 @@ class Oracle:
             changes.update(at + late for at in self._relation(reference)[1])
         return changes
 
-    def answers(self, query: Query, instants: Iterable[int]) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a query at each of some instants."""
-        text = query.theirs.replace(GIVEN_ROWS, "HAVING COUNT(*) > 0")
-        found = references(text)
-        text = REFERENCE.sub(lambda _: self._at_instant(next(found)), text)
-        self._prepared += 1  # a generator that was left behind must not close a later one's statement
-        statement = f"answer_{self._prepared}"
-        self._connection.execute(f"PREPARE {statement} AS {text}")
+    def answers(self, query: Query, instants: Sequence[int]) -> list[list[tuple[Any, ...]]]:
+        """The rows of a query at each of some instants.
+
+        DuckDB takes longer to plan a query than to answer it, so it is asked for all instants at once: the
+        query is a lateral subquery of each. Where it cannot do that, it is asked one by one.
+        """
+        asked = "(SELECT unnest($1) AS number, unnest($2) AS instant) asked"
+        lateral = f"LATERAL ({self._at(query, 'asked.instant')}\n) answer"
+        text = f"SELECT asked.number, answer.* FROM {asked}, {lateral}"
         try:
-            for instant in instants:
-                rows = self._connection.execute(f"EXECUTE {statement}({instant})").fetchall()
-                yield [tuple(map(self._plain, row)) for row in rows]
-        finally:
-            self._connection.execute(f"DEALLOCATE {statement}")
+            found = self._connection.execute(text, [list(range(len(instants))), list(instants)]).fetchall()
+        except duckdb.Error:
+            return [self.answer(query, instant) for instant in instants]
+        answers: list[list[tuple[Any, ...]]] = [[] for _ in instants]
+        for number, *row in found:
+            answers[number].append(tuple(map(self._plain, row)))
+        return answers
+
+    def answer(self, query: Query, instant: int) -> list[tuple[Any, ...]]:
+        """The rows of a query at an instant."""
+        rows = self._connection.execute(self._at(query, str(instant))).fetchall()
+        return [tuple(map(self._plain, row)) for row in rows]
 
     def close(self) -> None:
         """Let go of the database."""
         self._connection.close()
 
-    def _at_instant(self, reference: Reference) -> str:
+    def _at(self, query: Query, instant: str) -> str:
+        """The query on what the windows hold at an instant."""
+        text = query.theirs.replace(GIVEN_ROWS, "HAVING COUNT(*) > 0")
+        found = references(text)
+        return REFERENCE.sub(lambda _: self._held_at(next(found), instant), text)
+
+    def _held_at(self, reference: Reference, instant: str) -> str:
         name, _ = self._relation(reference)
         columns = ", ".join(self._table(reference).columns) + (", ts" if reference.style == "timed" else "")
         alias = reference.alias or reference.stream
-        instant = "$1 - 1" if reference.style == "previous" else "$1"
+        if reference.style == "previous":
+            instant += " - 1"
         return f"(SELECT {columns} FROM {name} WHERE since <= {instant} AND {instant} < until) {alias}"
 
     def _table(self, reference: Reference) -> Table:

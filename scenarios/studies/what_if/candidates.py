@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.plan import Node, Plan
@@ -42,10 +43,11 @@ def pack(plans: Sequence[Plan]) -> str:
     )
 
 
-def unpack(text: str) -> list[Plan]:
-    """Read back what `pack` gave."""
+@lru_cache(maxsize=2)
+def unpack(text: str) -> tuple[Plan, ...]:
+    """Read back what `pack` gave. An executor does it once, for all tasks."""
     outputs: dict[int, dict[str, Node]] = {}
     for key, root in loads(text).outputs.items():
         number, _, name = key.partition("/")
         outputs.setdefault(int(number), {})[name] = root
-    return [Plan(outputs[number]) for number in sorted(outputs)]
+    return tuple(Plan(outputs[number]) for number in sorted(outputs))

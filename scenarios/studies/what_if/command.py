@@ -35,6 +35,7 @@ from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
+from midstream.scenarios.studies.what_if.renaming import renamed_below_windows
 
 EPILOG = examples(
     "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",
@@ -136,6 +137,7 @@ def _query(study: Study, file: Path | None) -> Plan:
         )
     plan = study.query if file is None else logical_plan(read_plan(file))
     assert plan is not None
+    plan = renamed_below_windows(plan)
     try:
         plan_inputs(plan, study.streams)
     except PlanError as error:

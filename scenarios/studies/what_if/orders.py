@@ -14,6 +14,7 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import TRUE
+from midstream.scenarios.studies.what_if.renaming import only_names
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ def _node_text(node: Node, is_exact: bool) -> str:
     operator = logical(node)
     if isinstance(operator, Source | TimeWindow):
         return repr(node) if is_exact else _leaf(node)
+    if not is_exact and only_names(node):
+        return _node_text(node.inputs[0], is_exact)
     inside = [_node_text(child, is_exact) for child in node.inputs]
     detail = f"[{operator}]" if is_exact else ""
     if isinstance(operator, Join):

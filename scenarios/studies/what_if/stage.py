@@ -9,11 +9,12 @@ it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import gcd
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -26,7 +27,7 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions
 from midstream.scenarios.studies.policies.courses import Courses
-from midstream.scenarios.studies.pricing import compare, price_bucket
+from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import LIMIT, Candidates, all_plans, pack, unpack
@@ -34,6 +35,8 @@ from midstream.scenarios.studies.what_if.objectives import Aim, aim_of
 from midstream.scenarios.studies.what_if.orders import Order, group_by_order
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, past_statistics, remembered
 from midstream.scenarios.studies.what_if.prices import Prices, prices_of
+from midstream.scenarios.studies.what_if.renaming import renamed_below_windows
+from midstream.scenarios.studies.what_if.row_buffer import RowBuffer
 from midstream.scenarios.studies.what_if.searching import searched_plans
 from midstream.scenarios.studies.what_if.turns import Turn, all_courses, lasting, turns
 
@@ -51,12 +54,11 @@ COSTS = pa.schema(
         ("is_best", pa.bool_()),
         ("is_choice", pa.bool_()),
         ("past_cost", pa.float64()),
-        ("past_is_choice", pa.bool_()),
     ]
 )
 """One row a bucket, objective and plan: `count` elements start in the bucket; it is contested if not all
-plans cost the same in it. The rest is as in BucketCost; what begins with `past_` is by the statistics of what
-lies before the bucket."""
+plans cost the same in it. The rest is as in BucketCost; `past_cost` is the cost of the plan's order by the
+statistics of what lies before the bucket."""
 
 SQL_TYPES = {
     pa.int64(): "long",
@@ -141,6 +143,7 @@ def what_if(
     Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
              ArgumentError for a half-life that is too long for the buckets.
     """
+    query = renamed_below_windows(query)
     inputs = plan_inputs(query, study.streams)
     aims = [aim_of(text, study.clock) for text in dict.fromkeys(objectives)]
     window = max(one.length for one in inputs)
@@ -241,55 +244,62 @@ def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
 def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterator[pa.RecordBatch]:
     """Price all plans in the buckets of some batches (run, start, facts), which are sorted. Runs on the
     executors."""
-    plans = unpack(pricing.plans)
-    objectives = [aim.objective for aim in pricing.aims]
-    _, nothing = pricing.buckets.read(plans[0], None)
-    past = remembered(pricing.half_life, pricing.buckets.length)
-    before: deque[Statistics] = deque(maxlen=past)
-    under_way: int | None = None
+    kept = RowBuffer(COSTS)
+    for start, count, costs, past_costs in priced_buckets(_rows(batches), pricing):
+        for aim, found, by_past in zip(pricing.aims, costs, past_costs, strict=True):
+            compared = compare(found, aim.scale(pricing.buckets.length))
+            number = len(compared)
+            yield from kept.add(
+                {
+                    "start": [start] * number,
+                    "objective": [aim.name] * number,
+                    "order": pricing.order_of,
+                    "plan": range(number),
+                    "count": [count] * number,
+                    "is_contested": [not all(cost.is_best for cost in compared)] * number,
+                    **{name: [getattr(cost, name) for cost in compared] for name in BucketCost.__slots__},
+                    "past_cost": [by_past[order] for order in pricing.order_of],
+                }
+            )
+    yield from kept.rest()
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, int, Facts]]:
     for batch in batches:
         for number in range(batch.num_rows):
             # One by one: what is known of a bucket may be large.
             run, start, facts = (column[number].as_py() for column in batch.columns)
-            if run != under_way:
-                before.clear()
-                under_way = run
-            count, known = pricing.buckets.read(plans[0], facts)
-            if start >= run:
-                earlier = (
-                    past_statistics(before, pricing.half_life, pricing.buckets.length) if before else nothing
-                )
-                found, by_past = (
-                    price_bucket(plans, one, objectives, pricing.units) for one in (known, earlier)
-                )
-                for aim, costs, past_costs in zip(pricing.aims, found, by_past, strict=True):
-                    yield _rows(start, count, aim, pricing, costs, past_costs)
-            before.append(known)
+            yield run, start, facts
 
 
-def _rows(
-    start: int, count: int, aim: Aim, pricing: Pricing, costs: Sequence[float], past_costs: Sequence[float]
-) -> pa.RecordBatch:
-    """The rows of one bucket and objective."""
-    scale = aim.scale(pricing.buckets.length)
-    compared, by_past = compare(costs, scale), compare(past_costs, scale)
-    number = len(costs)
-    columns = {
-        "start": [start] * number,
-        "objective": [aim.name] * number,
-        "order": pricing.order_of,
-        "plan": range(number),
-        "count": [count] * number,
-        "is_contested": [not all(cost.is_best for cost in compared)] * number,
-        "cost": costs,
-        "spent": [cost.spent for cost in compared],
-        "regret": [cost.regret for cost in compared],
-        "is_best": [cost.is_best for cost in compared],
-        "is_choice": [cost.is_choice for cost in compared],
-        "past_cost": past_costs,
-        "past_is_choice": [cost.is_choice for cost in by_past],
-    }
-    return pa.RecordBatch.from_pydict(columns, schema=COSTS)
+Facts = Sequence[dict[str, Any]] | None
+"""What was counted in a bucket; None in one without elements."""
+
+Priced = tuple[int, int, list[list[float]], list[list[float]]]
+"""A bucket: its start, and how many elements start in it; by objective, the cost of each plan, and that of
+each order by what lies before the bucket."""
+
+
+def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> Iterator[Priced]:
+    """Price all plans in the buckets of some runs, in order; `run` is where a run's own buckets start."""
+    plans = unpack(pricing.plans)
+    first_of = {order: plan for plan, order in reversed(list(enumerate(pricing.order_of)))}
+    standing = [plans[first_of[order]] for order in sorted(first_of)]
+    objectives = [aim.objective for aim in pricing.aims]
+    buckets, half_life = pricing.buckets, pricing.half_life
+    before: deque[Statistics] = deque(maxlen=remembered(half_life, buckets.length))
+    _, nothing = buckets.read(plans[0], None)
+    under_way: int | None = None
+    for run, start, facts in rows:
+        if run != under_way:
+            under_way = run
+            before.clear()
+        count, known = buckets.read(plans[0], facts)
+        if start >= run:
+            past = past_statistics(before, half_life, buckets.length) if before else nothing
+            costs = price_bucket(plans, known, objectives, pricing.units)
+            yield start, count, costs, price_bucket(standing, past, objectives, pricing.units)
+        before.append(known)
 
 
 def collected(

@@ -94,7 +94,7 @@ def follow(courses: Courses, wanted: Path, strategy: str) -> Bill:
     for bucket, plan in enumerate(wanted):
         if plan in (running, -1) or not bucket or courses.starts[bucket] < since:
             continue
-        moves.append(Move(bucket, plan, strategy))
+        moves.append(Move(courses.starts[bucket], plan, strategy))
         since, running = migration(courses, running, moves[-1]).until, plan
     return bill(courses, start, moves)
 

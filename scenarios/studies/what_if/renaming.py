@@ -1,0 +1,42 @@
+"""Columns get their names in a query before the windows, so that what is counted of a stream has these names.
+
+    project(names, window(S))  =  window(project(names, S))
+
+Why      A script's query names columns above its windows. Frequencies go by the names at a plan's inputs.
+Guard    Only columns are named, and the window has a size: it looks at times alone.
+"""
+
+from __future__ import annotations
+
+from midstream.plans.algebra.operators import Project, TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.expressions.expressions import Col
+
+
+def renamed_below_windows(plan: Plan) -> Plan:
+    """The plan with all projections that only name columns below the windows that they stand on.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> from midstream.plans.expressions.operands import col
+    >>> print(renamed_below_windows(stream("s", x="integer").window(9).select(a=col("x")).plan()))
+    window 9
+    └─ project x as a
+       └─ source s
+    """
+    return plan.map(_below)
+
+
+def only_names(node: Node) -> bool:
+    """Whether an operator gives columns of its input, perhaps under other names."""
+    operator = logical(node)
+    return isinstance(operator, Project) and all(isinstance(e, Col) for _, e in operator.columns)
+
+
+def _below(node: Node) -> Node:
+    if not only_names(node):
+        return node
+    (window,) = node.inputs
+    if not isinstance(window.operator, TimeWindow):
+        return node
+    return Node(window.operator, (Node(node.operator, window.inputs),))

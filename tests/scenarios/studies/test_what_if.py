@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from midstream.optimizer import Sample, Statistics, StreamStatistics, price
+from midstream.optimizer import INTERMEDIATE, MEMORY, Sample, Statistics, StreamStatistics, price
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.expressions.operands import col
+from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import Study, load_study
 
-from .conftest import rows, write_study
+from .conftest import rows, what_if_all, write_study
 
 pytestmark = pytest.mark.spark
 
@@ -168,3 +172,103 @@ def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
     filled, empty = input_nodes(plans[0])
     known = Statistics({filled: StreamStatistics(d=5.0, l=10.0), empty: StreamStatistics(d=math.inf, l=10.0)})
     assert costs == [pytest.approx(price(plans[0], known).total), 0.0, costs[0]]
+
+
+def test_what_was_known_before(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if.stage import what_if
+
+    assert flipping.query is not None
+    with (
+        open_recording(spark, flipping, BUCKET) as recording,
+        what_if(recording, flipping, flipping.query, ["intermediate", "memory"], half_life=50) as found,
+    ):
+        lasting = found.lasting
+    one, halves = {1: 1.0}, {0: 0.5, 1: 0.5}
+    early = statistics_by_hand(flipping.query, {"a.k": one, "b.k": one, "b.m": one, "c.m": halves})
+    # Before the third bucket, the first weighs 1/8 and the empty one 1/2: a fifth of the elements are left.
+    weight = (1 / 8) / (1 / 8 + 1 / 2)
+    later = Statistics(
+        {node: StreamStatistics(d=5.0 / weight, l=10.0, g=5) for node in early.streams},
+        distributions=early.distributions,
+    )
+    for prices, of in zip(found.prices, (INTERMEDIATE, MEMORY), strict=True):
+        for order, by_past in zip(found.orders, prices.past, strict=True):
+            plan = found.plans[order.plans[0]]
+            expected = [0.0, *(of.of(price(plan, known)) for known in (early, later))]
+            assert by_past == pytest.approx(expected)
+    # The last elements start at 95 and at 295, and are valid for 10.
+    assert lasting == (0, 5, 0)
+
+
+def test_plans_are_searched_for_where_they_are_too_many(spark: Any, flipping: Study) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if.stage import what_if
+
+    assert flipping.query is not None
+    with open_recording(spark, flipping, BUCKET) as recording:
+        with what_if(recording, flipping, flipping.query, limit=11) as found:
+            some = found
+        with what_if(recording, flipping, flipping.query, limit=12) as found:
+            every = found
+    assert (some.candidates.is_complete, some.candidates.searched) == (False, 3)
+    assert (every.candidates.is_complete, every.candidates.searched) == (True, 0)
+    assert len(every.plans) == 12
+    assert some.plans[0] == every.plans[0]
+    # One order is the best in no bucket, so it is not found.
+    assert [order.label for order in some.orders] == ["(a ⋈ b) ⋈ c", "(b ⋈ c) ⋈ a"]
+    assert some.prices[0].least == every.prices[0].least
+
+
+def test_settings_of_the_session_do_not_matter(
+    spark: Any, drifting: Path, what_if_on_executors: dict[str, Any]
+) -> None:
+    reversed_settings = {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+    }
+    before = {name: spark.conf.get(name) for name in reversed_settings}
+    for name, value in reversed_settings.items():
+        spark.conf.set(name, value)
+    try:
+        assert what_if_all(spark, drifting, 100) == what_if_on_executors
+        assert {name: spark.conf.get(name) for name in reversed_settings} == reversed_settings
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    # Nothing is left cached.
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+
+
+def test_a_query_of_a_script(spark: Any, flipping: Study, tmp_path: Path) -> None:
+    assert flipping.query is not None
+    folder = Path(flipping.streams["a"].path).parents[1]
+    script = tmp_path / "query.sql"
+    script.write_text(
+        """
+        SET time_unit = 'seconds';
+        CREATE STREAM a(t TIMESTAMP, k INT) ORDERED BY t SOURCE jsonl('a/*.jsonl');
+        CREATE STREAM b(t TIMESTAMP, k INT, m INT) ORDERED BY t SOURCE jsonl('b/*.jsonl');
+        CREATE STREAM c(t TIMESTAMP, m INT) ORDERED BY t SOURCE jsonl('c/*.jsonl');
+        CREATE STREAM d(t TIMESTAMP, n INT) ORDERED BY t SOURCE tcp('nowhere', 1);
+        SELECT d.n AS n FROM d WINDOW(RANGE 10 SECONDS);
+        SELECT a.k AS k, c.m AS m
+        FROM a WINDOW(RANGE 10 SECONDS), b WINDOW(RANGE 10 SECONDS), c WINDOW(RANGE 10 SECONDS)
+        WHERE a.k = b.k AND b.m = c.m
+        """,
+        encoding="utf-8",
+    )
+    told = {}
+    for name, *options in ((str(folder / "study.toml"),), (str(script), "--query", "query_2")):
+        arguments = ["what-if", name, "--data", str(folder), "--bucket", "100s", *options, "--json"]
+        result = CliRunner().invoke(app, [*arguments, "--objective", "intermediate"])
+        assert result.exit_code == 0, result.output
+        told[name] = json.loads(result.stdout)
+    of_study, of_script = ({**one["objectives"][0], "by_bucket": None} for one in told.values())
+    assert of_study == of_script
+    assert len(of_study["orders"]) == 3

@@ -1,39 +1,40 @@
-"""Count what the cost model wants to know of a plan's inputs, bucket by bucket."""
+"""Count what the cost model wants to know of a plan's inputs, bucket by bucket.
+
+Values are counted where they lie; of each bucket only a bounded number comes to one place. So it does not
+matter how many elements a bucket has, or how many different values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import combinations
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.plans.algebra.operators import Filter, Project, Source
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
-from midstream.plans.algebra.serialise import dumps, loads
-from midstream.plans.expressions.expressions import Col, compile_row, compile_rows
+from midstream.plans.algebra.plan import Node
 from midstream.plans.values.schema import Schema, Type
-from midstream.scenarios.studies.inputs import PlanInput, Question
+from midstream.scenarios.studies.derived import elements_of
+from midstream.scenarios.studies.inputs import Group, PlanInput, Question
 from midstream.scenarios.studies.pricing import InputFacts
-from midstream.scenarios.studies.raw_files import SPARK_TYPES
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
+from midstream.scenarios.studies.rest import GroupTotal, spread_rest
 
 SAMPLE = 256
 """How many rows of a bucket stand for all where conditions are tried on rows."""
 
-COUNT, ROW = -1, -2
-"""What a fact is about, where it is not about the column of this position."""
+KEPT = 1000
+"""How many values of a group of columns are kept of a bucket. Up to this number, Spark looks for the first
+ones before it shuffles (spark.sql.window.group.limit.threshold)."""
 
-ARROW_TYPES = {
-    Type.INTEGER: pa.int64(),
-    Type.FLOAT: pa.float64(),
-    Type.STRING: pa.string(),
-    Type.BOOLEAN: pa.bool_(),
-}
+ROW, TOTAL, VALUE = "row", "total", "value"
+"""What a fact tells: an element's payload; of all values of a group of columns; of one of these values."""
+
+ELEMENTS = -1
+"""Stands for a group of all inputs in which every element has the same value: so elements are counted."""
 
 SPARK_PARSERS: dict[Type, Callable[[str], Any]] = {
     Type.INTEGER: int,
@@ -44,144 +45,168 @@ SPARK_PARSERS: dict[Type, Callable[[str], Any]] = {
 """How a value that Spark wrote as text is read back."""
 
 
-def gather(recording: Recording, inputs: Sequence[PlanInput], asked: Sequence[Question]) -> DataFrame:
+def gather(
+    recording: Recording,
+    inputs: Sequence[PlanInput],
+    asked: Sequence[Question],
+    groups: Sequence[Group],
+    kept: int = KEPT,
+) -> DataFrame:
     """For every bucket, one row (start, facts); `read_facts` reads the facts.
 
-    Cost     One shuffle of as many rows as there are different values in each bucket, and one more of the
-             sampled rows. What is known of one bucket must fit into the memory of one worker.
+    Cost     A shuffle of as many rows as there are different values in each bucket, and one of the sampled
+             rows. Of one bucket come to one place at most `kept` values of each group, and SAMPLE rows of
+             each input.
     """
-    counted, sampled = [], []
+    values, sampled = [], []
     for i, (one, question) in enumerate(zip(inputs, asked, strict=True)):
-        derived = _derived(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
-        counted.append(_asked(derived, i, one, question))
+        elements = elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
+        values.append(_values(elements, i, [each.chain for each in inputs], groups))
         if question.is_sampled:
-            sampled.append(_sampled(derived, i, len(one.chain.schema)))
-    facts = ["input", "about", "values"]
-    frequencies = reduce(DataFrame.unionAll, counted).groupBy("start", *facts).agg(F.count("*").alias("n"))
-    every = reduce(DataFrame.unionAll, [frequencies, *sampled])
+            sampled.append(_sampled(elements, i, len(one.chain.schema)))
+    counted = _counted(reduce(DataFrame.unionAll, values), max(len(inputs), _width(groups)))
+    every = reduce(
+        DataFrame.unionAll, [_heaviest(counted, kept), _totals(counted, _width(groups), kept), *sampled]
+    )
     # Sorted, so that nothing depends on which partition was read first.
-    gathered = F.sort_array(F.collect_list(F.struct(*facts, "n"))).alias("facts")
-    return recording.buckets().join(every.groupBy("start").agg(gathered), "start", "left")
+    facts = F.sort_array(F.collect_list(F.struct("about", "number", "texts", "counts"))).alias("facts")
+    return recording.buckets().join(every.groupBy("start").agg(facts), "start", "left")
 
 
-def read_facts(facts: Sequence[dict[str, Any]] | None, nodes: Sequence[Node]) -> dict[Node, InputFacts]:
+def read_facts(
+    facts: Sequence[Mapping[str, Any]] | None, nodes: Sequence[Node], groups: Sequence[Group]
+) -> dict[Node, InputFacts]:
     """The facts of one bucket; None stands for a bucket without elements."""
-    counts = dict.fromkeys(range(len(nodes)), 0)
-    frequencies: list[dict[str, dict[Any, int]]] = [{} for _ in nodes]
+    kept: dict[int, dict[str, Sequence[int]]] = {}
+    totals: dict[int, GroupTotal] = {}
     rows: list[list[tuple[Any, ...]]] = [[] for _ in nodes]
     for fact in facts or ():
-        i, about, values = fact["input"], fact["about"], fact["values"]
-        schema = nodes[i].schema
-        if about == COUNT:
-            counts[i] = fact["n"]
-        elif about == ROW:
-            rows[i].append(_parsed_row(values, schema))
+        number, texts, counts = fact["number"], fact["texts"], fact["counts"]
+        if fact["about"] == ROW:
+            rows[number].append(_parsed_row(texts, nodes[number].schema))
+        elif fact["about"] == VALUE:
+            kept.setdefault(number, {})[texts[0]] = counts
         else:
-            column = schema.columns[about]
-            value = SPARK_PARSERS[column.type](values[0])
-            known = frequencies[i].setdefault(column.name, {})
-            # 0.0 and −0.0 are written differently, but they are one value.
-            known[value] = known.get(value, 0) + fact["n"]
-    return {node: InputFacts(counts[i], frequencies[i], rows[i]) for i, node in enumerate(nodes)}
+            totals[number] = _read_total(counts, _width(groups), len(groups[number]))
+    (elements,) = kept.pop(ELEMENTS, {"": [0] * len(nodes)}).values()
+    frequencies: list[dict[str, dict[Any, float]]] = [{} for _ in nodes]
+    distinct: list[dict[str, int]] = [{} for _ in nodes]
+    for number, counted in kept.items():
+        group, total = groups[number], totals.get(number)
+        heaviest_first = sorted(counted.items(), key=lambda one: (-sum(one[1]), one[0]))
+        counts = [each[: len(group)] for _, each in heaviest_first]
+        shares = counts if total is None else spread_rest(counts, total)
+        for i, member in enumerate(group):
+            parse = _parser(group, member.type)
+            known = {
+                parse(text): each[i]
+                for (text, _), each in zip(heaviest_first, shares, strict=True)
+                if each[i]
+            }
+            frequencies[member.input][member.column] = known
+            distinct[member.input][member.column] = len(known) if total is None else total.distinct[i]
+    return {
+        node: InputFacts(elements[i], frequencies[i], rows[i], distinct[i]) for i, node in enumerate(nodes)
+    }
 
 
-def _parsed_row(values: Sequence[str | None], schema: Schema) -> tuple[Any, ...]:
+def _width(groups: Sequence[Group]) -> int:
+    return max(map(len, groups), default=0)
+
+
+def _parsed_row(texts: Sequence[str | None], schema: Schema) -> tuple[Any, ...]:
     return tuple(
-        None if value is None else SPARK_PARSERS[column.type](value)
-        for value, column in zip(values, schema.columns, strict=True)
+        None if text is None else SPARK_PARSERS[column.type](text)
+        for text, column in zip(texts, schema.columns, strict=True)
     )
 
 
-def _asked(derived: DataFrame, number: int, one: PlanInput, question: Question) -> DataFrame:
-    """A row for each element, and one for each known value of the columns that are asked for."""
-    facts = [_fact(COUNT, [])]
-    for name in question.columns:
-        position = one.chain.schema.index(name)
-        facts.append(
-            F.when(F.col(payload(position)).isNotNull(), _fact(position, [F.col(payload(position))]))
-        )
-    exploded = derived.select("start", F.explode(F.array(*facts)).alias("fact")).where("fact IS NOT NULL")
-    return exploded.select("start", F.lit(number).alias("input"), "fact.*")
+def _parser(group: Group, type_: Type) -> Callable[[str], Any]:
+    # Where integers are compared with floats, they were written as floats.
+    if type_ is Type.INTEGER and _has_floats(group):
+        return lambda text: int(float(text))
+    return SPARK_PARSERS[type_]
 
 
-def _fact(about: int, values: Sequence[Value]) -> Value:
-    texts = F.array(*(value.cast("string") for value in values)).cast("array<string>")
-    return F.struct(F.lit(about).alias("about"), texts.alias("values"))
+def _read_total(counts: Sequence[int], width: int, members: int) -> GroupTotal:
+    agreeing = zip(combinations(range(width), 2), counts[2 * width :], strict=True)
+    return GroupTotal(
+        elements=tuple(counts[:members]),
+        distinct=tuple(counts[width : width + members]),
+        agreeing={pair: n for pair, n in agreeing if pair[1] < members},
+    )
 
 
-def _sampled(derived: DataFrame, number: int, width: int) -> DataFrame:
+def _has_floats(group: Group) -> bool:
+    return any(member.type is Type.FLOAT for member in group)
+
+
+def _values(elements: DataFrame, number: int, chains: Sequence[Node], groups: Sequence[Group]) -> DataFrame:
+    """A row for each element, and one for each known value of its columns that are in a group."""
+    facts = [_value(ELEMENTS, number, F.lit(""))]
+    for place, group in enumerate(groups):
+        for i, member in enumerate(group):
+            if member.input == number:
+                value = F.col(payload(chains[number].schema.index(member.column)))
+                facts.append(F.when(value.isNotNull(), _value(place, i, _text(value, group))))
+    exploded = elements.select("start", F.explode(F.array(*facts)).alias("fact"))
+    return exploded.where("fact IS NOT NULL").select("start", "fact.*")
+
+
+def _value(number: int, member: int, text: Value) -> Value:
+    return F.struct(F.lit(number).alias("number"), F.lit(member).alias("member"), text.alias("text"))
+
+
+def _text(value: Value, group: Group) -> Value:
+    """A value as a text that is the same only where values are equal."""
+    # Adding 0 turns −0.0 into 0.0, which it is equal to.
+    return (value.cast("double") + F.lit(0.0) if _has_floats(group) else value).cast("string")
+
+
+def _counted(values: DataFrame, width: int) -> DataFrame:
+    """Of each bucket, group and value: how often each member of the group has it."""
+    # count_if makes names of its own, by which Spark fails to see that what is read twice is the same.
+    counts = F.array(*(F.count(F.when(F.col("member") == i, True)) for i in range(width)))
+    return values.groupBy("start", "number", "text").agg(counts.alias("counts"))
+
+
+def _heaviest(counted: DataFrame, kept: int) -> DataFrame:
+    """The values that most elements have; of equally frequent ones, the first."""
+    elements = F.aggregate("counts", F.lit(0).cast("long"), lambda total, n: total + n)
+    order = Window.partitionBy("start", "number").orderBy(elements.desc(), "text")
+    chosen = counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= kept)
+    return _facts(chosen, VALUE, F.col("number"), F.array("text"), F.col("counts"))
+
+
+def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:
+    """Of each group of which not all values are kept: elements and different values of each member, and how
+    many pairs of elements of two members agree."""
+    column = [F.col("counts")[i] for i in range(width)]
+    sums = [F.sum(one) for one in column]
+    distinct = [F.count_if(one > 0) for one in column]
+    agreeing = [F.sum(column[i] * column[j]) for i, j in combinations(range(width), 2)]
+    # No condition on what was counted: it would be pushed below, and all would be counted twice.
+    of_groups = counted.groupBy("start", "number")
+    totals = of_groups.agg(F.count("*").alias("values"), F.array(*sums, *distinct, *agreeing).alias("counts"))
+    none = F.array().cast("array<string>")
+    cast = F.col("counts").cast("array<long>")
+    return _facts(totals.where(F.col("values") > kept), TOTAL, F.col("number"), none, cast)
+
+
+def _sampled(elements: DataFrame, number: int, width: int) -> DataFrame:
     """Some rows of each bucket, chosen by their content, so that the choice does not depend on partitions."""
     columns = [TIME, *map(payload, range(width))]
     order = Window.partitionBy("start").orderBy(F.xxhash64(*columns), *columns)
-    chosen = derived.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= SAMPLE)
-    fact = _fact(ROW, [F.col(payload(i)) for i in range(width)])
-    return chosen.select("start", F.lit(number).alias("input"), fact.alias("fact")).select(
-        "start", "input", "fact.*", F.lit(1).cast("long").alias("n")
+    chosen = elements.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= SAMPLE)
+    texts = F.array(*(F.col(payload(i)).cast("string") for i in range(width))).cast("array<string>")
+    return _facts(chosen, ROW, F.lit(number), texts, F.array().cast("array<long>"))
+
+
+def _facts(frame: DataFrame, about: str, number: Value, texts: Value, counts: Value) -> DataFrame:
+    return frame.select(
+        "start",
+        F.lit(about).alias("about"),
+        number.alias("number"),
+        texts.alias("texts"),
+        counts.alias("counts"),
     )
-
-
-def _derived(recording: Recording, one: PlanInput) -> DataFrame:
-    """The elements of an input: those of its stream after the filters and projections below its window."""
-    frame = recording.frames[one.stream.name]
-    nodes = list(one.chain.walk())
-    positions = {name: one.stream.columns.index(name) for name in nodes[0].schema.names}
-    renamings = _renamings(nodes[1:])
-    if renamings is not None:
-        for names in renamings:
-            positions = {new: positions[old] for new, old in names}
-        return _selected(frame, positions.values())
-    text = dumps(Plan(one.chain))
-    schema = ", ".join(
-        [f"{TIME} long"]
-        + [f"{payload(i)} {SPARK_TYPES[c.type].simpleString()}" for i, c in enumerate(one.chain.schema)]
-    )
-    return _selected(frame, positions.values()).mapInArrow(lambda batches: compute(batches, text), schema)
-
-
-def _selected(frame: DataFrame, positions: Any) -> DataFrame:
-    return frame.select(TIME, *(F.col(payload(old)).alias(payload(new)) for new, old in enumerate(positions)))
-
-
-def _renamings(nodes: Sequence[Node]) -> list[list[tuple[str, str]]] | None:
-    """The new and old names in each projection; None where anything else than renaming is done."""
-    found = []
-    for node in nodes:
-        operator = logical(node)
-        if not isinstance(operator, Project):
-            return None
-        names = [(name, e.name) for name, e in operator.columns if isinstance(e, Col)]
-        if len(names) < len(operator.columns):
-            return None
-        found.append(names)
-    return found
-
-
-def compute(batches: Iterator[pa.RecordBatch], chain: str) -> Iterator[pa.RecordBatch]:
-    """Run filters and projections, given as a plan's JSON text, on batches of (time, payload columns…)."""
-    node = loads(chain).root
-    step = _compiled(node)
-    fields = [(TIME, pa.int64())] + [(payload(i), ARROW_TYPES[c.type]) for i, c in enumerate(node.schema)]
-    for batch in batches:
-        times, *columns = (column.to_pylist() for column in batch.columns)
-        rows = list(step(zip(times, zip(*columns, strict=True), strict=True)))
-        values = [[time for time, _ in rows], *([row[i] for _, row in rows] for i in range(len(node.schema)))]
-        arrays = [pa.array(value, type=kind) for value, (_, kind) in zip(values, fields, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-
-
-Timed = tuple[int, tuple[Any, ...]]
-
-
-def _compiled(node: Node) -> Callable[[Iterator[Timed]], Iterator[Timed]]:
-    """A function from the timed rows of the source to those of a node."""
-    operator = logical(node)
-    if isinstance(operator, Source):
-        return lambda rows: rows
-    (child,) = node.inputs
-    below = _compiled(child)
-    if isinstance(operator, Filter):
-        holds = compile_row(operator.condition, child.schema)
-        return lambda rows: ((time, row) for time, row in below(rows) if holds(row))
-    assert isinstance(operator, Project)
-    values = compile_rows([expression for _, expression in operator.columns], child.schema)
-    return lambda rows: ((time, values(row)) for time, row in below(rows))

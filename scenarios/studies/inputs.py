@@ -42,6 +42,19 @@ class Question:
     is_sampled: bool
 
 
+@dataclass(frozen=True)
+class Member:
+    """A column of an input, by the input's position among those of the plan."""
+
+    input: int
+    column: str
+    type: Type
+
+
+Group = tuple[Member, ...]
+"""Columns whose values are compared with each other, or one that is compared with none."""
+
+
 def plan_inputs(plan: Plan, streams: Mapping[str, RecordedStream]) -> tuple[PlanInput, ...]:
     """The inputs of a plan over recorded streams.
 
@@ -63,6 +76,34 @@ def questions(plan: Plan) -> dict[Node, Question]:
         node: Question(tuple(n for n in node.schema.names if n in asked and owners[n] == 1), is_sampled)
         for node in inputs
     }
+
+
+def value_groups(plan: Plan) -> tuple[Group, ...]:
+    """The columns whose values are counted, those together that the plan makes equal; the same for all plans
+    with the same meaning."""
+    asked = questions(plan)
+    members = {
+        name: Member(i, name, node.schema[name].type)
+        for i, (node, question) in enumerate(asked.items())
+        for name in question.columns
+    }
+    classes = [sorted(names & members.keys()) for names in equal_names(plan)]
+    grouped = {name for names in classes for name in names}
+    alone = [[name] for name in members if name not in grouped]
+    return tuple(tuple(map(members.__getitem__, names)) for names in sorted(filter(None, [*classes, *alone])))
+
+
+def equal_names(query: Plan) -> list[set[str]]:
+    """The classes of columns that the conditions of a query make equal."""
+    classes: list[set[str]] = []
+    for node in query.nodes:
+        operator = logical(node)
+        if isinstance(operator, Join | Filter):
+            for columns in filter(None, map(column_equality, conjuncts(operator.condition))):
+                touched = [names for names in classes if names & set(columns)]
+                classes = [names for names in classes if names not in touched]
+                classes.append(set(columns).union(*touched))
+    return classes
 
 
 def _input(node: Node, streams: Mapping[str, RecordedStream]) -> PlanInput:

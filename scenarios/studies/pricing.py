@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from midstream.optimizer import CostModel, Objective, Sample, Statistics, StreamStatistics
@@ -24,13 +24,16 @@ class InputFacts:
     """What was counted of an input in one bucket.
 
     count        elements that start in the bucket
-    frequencies  by column, how many of these have each known value
+    frequencies  by column, how many of these have each known value; where there are too many to keep, some
+                 stand for others
     rows         some of the elements' payloads, or none
+    distinct     by column, how many different values are known
     """
 
     count: int
-    frequencies: Mapping[str, Mapping[Any, int]]
+    frequencies: Mapping[str, Mapping[Any, float]]
     rows: Sequence[Payload] = ()
+    distinct: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

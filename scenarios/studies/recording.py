@@ -26,6 +26,9 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 TIME = "time"
 """The column of a stream's frame with the starts of its elements."""
 
+FARTHEST = 1 << 61
+"""How far from 0 a time may be: sums of a few times and windows are 64-bit integers, too."""
+
 _MISFIT = "misfit"
 
 
@@ -85,20 +88,23 @@ def floor_to(time: Value, length: int) -> Value:
 
 @contextmanager
 def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[Recording]:
-    """Read the streams of a study, within its time range, and keep them in executors' memory or on their
-    disks while the block runs.
+    """Read the streams of a study, within its time range, and check them.
+
+    While the block runs, streams that had to be parsed are kept in executors' memory or on their disks;
+    those that were ingested are read again whenever something is asked of them, which is quicker.
 
     Cost     One pass over each stream's file.
     Raises   InputFileError, naming file, stream and column, what was found and what was expected.
     """
-    read = {
-        name: _within(study, _read(spark, study, stream)).persist() for name, stream in study.streams.items()
-    }
+    read = {name: _within(study, _read(spark, study, stream)) for name, stream in study.streams.items()}
+    kept = [frame for name, frame in read.items() if study.streams[name].format != FOLDER]
     try:
+        for frame in kept:
+            frame.persist()
         totals = _totals(study, read)
         yield Recording(spark, {name: frame.drop(_MISFIT) for name, frame in read.items()}, totals, bucket)
     finally:
-        for frame in read.values():
+        for frame in kept:
             frame.unpersist()
 
 
@@ -193,6 +199,13 @@ def _totals(study: Study, read: Mapping[str, DataFrame]) -> dict[str, StreamTota
                 path=stream.path,
                 stream=name,
             )
+        for time in (found[name]["first"], found[name]["last"]):
+            if time is not None and abs(time) > FARTHEST:
+                raise InputFileError(
+                    f"{stream.path}, stream {name}: found the time {time}, expected none beyond ±2^61",
+                    path=stream.path,
+                    stream=name,
+                )
     return {
         name: StreamTotals(row["count"], row["first"], row["last"], row["granule"])
         for name, row in found.items()

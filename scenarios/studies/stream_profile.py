@@ -13,11 +13,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.plans.algebra.operators import Filter, Join
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.expressions import column_equality, conjuncts
 from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.studies.inputs import equal_names
 from midstream.scenarios.studies.pairs import Pair, count_pairs
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
 
@@ -108,7 +105,7 @@ def compared(study: Study) -> tuple[Pair, ...]:
             for name in one.columns.names
             if name in other.columns and one.columns[name].type is other.columns[name].type
         )
-    classes = _equal_names(study.query)
+    classes = equal_names(study.query)
     read = {source.stream for source in study.query.sources}
     return tuple(
         Pair(one.name, other.name, _equated(one, other, classes))
@@ -120,19 +117,6 @@ def words(study: Study, pair: Pair) -> str:
     """The equalities of a pair, with the names that the query uses."""
     left, right = study.streams[pair.left], study.streams[pair.right]
     return " and ".join(f"{left.qualified(one)} = {right.qualified(other)}" for one, other in pair.on)
-
-
-def _equal_names(query: Plan) -> list[set[str]]:
-    """The classes of columns that the conditions of a query make equal."""
-    classes: list[set[str]] = []
-    for node in query.nodes:
-        operator = logical(node)
-        if isinstance(operator, Join | Filter):
-            for columns in filter(None, map(column_equality, conjuncts(operator.condition))):
-                touched = [names for names in classes if names & set(columns)]
-                classes = [names for names in classes if names not in touched]
-                classes.append(set(columns).union(*touched))
-    return classes
 
 
 def _equated(

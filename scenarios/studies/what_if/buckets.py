@@ -10,6 +10,7 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.facts import read_facts
+from midstream.scenarios.studies.inputs import value_groups
 from midstream.scenarios.studies.pricing import bucket_statistics
 
 
@@ -28,7 +29,7 @@ class Buckets:
     def read(self, plan: Plan, facts: Sequence[dict[str, Any]] | None) -> tuple[int, Statistics]:
         """How many elements a bucket has, and its statistics; None stands for a bucket without elements."""
         nodes = input_nodes(plan)
-        known = read_facts(facts, nodes)
+        known = read_facts(facts, nodes, value_groups(plan))
         lengths, granules = (dict(zip(nodes, of, strict=True)) for of in (self.lengths, self.granules))
         found = bucket_statistics(known, lengths, granules, self.length)
         return sum(one.count for one in known.values()), found

@@ -25,7 +25,7 @@ from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather
-from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions
+from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions, value_groups
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
@@ -152,7 +152,7 @@ def what_if(
     candidates = all_plans(query, limit)
     asked = questions(query)
     buckets = _buckets(recording, inputs)
-    facts = gather(recording, inputs, [asked[one.node] for one in inputs])
+    facts = gather(recording, inputs, [asked[one.node] for one in inputs], value_groups(query))
     if candidates is None:
         facts = facts.persist()
     try:

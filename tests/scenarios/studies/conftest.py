@@ -16,6 +16,16 @@ import pytest
 
 from midstream.scenarios.studies.declaration import load_study
 
+REVERSED = {
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.session.timeZone": "Asia/Kathmandu",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+"""Settings of a session that are unlike those of our own."""
+
 Rows = Sequence[tuple[int, Mapping[str, Any]]]
 
 

@@ -1,0 +1,71 @@
+"""Where not all values of some columns are kept: what some of them stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+REST = 4
+"""One of so many values that are kept stands for those that are not."""
+
+
+@dataclass(frozen=True)
+class GroupTotal:
+    """All values of columns that are compared with each other, the members of a group.
+
+    elements   by member, how many elements have a known value
+    distinct   by member, how many different ones
+    agreeing   by two members, how many pairs of an element of each agree
+    """
+
+    elements: Sequence[int]
+    distinct: Sequence[int]
+    agreeing: Mapping[tuple[int, int], int]
+
+
+def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list[float]]:
+    """How often each kept value is to count, by member, such that all values are accounted for.
+
+    `counts` are those of the kept values, heaviest first. Three of four stay as they are. The others stand
+    for the rest: what of a member's R elements is left, and of the agreeing pairs A of two members. Some of
+    them, L, are common to all members, and count
+
+        R / √(N L)    for each,  with  N = Σ R R' / Σ A  over pairs of members,  L ≤ N
+
+    so that L values give R R' / N = A pairs. What is left of R has values that no other member has. So
+    elements are exact, and so are the pairs of a group of two; of more members, the sum over all pairs is.
+
+    >>> one, other = [8, 2, 2, 2, 2, 2, 1, 1, 1], [8, 2, 2, 2, 2, 2, 0, 1, 1]
+    >>> pairs = sum(map(int.__mul__, one, other))
+    >>> found = spread_rest(list(zip(one, other))[:8], GroupTotal((21, 20), (9, 8), {(0, 1): pairs}))
+    >>> found[:3], [round(sum(each), 9) for each in zip(*found)]
+    ([[8, 8], [2, 2], [2, 2]], [21.0, 20.0])
+    >>> round(sum(a * b for a, b in found), 9), pairs
+    (86.0, 86)
+    """
+    members = len(total.elements)
+    spare = len(counts) // REST
+    exact = counts[: len(counts) - spare]
+    left = [n - sum(each[i] for each in exact) for i, n in enumerate(total.elements)]
+    common = _common(exact, left, total, spare // 2 if members > 1 else 0)
+    own = (spare - len(common)) // members
+    alone: list[list[float]] = []
+    for i in range(members):
+        amount = (left[i] - math.fsum(each[i] for each in common)) / own if own else 0.0
+        alone += [[amount if j == i else 0.0 for j in range(members)]] * own
+    unused = [[0.0] * members] * (spare - len(common) - len(alone))
+    kept: list[list[float]] = [[*each] for each in exact]
+    return [*kept, *common, *alone, *unused]
+
+
+def _common(
+    exact: Sequence[Sequence[int]], left: Sequence[int], total: GroupTotal, most: int
+) -> list[list[float]]:
+    """The values that all members have."""
+    agreeing = sum(n - sum(each[i] * each[j] for each in exact) for (i, j), n in total.agreeing.items())
+    if not agreeing or not most:
+        return []
+    kinds = sum(left[i] * left[j] for i, j in total.agreeing) / agreeing
+    number = min(most, max(1, math.floor(kinds)))
+    return [[n / math.sqrt(kinds * number) for n in left]] * number

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from midstream.io.new_file import write_file
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.pictures import (
-    inline_svg,
-    page_colors,
-    plain_svg,
-    require_matplotlib,
-)
+from midstream.scenarios.simulator.page import facts_list, figure_html, html_page, section
+from midstream.scenarios.simulator.pictures import plain_svg, require_matplotlib
 from midstream.scenarios.simulator.policy_table import shown_policy
 from midstream.scenarios.simulator.report_tables import (
     claims,
@@ -44,29 +39,20 @@ def write_report(simulation: Simulation, file: Path) -> None:
 def report_html(simulation: Simulation) -> str:
     """The page: the same text for the same simulation. Raises MissingExtra without matplotlib."""
     require_matplotlib()
-    style = (resources.files(__package__) / "report.css").read_text(encoding="utf-8")
-    dark = page_colors(dark=True)
     body = "\n".join(
         (
             _head(simulation),
             *_policies(simulation),
-            *([_section("Comparison", comparison(simulation))] if simulation.runs else []),
-            *([_section("Claims", claims(simulation))] if simulation.claims else []),
-            *([_section("Migrations", migrations(simulation))] if _has_moved(simulation) else []),
-            *(_section(title, figure) for title, figure in _figures(simulation)),
-            _section("Plans", _plans(simulation)),
-            _section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
-            _section("Made with", _versions(simulation)),
+            *([section("Comparison", comparison(simulation))] if simulation.runs else []),
+            *([section("Claims", claims(simulation))] if simulation.claims else []),
+            *([section("Migrations", migrations(simulation))] if _has_moved(simulation) else []),
+            *(section(title, figure) for title, figure in _figures(simulation)),
+            section("Plans", _plans(simulation)),
+            section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
+            section("Made with", _versions(simulation)),
         )
     )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(simulation.name)} – Midstream</title>\n"
-        f"<style>\n:root {{ {page_colors(dark=False)} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{style}</style>\n"
-        f"</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return html_page(simulation.name, body)
 
 
 def _has_moved(simulation: Simulation) -> bool:
@@ -89,15 +75,11 @@ def _policies(simulation: Simulation) -> Iterator[str]:
         for one in simulation.judged
         if one.repetition == 0
     ]
-    figure = _figure(partial(policy_charts.regret, simulation), "regret", title, caption, told)
-    yield _section("Policies", policies(simulation))
-    yield _section(title, figure.replace("<figure>", '<figure class="narrow">', 1))
+    figure = figure_html(partial(policy_charts.regret, simulation), "regret", title, caption, told)
+    yield section("Policies", policies(simulation))
+    yield section(title, figure.replace("<figure>", '<figure class="narrow">', 1))
     if simulation.runs:
-        yield _section("Policies with the engine", policy_runs(simulation))
-
-
-def _section(title: str, content: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>"
+        yield section("Policies with the engine", policy_runs(simulation))
 
 
 def _head(simulation: Simulation) -> str:
@@ -113,12 +95,7 @@ def _head(simulation: Simulation) -> str:
         ("chronon", f"1 of {simulation.second:,} in a second ({simulation.unit})"),
         ("measured every", shown_time(simulation, simulation.every)),
     )
-    return f"<header>\n<h1>{escape(simulation.name)}</h1>\n{paragraphs}\n{_facts(facts)}\n</header>"
-
-
-def _facts(facts: Sequence[tuple[str, str]]) -> str:
-    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
-    return f'<dl class="facts">{rows}</dl>'
+    return f"<header>\n<h1>{escape(simulation.name)}</h1>\n{paragraphs}\n{facts_list(facts)}\n</header>"
 
 
 def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
@@ -132,7 +109,7 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
         told = [chart.tell(simulation, run) for run in runs]
         title = simulation.captions.get(name, chart.title)
         note = PERIOD if not simulation.compares_plans else ADJUSTED if simulation.adjusted else ""
-        yield title, _figure(draw, name, title, f"{chart.caption} {note}{first}", told)
+        yield title, figure_html(draw, name, title, f"{chart.caption} {note}{first}", told)
     told = [
         f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
         for run in first_runs(simulation)
@@ -143,7 +120,7 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
         "far; steeper is cheaper. CPU time is that of this machine and differs from run to run."
     )
     title = simulation.captions.get("costs", "Costs")
-    yield title, _figure(partial(charts.costs, simulation), "costs", title, caption + first, told)
+    yield title, figure_html(partial(charts.costs, simulation), "costs", title, caption + first, told)
 
 
 def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Figure]]]:
@@ -159,16 +136,6 @@ def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Fi
     if not charts.drawn_runs(simulation):
         return {}
     return {n: (one, partial(getattr(charts, one.function), simulation)) for n, one in _CHARTS.items()}
-
-
-def _figure(draw: Callable[[], Figure], name: str, title: str, caption: str, told: Sequence[str]) -> str:
-    """A picture, and what is said of it; `told` has what it shows in words."""
-    svg = inline_svg(draw, name, f"{title}. {' '.join(told)}")
-    words = "".join(f"<li>{escape(line)}</li>" for line in told)
-    return (
-        f"<figure>\n{svg}\n<figcaption>{escape(caption)}"
-        f"<details><summary>In words</summary><ul>{words}</ul></details></figcaption>\n</figure>"
-    )
 
 
 def chart_files(folder: Path) -> list[Path]:
@@ -309,4 +276,4 @@ def _plans(simulation: Simulation) -> str:
 
 
 def _versions(simulation: Simulation) -> str:
-    return _facts(tuple(simulation.versions.items()))
+    return facts_list(tuple(simulation.versions.items()))

@@ -83,7 +83,7 @@ SCALARS: Mapping[str, Callable[[str], Any]] = {
 """What a scalar of each kind is."""
 
 
-def read_yaml(file: str, text: str) -> Document:
+def read_yaml(file: str, text: str, expected: str = "a scenario") -> Document:
     """Read a file's text.
 
     Raises   InputFileError, with the line, for what is no YAML, a key that occurs twice, a tag, a circle,
@@ -105,7 +105,7 @@ def read_yaml(file: str, text: str) -> Document:
             f"{file}: found parts nested too deeply, expected at most {DEEPEST} levels", path=file
         ) from error
     if root is None:
-        raise InputFileError(f"{file}: found an empty file, expected a scenario", path=file)
+        raise InputFileError(f"{file}: found an empty file, expected {expected}", path=file)
     reader = _Reader(file, lines)
     return Document(file, reader.value(root, ()), lines)
 

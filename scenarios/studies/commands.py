@@ -26,6 +26,8 @@ from midstream.scenarios.studies.options import (
     replaced_in,
     require_files_apart,
 )
+from midstream.scenarios.studies.run.command import EPILOG as RUN_EPILOG
+from midstream.scenarios.studies.run.command import run
 from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
 from midstream.scenarios.studies.verify_commands import verify
@@ -98,5 +100,6 @@ def profile(
 
 
 app.command("what-if", epilog=WHAT_IF_EPILOG)(what_if)
+app.command("run", epilog=RUN_EPILOG)(run)
 app.command("verify", epilog=VERIFY_EPILOG)(verify)
 app.command("verify-run", epilog=VERIFY_RUN_EPILOG)(verify_run)

@@ -21,6 +21,8 @@
     [query]
     joins = [["ewr.dest", "jfk.dest"]]
 
+Instead of the last table, `query` may be a text in SQL, above `[defaults]`.
+
 docs/studies.md says what each key means.
 """
 
@@ -42,7 +44,8 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError, SchemaError
 from midstream.plans.values.schema import Schema, Type, parse_column
-from midstream.scenarios.studies.query import build_query
+from midstream.plans.values.units import SHORT
+from midstream.scenarios.studies.query import build_query, query_in_sql
 from midstream.scenarios.studies.toml_table import TomlTable
 
 Constant = str | int | float | bool
@@ -138,19 +141,35 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
         raise InputFileError(f"{file}: found no TOML: {error}", path=file) from error
     except RecursionError as error:
         raise InputFileError(f"{file}: found values that are nested too deeply", path=file) from error
-    table = TomlTable(file, "", entries)
-    table.allow("title", "epoch", "from", "until", "defaults", "streams", "query")
+    return declared_study(TomlTable(file, "", entries), folder)
+
+
+KEYS = ("title", "epoch", "from", "until", "defaults", "streams", "query")
+"""What a declaration may have."""
+
+
+def declared_study(table: TomlTable, folder: str) -> Study:
+    """The study that a file declares, with paths relative to a folder. Raises InputFileError."""
+    table.allow(*KEYS)
     streams = _streams(table, folder)
     clock = Clock(_common_unit(table), _epoch(table))
-    query = table.table("query")
     study = Study(
-        name=Path(file).stem,
-        title=table.text("title", Path(file).stem),
+        name=Path(table.file).stem,
+        title=table.text("title", Path(table.file).stem),
         clock=clock,
         streams=streams,
-        query=None if query is None else build_query(query, {n: s.windowed() for n, s in streams.items()}),
+        query=_query(table, streams, clock),
     )
     return study.within(*(_instant(table, key) for key in ("from", "until")))
+
+
+def _query(table: TomlTable, streams: Mapping[str, RecordedStream], clock: Clock) -> Plan | None:
+    """What `query` says: joins in a table, or a text in SQL, where the query says its windows."""
+    if isinstance(table.entries.get("query"), str):
+        schemas = {name: stream.columns for name, stream in streams.items()}
+        return query_in_sql(table, schemas, SHORT[clock.unit])
+    query = table.table("query")
+    return None if query is None else build_query(query, {n: s.windowed() for n, s in streams.items()})
 
 
 def packaged() -> dict[str, Traversable]:

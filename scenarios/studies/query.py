@@ -1,4 +1,4 @@
-"""The query of a study: declared as a list of joins, or read from a plan file."""
+"""The query of a study: declared as a list of joins, or in SQL."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.expressions.aggregates import MEANING, AggregateCall, count
 from midstream.plans.expressions.expressions import Col
-from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.plans.values.schema import suggest
+from midstream.plans.sql import Catalog
+from midstream.plans.values.errors import InputFileError, MidstreamError, SqlError
+from midstream.plans.values.schema import Schema, suggest
 from midstream.scenarios.studies.toml_table import TomlTable
 
 Equality = tuple[str, str]
@@ -39,6 +41,23 @@ def build_query(table: TomlTable, streams: Mapping[str, Stream]) -> Plan:
         query = query.join(streams[name], on=conditions)
         joined.add(name)
     return _grouped(table, query).plan()
+
+
+def query_in_sql(table: TomlTable, streams: Mapping[str, Schema], unit: str) -> Plan:
+    """The plan of a query in SQL over streams.
+
+    Raises   InputFileError, naming the file, with what is wrong with the query.
+    """
+    catalog = Catalog(unit)
+    for name, schema in streams.items():
+        catalog.add_stream(name, schema)
+    try:
+        queries = catalog.execute(table.text("query"), f"{table.file}, key query")
+    except SqlError as error:
+        raise InputFileError(str(error), path=table.file, key="query") from error
+    if len(queries) != 1:
+        raise table.unexpected("query", "one query")
+    return logical_plan(queries[0].plan)
 
 
 def _owners(table: TomlTable, streams: Mapping[str, Stream]) -> dict[str, str]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from midstream.scenarios.studies.spark_start import started
+
 SETTINGS: Mapping[str, str] = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
@@ -33,12 +35,9 @@ def spark_session(master: str) -> Iterator[SparkSession]:
     is_local = master.startswith("local")
     # Workers of another Python version cannot read what the driver sends.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(master).appName("midstream study")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    spark = builder.getOrCreate()
+    spark = started(master, SETTINGS)
     if is_local:
         # The default of 200 is for clusters.
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))

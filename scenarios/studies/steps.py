@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
@@ -17,3 +17,17 @@ def steps(*names: str) -> Iterator[Callable[[], None]]:
         task = bar.add_task(names[0], total=len(names))
         following = iter([*names[1:], "done"])
         yield lambda: bar.update(task, advance=1, description=next(following))
+
+
+@contextmanager
+def telling() -> Iterator[Callable[[str], None]]:
+    """Show on stderr, if that is a terminal, what is under way and for how long; the block tells."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as line:
+        task = line.add_task("", total=None)
+
+        def tell(what: str) -> None:
+            line.reset(task, description=what)
+
+        yield tell

@@ -1,0 +1,87 @@
+"""`midstream study run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from midstream.console.help import examples
+from midstream.console.options import AsJson
+from midstream.io.requirements import require_libraries, require_spark
+from midstream.scenarios.studies.steps import telling
+
+if TYPE_CHECKING:
+    from midstream.scenarios.studies.run.running import StudyRun
+
+EPILOG = examples(
+    "midstream study run study.yaml --out found",
+    "midstream study run nycflights13 --data recordings --master local[2] --out found",
+)
+
+
+def run(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A study file (.yaml), or the name of one that comes with Midstream: nycflights13.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for results, the report and the log.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder to which paths of streams are relative; by default as the file says."),
+    ] = None,
+    master: Annotated[
+        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
+    ] = "local[*]",
+    again: Annotated[
+        bool, typer.Option("--again", help="Run all stages, also those whose results are there.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a whole study, from recorded streams to a recommendation and a report.
+
+    A stage whose inputs and options have not changed is not run again. Exit status: 0 if all is done and
+    what stages verify holds; 1 if that does not hold; 2 for bad input.
+    """
+    require_libraries(["pydantic", "PyYAML"], "simulate", "study files need")
+    require_libraries(["jinja2"], "spark", "reports need")
+    require_libraries(["matplotlib"], "plot", "reports need")
+    from midstream.scenarios.studies.run.study_file import load_study_file
+
+    found = load_study_file(file, data)
+    require_spark()
+    from midstream.scenarios.studies.run.running import run_study
+    from midstream.scenarios.studies.session import spark_session
+
+    with telling() as tell:
+        done = run_study(lambda: spark_session(master), found, out, again=again, tell=tell)
+    if as_json:
+        typer.echo(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        _show(done)
+    if not done.holds:
+        raise typer.Exit(1)
+
+
+def _show(done: StudyRun) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from midstream.scenarios.studies.report import table
+    from midstream.scenarios.studies.run.report import FILE
+
+    console = Console()
+    console.print(Text(done.file.title, style="bold"))
+    shown = table("stage", "status", "rows in", "rows out", texts=2)
+    for name, record in done.records.items():
+        found = record.found
+        shown.add_row(name, done.statuses[name], f"{found.rows_in:,}", f"{found.rows_out:,}")
+    console.print(shown)
+    for line in done.advice():
+        console.print(Text(f"\n{line}"))
+    console.print(Text(f"\nThe report is {done.folder / FILE}"), soft_wrap=True)

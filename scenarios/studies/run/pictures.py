@@ -1,0 +1,132 @@
+"""The pictures of a study's page, in the page's colours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.figure import Figure
+
+from midstream.scenarios.simulator.panels import style_axes
+from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
+from midstream.scenarios.studies.pricing import TIE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from midstream.io.time_units import Clock
+
+WIDTH = 6.4
+"""Inches: narrow, so that texts can be read on a small screen."""
+
+TEXT = 9.0
+"""Points."""
+
+
+def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]]) -> Figure:
+    """How many elements of each stream start in each stretch of time."""
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    axes = figure.subplots()
+    at = [_position(edge, clock) for edge in edges]
+    for i, (name, numbers) in enumerate(counts.items()):
+        axes.stairs(numbers, at, baseline=None, color=SERIES[i % len(SERIES)], linewidth=1.2, label=name)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("elements", fontsize=TEXT, color=INK)
+    _style(axes, clock, at)
+    _legend(figure, axes)
+    return figure
+
+
+def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> Figure:
+    """What the best order costs over time, which it was, and the regret of holding on to one."""
+    figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
+    load, best, regret = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 4))
+    totals, unit = found["orders"], found["unit"]
+    at = [_position(edge, clock) for edge in drawn["edges"]]
+    chosen = _chosen(totals)
+    colors = dict(zip(chosen, SERIES, strict=False))
+    load.stairs([min(spent) for spent in drawn["spent"]], at, baseline=None, color=INK, linewidth=1)
+    load.set_ylabel(f"best order, {unit}", fontsize=TEXT, color=INK)
+    load.set_ylim(bottom=0)
+    best.bar(
+        at[:-1],
+        1,
+        width=[after - before for before, after in pairwise(at)],
+        align="edge",
+        color=[_color(spent, colors) for spent in drawn["spent"]],
+    )
+    best.set_ylim(0, 1)
+    best.set_ylabel("best\norder", fontsize=TEXT, color=INK)
+    lines = {
+        totals[i]["order"] + (", as written" if totals[i]["is_given"] else ""): (
+            [cell[i] for cell in drawn["regret"]],
+            {"color": colors[i], "linewidth": 1.5},
+        )
+        for i in chosen
+    }
+    lines["best by the past"] = (
+        drawn["past_regret"],
+        {"color": INK, "linewidth": 1.2, "linestyle": (0, (4, 2))},
+    )
+    for label, (regrets, look) in lines.items():
+        so_far = [0.0, *accumulate(regrets)]
+        if found["is_mean"]:
+            so_far = [total / max(1, i) for i, total in enumerate(so_far)]
+        regret.plot(at, so_far, label=label, **look)
+    regret.set_ylim(bottom=0)
+    regret.set_ylabel(f"{'mean ' if found['is_mean'] else ''}regret so far, {unit}", fontsize=TEXT, color=INK)
+    for axes in (load, best, regret):
+        _style(axes, clock, at)
+    best.set_yticks([])
+    best.grid(visible=False)
+    for axes in (load, best):
+        axes.set_xlabel("")
+    _legend(figure, regret)
+    return figure
+
+
+def _chosen(totals: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The positions of the orders told apart: the given one, the cheapest, and what is often the best."""
+
+    def rank(i: int) -> tuple[bool, int]:
+        return (not totals[i]["is_given"] and i > 0, -totals[i]["best_in"])
+
+    return sorted(sorted(range(len(totals)), key=rank)[: len(SERIES)])
+
+
+def _color(spent: Sequence[float], colors: Mapping[int, str]) -> str:
+    least = min(spent)
+    best = [i for i, one in enumerate(spent) if one <= least * (1 + TIE)]
+    if len(best) == len(spent):
+        return "none"
+    return next((colors[i] for i in best if i in colors), FAINT)
+
+
+def _style(axes: Axes, clock: Clock, at: Sequence[float]) -> None:
+    style_axes(axes)
+    axes.tick_params(labelsize=TEXT - 0.5)
+    axes.set_xlim(at[0], at[-1])
+    if clock.epoch is None:
+        axes.set_xlabel(f"application time, {clock.unit}", fontsize=TEXT, color=INK)
+        return
+    locator = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axes.set_xlabel("application time, UTC", fontsize=TEXT, color=INK)
+
+
+def _position(chronon: int, clock: Clock) -> float:
+    instant = clock.instant(chronon)
+    return float(chronon) if instant is None else float(date2num(instant))  # type: ignore[no-untyped-call]
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    columns = 3 if max(map(len, labels), default=0) < 12 else 1
+    legend = figure.legend(
+        handles, labels, loc="outside upper left", ncols=columns, frameon=False, fontsize=TEXT - 0.5
+    )
+    for text in legend.get_texts():
+        text.set_color(INK)

@@ -1,0 +1,124 @@
+"""What is known of a stage that is complete: what it was made of, and what it found.
+
+The record of a stage is removed before the stage begins, and written after all that it names is there. So a
+stage that was interrupted has none, and is run again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from midstream.io.new_file import UNFINISHED, write_file
+from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.scenarios.studies.run.stage import Found
+
+VERSION = 1
+
+FOLDER = "stages"
+"""Where records are."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A stage that is complete.
+
+    key      stands for all that the result depends on
+    files    how long each of its files is, by path below the folder of the study
+    """
+
+    stage: str
+    key: str
+    found: Found
+    files: dict[str, int]
+
+
+def key_of(**parts: Any) -> str:
+    """What stands for plain data: equal for equal data."""
+    text = json.dumps({"version": VERSION, **parts}, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_record(folder: Path, stage: str) -> Record | None:
+    """The record of a stage whose files are all there; None where there is none."""
+    try:
+        data = json.loads(_file(folder, stage).read_text(encoding="utf-8"))
+        if data["midstream_stage"] != VERSION:
+            return None
+        found = Found(data["summary"], data["drawn"], data["rows_in"], data["rows_out"])
+        record = Record(stage, data["key"], found, data["files"])
+        is_complete = all((folder / path).stat().st_size == size for path, size in record.files.items())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return record if is_complete else None
+
+
+def write_record(folder: Path, stage: str, key: str, found: Found) -> Record:
+    """Say that a stage is complete."""
+    files = files_below(folder, stage)
+    data = {
+        "midstream_stage": VERSION,
+        "stage": stage,
+        "key": key,
+        "rows_in": found.rows_in,
+        "rows_out": found.rows_out,
+        "files": files,
+        "summary": found.summary,
+        "drawn": found.drawn,
+    }
+    _file(folder, stage).parent.mkdir(exist_ok=True)
+    write_file(_file(folder, stage), json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    return Record(stage, key, found, files)
+
+
+def remove_record(folder: Path, stage: str) -> None:
+    """Say that a stage is not complete."""
+    _file(folder, stage).unlink(missing_ok=True)
+
+
+def files_below(folder: Path, stage: str) -> dict[str, int]:
+    """How long each file of a stage is; what begins with a dot or an underscore is none of its."""
+    found = {}
+    for place, folders, names in os.walk(folder / stage):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith((".", "_")):
+                path = Path(place, name)
+                found[path.relative_to(folder).as_posix()] = path.stat().st_size
+    return found
+
+
+@contextmanager
+def only_runner(folder: Path) -> Iterator[None]:
+    """Keep other runs out of the folder of a study, and remove what an interrupted one left half-written.
+
+    Raises   MidstreamError while another process runs a study there; InputFileError where it cannot be
+             written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)  # who holds it loses it when it ends, however it ends
+    except OSError as error:
+        raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MidstreamError(f"{folder}: found another study that runs there, expected none") from None
+        for left in [*folder.glob(f".*{UNFINISHED}*"), *folder.glob(f"*/.*{UNFINISHED}*")]:
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _file(folder: Path, stage: str) -> Path:
+    return folder / FOLDER / f"{stage}.json"

@@ -1,0 +1,93 @@
+"""The log of a study's runs: a line for each thing that happened, an object in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from midstream.scenarios.studies.run.stage import Found
+
+FILE = "run-log.jsonl"
+
+LIBRARIES = ("midstream", "pyspark", "pyarrow", "pandas")
+
+
+def versions() -> dict[str, str]:
+    """What a study is made with."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+class RunLog:
+    """Adds lines to the log of a study, each in one write, so that none is ever half there but the last."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / FILE
+        self._end_torn_line()
+
+    def add(self, stage: str, status: str, **more: Any) -> None:
+        """Note what happened to a stage now."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"at": now, "stage": stage, "status": status, **more}
+        self._append(json.dumps(line, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def timed(self, stage: str, **more: Any) -> Iterator[list[Found]]:
+        """Note that a stage begins, and how it ends; the block gives what the stage found to the list."""
+        self.add(stage, "started", **more)
+        began, found = perf_counter(), list[Found]()
+        try:
+            yield found
+        except BaseException as error:
+            status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            told = {"reason": str(error)} if status == "failed" else {}
+            self.add(stage, status, seconds=_rounded(perf_counter() - began), **told)
+            raise
+        rows = {"rows_in": found[0].rows_in, "rows_out": found[0].rows_out} if found else {}
+        self.add(stage, "done", **rows, seconds=_rounded(perf_counter() - began), **more)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What has happened so far, the first first; what is no line of ours is left out."""
+        found = []
+        for line in self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else ():
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+        return [line for line in found if isinstance(line, dict) and "stage" in line]
+
+    def last_done(self) -> dict[str, dict[str, Any]]:
+        """By stage, the line that says how it was done last."""
+        return {line["stage"]: line for line in self.lines() if line.get("status") == "done"}
+
+    def _end_torn_line(self) -> None:
+        if self.file.exists() and self.file.stat().st_size:
+            with self.file.open("rb") as log:
+                log.seek(-1, os.SEEK_END)
+                is_whole = log.read() == b"\n"
+            if not is_whole:
+                self._append("\n")
+
+    def _append(self, text: str) -> None:
+        descriptor = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 3)

@@ -1,0 +1,186 @@
+"""Run the stages of a study in order, and leave out those whose results are there already."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.run.inputs_read import inputs_of
+from midstream.scenarios.studies.run.records import (
+    Record,
+    key_of,
+    only_runner,
+    read_record,
+    remove_record,
+    write_record,
+)
+from midstream.scenarios.studies.run.run_log import RunLog, versions
+from midstream.scenarios.studies.run.stage import Stage, Work, work
+from midstream.scenarios.studies.run.stages import STAGES
+from midstream.scenarios.studies.run.study_file import StudyFile
+from midstream.scenarios.studies.run.told import Told
+from midstream.scenarios.studies.writing import new_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Status = Literal["done", "unchanged"]
+
+
+def _silent(step: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """What a run has left in a folder.
+
+    records     by stage, what it found
+    statuses    by stage, whether this run did it, or its result was there
+    """
+
+    file: StudyFile
+    folder: Path
+    records: Mapping[str, Record]
+    statuses: Mapping[str, Status]
+
+    def told(self) -> dict[str, Told]:
+        """By stage, what is said of what it found."""
+        return {name: STAGES[name].told(self.file, record.found) for name, record in self.records.items()}
+
+    def advice(self) -> list[str]:
+        """What to do: what later stages say goes before what earlier ones say, which know less."""
+        return [line for one in reversed(self.told().values()) for line in one.advice]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all stages that answer a question say yes."""
+        return all(one.holds for one in self.told().values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """All that the stages found, as plain data for JSON."""
+        return {
+            "title": self.file.title,
+            "folder": str(self.folder),
+            "holds": self.holds,
+            "advice": self.advice(),
+            "stages": {
+                name: {
+                    "status": self.statuses[name],
+                    "rows_in": record.found.rows_in,
+                    "rows_out": record.found.rows_out,
+                    "summary": record.found.summary,
+                }
+                for name, record in self.records.items()
+            },
+        }
+
+
+def run_study(
+    start: Callable[[], AbstractContextManager[SparkSession]],
+    file: StudyFile,
+    folder: Path,
+    *,
+    again: bool = False,
+    tell: Callable[[str], None] = _silent,
+) -> StudyRun:
+    """Run the stages of a study, and write the log and the page.
+
+    start    gives Spark; it is asked only where a stage has something to do
+    again    run all stages, also those whose results are complete
+    tell     is told what is under way
+
+    Raises   MidstreamError: where a stage fails, those before it are complete.
+    """
+    from midstream.scenarios.studies.run.report import write_report
+
+    with only_runner(folder):
+        log = RunLog(folder)
+        if again:
+            for name in file.stages:
+                remove_record(folder, name)
+                shutil.rmtree(folder / name, ignore_errors=True)
+        done = _run_all(start, file, folder, log, tell)
+        tell("writing the report")
+        write_report(done)
+        return done
+
+
+def _run_all(
+    start: Callable[[], AbstractContextManager[SparkSession]],
+    file: StudyFile,
+    folder: Path,
+    log: RunLog,
+    tell: Callable[[str], None],
+) -> StudyRun:
+    records: dict[str, Record] = {}
+    statuses: dict[str, Status] = {}
+    ready: list[Stage] = []
+    with ExitStack() as stack:
+        working: Work | None = None
+        for number, (name, options) in enumerate(file.stages.items(), 1):
+            stage = STAGES[name]
+            place = f"{number} of {len(file.stages)}, {name}"
+            key = _key(file, stage, options, records)
+            record = read_record(folder, name)
+            if record is not None and record.key == key:
+                log.add(name, "unchanged")
+                statuses[name] = "unchanged"
+            else:
+                if working is None:
+                    tell("starting Spark")
+                    spark = stack.enter_context(start())
+                    working = stack.enter_context(work(spark, file, folder, tell))
+                    for earlier in ready:
+                        earlier.ready(working)
+                tell(place)
+                working.tell = lambda step, place=place: tell(f"{place}: {step}")  # type: ignore[misc]
+                record = _run_stage(working, stage, options, key, log)
+                statuses[name] = "done"
+            records[name] = record
+            ready.append(stage)
+            if working is not None:
+                stage.ready(working)
+    return StudyRun(file, folder, records, statuses)
+
+
+def _run_stage(working: Work, stage: Stage, options: Any, key: str, log: RunLog) -> Record:
+    folder = working.folder
+    remove_record(folder, stage.name)
+    with log.timed(stage.name, versions=versions()) as found, _spark_errors(stage.name):
+        if stage.adds:
+            working.place = folder / stage.name
+            working.place.mkdir(exist_ok=True)
+            found.append(stage.run(working, options))
+        else:
+            with new_folder(folder / stage.name) as working.place:
+                found.append(stage.run(working, options))
+        return write_record(folder, stage.name, key, found[0])
+
+
+def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Record]) -> str:
+    """What stands for all that the result of a stage depends on."""
+    return key_of(
+        stage=stage.name,
+        declared=file.declared,
+        options=options.model_dump(mode="json"),
+        reads=stage.reads(file, options),
+        inputs=None if "ingest" in records else inputs_of(file),
+        before={name: records[name].key for name in stage.after if name in records},
+    )
+
+
+@contextmanager
+def _spark_errors(stage: str) -> Iterator[None]:
+    """What Spark raises becomes an error of the family."""
+    from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
+
+    try:
+        yield
+    except SPARK_ERRORS as error:
+        raise MidstreamError(f"stage {stage}: Spark failed: {reason(error)}") from error

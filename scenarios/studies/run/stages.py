@@ -1,0 +1,10 @@
+"""The stages of a study, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from midstream.scenarios.studies.run.ingest_stage import STAGE as INGEST
+from midstream.scenarios.studies.run.profile_stage import STAGE as PROFILE
+from midstream.scenarios.studies.run.stage import Stage
+from midstream.scenarios.studies.run.what_if_stage import STAGE as WHAT_IF
+
+STAGES: dict[str, Stage] = {stage.name: stage for stage in (INGEST, PROFILE, WHAT_IF)}

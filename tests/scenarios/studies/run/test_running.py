@@ -1,0 +1,215 @@
+"""Stages run in order and once; what a killed run has not done is done by the next, with the same result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[simulate]'")
+pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark]'")
+pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
+
+from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.run import running, study_file
+from midstream.scenarios.studies.run.running import StudyRun, run_study
+from midstream.scenarios.studies.run.stage import Found, Stage, Work
+from midstream.scenarios.studies.run.study_file import StudyFile, parse_study_file
+from midstream.scenarios.studies.run.told import Table, Told
+
+HEAD = """
+streams: {s: {path: s.csv, time: t, unit: s, window: 1, columns: {k: integer}}}
+bucket: 5s
+"""
+BOTH = HEAD + "stages: {first: {number: 3}, second: }"
+
+
+class Options(Strict):
+    number: int = 1
+
+
+def _first(work: Work, options: Options) -> Found:
+    text = work.file.text + (work.file.folder / "s.csv").read_text()
+    for i in range(options.number):
+        (work.place / f"{i}.txt").write_text(text)
+    return Found({"number": options.number}, rows_in=1, rows_out=options.number)
+
+
+def _second(work: Work, options: Options) -> Found:
+    work.tell("summing up")
+    with (work.place / "log.txt").open("a") as file:  # adds: its folder is not replaced
+        file.write("x")
+    read = sorted((work.folder / "first").iterdir()) if (work.folder / "first").exists() else []
+    (work.place / "sum.txt").write_text("".join(one.read_text() for one in read))
+    return Found({"files": len(read)})
+
+
+def _told(file: StudyFile, found: Found) -> Told:
+    return Told(["some fact"], [f"advice of {sorted(found.summary)}"], [Table("T", ("a",), [("1",)])])
+
+
+@pytest.fixture(autouse=True)
+def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Stage]]:
+    """Two stages that need no Spark; the second uses what the first wrote."""
+    made = {
+        "first": Stage("first", Options, _first, _told),
+        "second": Stage("second", Options, _second, _told, after=("first",), adds=True),
+    }
+    for module in (running, study_file):
+        monkeypatch.setattr(module, "STAGES", made)
+    study_file._spec.cache_clear()
+    yield made
+    study_file._spec.cache_clear()
+
+
+def parsed(folder: Path, text: str = BOTH) -> StudyFile:
+    if not (folder / "s.csv").exists():
+        folder.mkdir(exist_ok=True)
+        (folder / "s.csv").write_text("t,k\n1,2\n")
+    return parse_study_file("s.yaml", text, folder)
+
+
+def no_spark() -> AbstractContextManager[Any]:
+    return nullcontext(None)
+
+
+def run(folder: Path, text: str = BOTH, **more: Any) -> StudyRun:
+    return run_study(no_spark, parsed(folder, text), folder / "out", **more)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """What a study found; not when and in what time, and not how often `_second` began."""
+    return {
+        str(file.relative_to(folder)): file.read_text()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name not in ("run-log.jsonl", "report.html", "log.txt", "second.json")
+    }
+
+
+def test_a_stage_is_run_once(tmp_path: Path) -> None:
+    assert dict(run(tmp_path).statuses) == {"first": "done", "second": "done"}
+    told: list[str] = []
+    again = run(tmp_path, tell=told.append)
+    assert dict(again.statuses) == {"first": "unchanged", "second": "unchanged"}
+    assert told == ["writing the report"]  # Spark was not even started
+    assert again.records["first"].found.summary == {"number": 3}
+    assert dict(run(tmp_path, again=True).statuses) == {"first": "done", "second": "done"}
+
+
+@pytest.mark.parametrize(
+    ("change", "statuses"),
+    [
+        ("number: 4", {"first": "done", "second": "done"}),
+        ("second: {number: 2}", {"first": "unchanged", "second": "done"}),
+        ("bucket: 6s", {"first": "done", "second": "done"}),
+        ("title: other", {"first": "unchanged", "second": "unchanged"}),
+        ("# a comment", {"first": "unchanged", "second": "unchanged"}),
+        ("s.csv", {"first": "done", "second": "done"}),
+        ("0.txt", {"first": "done", "second": "unchanged"}),
+    ],
+)
+def test_what_has_changed_is_run_again(change: str, statuses: dict[str, str], tmp_path: Path) -> None:
+    run(tmp_path)
+    text = BOTH
+    match change:
+        case "number: 4":
+            text = text.replace("number: 3", change)
+        case "second: {number: 2}":
+            text = text.replace("second: ", change)
+        case "bucket: 6s":
+            text = text.replace("bucket: 5s", change)
+        case "title: other" | "# a comment":
+            text = f"{change}\n{text}"
+        case "s.csv":
+            (tmp_path / "s.csv").write_text("t,k\n1,2\n3,4\n")
+        case "0.txt":
+            (tmp_path / "out" / "first" / "0.txt").unlink()
+    assert dict(run(tmp_path, text).statuses) == statuses
+
+
+def test_advice_of_later_stages_comes_first(tmp_path: Path) -> None:
+    found = run(tmp_path)
+    assert found.advice() == ["advice of ['files']", "advice of ['number']"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert 0 < page.index("advice of [&#39;files&#39;]") < page.index("some fact") < page.index("Run log")
+    assert found.holds
+    assert found.as_dict()["stages"]["first"]["summary"] == {"number": 3}
+
+
+def test_a_stage_that_fails_leaves_those_before_it(tmp_path: Path, table: dict[str, Stage]) -> None:
+    def failing(work: Work, options: Options) -> Found:
+        (work.place / "half.txt").touch()
+        raise MidstreamError("found nothing, expected something")
+
+    made = dict(table)
+    table["first"] = Stage("first", Options, failing, _told)
+    with pytest.raises(MidstreamError, match="found nothing"):
+        run(tmp_path)
+    assert contents(tmp_path / "out") == {}
+    table |= {"first": made["first"], "second": Stage("second", Options, failing, _told)}
+    with pytest.raises(MidstreamError, match="found nothing"):
+        run(tmp_path)
+    table["second"] = made["second"]
+    assert dict(run(tmp_path).statuses) == {"first": "unchanged", "second": "done"}
+
+
+def killed_at(folder: Path, instant: int) -> bool:
+    """Run the study in a process that dies at some call of the operating system; whether it got that far."""
+    child = os.fork()
+    if child == 0:
+        called = 0
+
+        def count(event: str, arguments: object) -> None:
+            nonlocal called
+            if event.startswith(("os.", "open", "shutil.", "pathlib.", "fcntl.")):
+                called += 1
+                if called == instant:
+                    os._exit(9)
+
+        try:
+            sys.addaudithook(count)
+            run(folder)
+            os._exit(0)
+        finally:
+            os._exit(3)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 9)
+    return status == 9
+
+
+def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from midstream.scenarios.studies.run import report
+
+    monkeypatch.setattr(report, "report_html", lambda run: "page")
+    changed = BOTH.replace("number: 3", "number: 2")
+    run(tmp_path)
+    whole = contents(tmp_path / "out")
+    run(tmp_path, changed)
+    other = contents(tmp_path / "out")
+    assert other != whole
+    instant, torn = 1, 0
+    while True:
+        run(tmp_path, changed)  # what is there is of another study
+        if not killed_at(tmp_path, instant):
+            break
+        torn += contents(tmp_path / "out") not in (whole, other)
+        left = tmp_path / "left"
+        shutil.copytree(tmp_path / "out", left)
+        run(tmp_path)
+        assert contents(tmp_path / "out") == whole, instant
+        assert (tmp_path / "out" / "report.html").read_text() == "page"
+        shutil.rmtree(tmp_path / "out")
+        left.rename(tmp_path / "out")
+        run(tmp_path, changed)
+        assert contents(tmp_path / "out") == other, instant
+        instant += 1
+    assert torn > 20

@@ -14,7 +14,7 @@ from midstream.io.requirements import require_libraries, require_spark
 from midstream.scenarios.studies.steps import telling
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.run.running import StudyRun
+    from midstream.scenarios.studies.run.study_run import StudyRun
 
 EPILOG = examples(
     "midstream study run study.yaml --out found",
@@ -51,7 +51,7 @@ def run(
     require_libraries(["pydantic", "PyYAML"], "simulate", "study files need")
     require_libraries(["jinja2"], "spark", "reports need")
     require_libraries(["matplotlib"], "plot", "reports need")
-    from midstream.scenarios.studies.run.study_file import load_study_file
+    from midstream.scenarios.studies.run.reading import load_study_file
 
     found = load_study_file(file, data)
     require_spark()

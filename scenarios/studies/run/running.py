@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.studies.run.inputs_read import inputs_of
@@ -19,66 +18,20 @@ from midstream.scenarios.studies.run.records import (
     remove_record,
     write_record,
 )
+from midstream.scenarios.studies.run.report import write_report
 from midstream.scenarios.studies.run.run_log import RunLog, versions
 from midstream.scenarios.studies.run.stage import Stage, Work, work
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile
-from midstream.scenarios.studies.run.told import Told
+from midstream.scenarios.studies.run.study_run import Status, StudyRun
 from midstream.scenarios.studies.writing import new_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Status = Literal["done", "unchanged"]
-
 
 def _silent(step: str) -> None:
     pass
-
-
-@dataclass(frozen=True)
-class StudyRun:
-    """What a run has left in a folder.
-
-    records     by stage, what it found
-    statuses    by stage, whether this run did it, or its result was there
-    """
-
-    file: StudyFile
-    folder: Path
-    records: Mapping[str, Record]
-    statuses: Mapping[str, Status]
-
-    def told(self) -> dict[str, Told]:
-        """By stage, what is said of what it found."""
-        return {name: STAGES[name].told(self.file, record.found) for name, record in self.records.items()}
-
-    def advice(self) -> list[str]:
-        """What to do: what later stages say goes before what earlier ones say, which know less."""
-        return [line for one in reversed(self.told().values()) for line in one.advice]
-
-    @property
-    def holds(self) -> bool:
-        """Whether all stages that answer a question say yes."""
-        return all(one.holds for one in self.told().values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """All that the stages found, as plain data for JSON."""
-        return {
-            "title": self.file.title,
-            "folder": str(self.folder),
-            "holds": self.holds,
-            "advice": self.advice(),
-            "stages": {
-                name: {
-                    "status": self.statuses[name],
-                    "rows_in": record.found.rows_in,
-                    "rows_out": record.found.rows_out,
-                    "summary": record.found.summary,
-                }
-                for name, record in self.records.items()
-            },
-        }
 
 
 def run_study(
@@ -97,8 +50,6 @@ def run_study(
 
     Raises   MidstreamError: where a stage fails, those before it are complete.
     """
-    from midstream.scenarios.studies.run.report import write_report
-
     with only_runner(folder):
         log = RunLog(folder)
         if again:

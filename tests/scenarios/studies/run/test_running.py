@@ -18,10 +18,12 @@ pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstre
 
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.simulator.stream_spec import Strict
-from midstream.scenarios.studies.run import running, study_file
-from midstream.scenarios.studies.run.running import StudyRun, run_study
+from midstream.scenarios.studies.run import reading, running, study_run
+from midstream.scenarios.studies.run.reading import parse_study_file
+from midstream.scenarios.studies.run.running import run_study
 from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.study_file import StudyFile, parse_study_file
+from midstream.scenarios.studies.run.study_file import StudyFile
+from midstream.scenarios.studies.run.study_run import StudyRun
 from midstream.scenarios.studies.run.told import Table, Told
 
 HEAD = """
@@ -62,11 +64,11 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Stage]]:
         "first": Stage("first", Options, _first, _told),
         "second": Stage("second", Options, _second, _told, after=("first",), adds=True),
     }
-    for module in (running, study_file):
+    for module in (running, reading, study_run):
         monkeypatch.setattr(module, "STAGES", made)
-    study_file._spec.cache_clear()
+    reading._spec.cache_clear()
     yield made
-    study_file._spec.cache_clear()
+    reading._spec.cache_clear()
 
 
 def parsed(folder: Path, text: str = BOTH) -> StudyFile:

@@ -10,13 +10,9 @@ pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[s
 
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.run.reading import load_study_file, packaged, parse_study_file
 from midstream.scenarios.studies.run.stages import STAGES
-from midstream.scenarios.studies.run.study_file import (
-    StudyFile,
-    load_study_file,
-    packaged,
-    parse_study_file,
-)
+from midstream.scenarios.studies.run.study_file import StudyFile
 
 from .conftest import TEXT
 

@@ -66,12 +66,12 @@ def chart(
         read_seen,
         require_picture,
         text_of,
-        wanted,
         way_of,
     )
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
+    from midstream.optimizer.charts.wanted import wanted
     from midstream.optimizer.cost.objective import objective_of
     from midstream.optimizer.statistics_file import read_statistics
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,19 @@ from midstream.commands.explaining import assumed_statistics, is_free
 from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries
 from midstream.io.text_file import read_text
-from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
+from midstream.optimizer.charts.chart import Chart, ChartError
 from midstream.optimizer.charts.fidelity import Trajectory, trajectory
 from midstream.optimizer.charts.making import ask_optimizer
-from midstream.optimizer.charts.measures import Measure, Rate, measure_named, measures_of
+from midstream.optimizer.charts.measures import Measure, measure_named
 from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.printing import chart_text
-from midstream.optimizer.charts.ranges import STANDARD, LearnedRange, Range
+from midstream.optimizer.charts.wanted import Wanted, changing_along, measures_wanted
 from midstream.optimizer.cost.objective import Objective
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.statistics_file import statistics_from_json
 from midstream.plans.algebra.drawing import tree
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.operators import TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 
 MOST_BYTES = 1 << 26
@@ -33,37 +32,8 @@ MOST_BYTES = 1 << 26
 
 PICTURES = (".png", ".svg")
 
-ALONG = re.compile(r"(?P<name>.*\))\s*(=\s*(?P<low>[^=]+?)\s*\.\.\s*(?P<high>[^=]+?)\s*)?", re.DOTALL)
-
 Rounds = Sequence[tuple[float, ...]]
 """What was seen of a stream: the values of a chart's measures, round by round."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a dimension shall be: a measure by its name, and a range, if one is given."""
-
-    name: str
-    range: Range | None
-
-
-def wanted(text: str) -> Wanted:
-    """What --along says. Raises ChartError.
-
-    >>> wanted("selectivity(city = 'Aarhus')=0..0.5"), wanted("rate(bids)").range
-    (Wanted(name="selectivity(city = 'Aarhus')", range=(0.0, 0.5)), None)
-    """
-    match = ALONG.fullmatch(text.strip())
-    try:
-        if match is None:
-            raise ValueError
-        low, high = match["low"], match["high"]
-        return Wanted(match["name"], None if low is None else (float(low), float(high)))
-    except ValueError:
-        raise ChartError(
-            f"--along: found {text!r}, expected rate(STREAM) or selectivity(CONDITION), with a range as in "
-            "rate(bids)=0.1..2 or without"
-        ) from None
 
 
 def made_chart(
@@ -84,16 +54,23 @@ def made_chart(
     """
     if not is_free(plan):
         raise PlanError("the plan says how results are cut, or names implementations: it has no alternatives")
-    given = along or [Wanted(name, None) for name in measures_of([plan]) if name.startswith("rate(")]
-    measures = [measure_named(one.name, [plan]) for one in given]
-    base = known or (seen[-1] if seen else assumed_statistics(plan))
-    rounds = rounds_of(measures, seen)
-    changing = []
-    for i, (one, measure) in enumerate(zip(given, measures, strict=True)):
-        has_factors = is_logarithmic and isinstance(measure, Rate)
-        range_ = one.range or _range(measure, base, [point[i] for point in rounds], has_factors)
-        changing.append((Dimension(measure.name, *range_, parts, has_factors), measure))
+    given = measures_wanted(plan, along)
+    base = known or (seen[-1] if seen else _assumed(plan))
+    rounds = rounds_of([measure for _, measure in given], seen)
+    changing = changing_along(given, base, rounds, parts=parts, is_logarithmic=is_logarithmic)
     return ask_optimizer(plan, base, changing, objective, tell=tell)
+
+
+def _assumed(plan: Plan) -> Statistics:
+    """What is assumed of streams, and of windows that never end. What is known of other windows would come
+    before the rates of streams, so that these would change nothing."""
+    known = assumed_statistics(plan)
+    kept = {node: one for node, one in known.streams.items() if not node.inputs or _is_unbounded(node)}
+    return replace(known, streams=kept)
+
+
+def _is_unbounded(node: Node) -> bool:
+    return isinstance(node.operator, TimeWindow) and node.operator.size is None
 
 
 def saved_chart(file: str) -> Chart:
@@ -136,24 +113,6 @@ def rounds_of(measures: Sequence[Measure], seen: Sequence[Statistics]) -> Rounds
                 raise ChartError(f"--seen: found nothing of {measure.name} in round {number}")
         found.append(tuple(value for value in point if value is not None))
     return found
-
-
-def _range(measure: Measure, known: Statistics, values: Sequence[float], is_logarithmic: bool) -> Range:
-    """From what was seen; else up to twice what is known of a rate, or as far as is possible."""
-    usable = [value for value in values if math.isfinite(value) and (value > 0 or not is_logarithmic)]
-    if usable:
-        settings = replace(STANDARD, first=len(usable), kept=len(usable))
-        learned = LearnedRange(measure.least, measure.most, settings, is_logarithmic=is_logarithmic)
-        for value in usable:
-            learned.see(value)
-        assert learned.range is not None
-        return learned.range
-    if math.isfinite(measure.most):
-        return measure.least, measure.most
-    rate = measure.read(known)
-    if rate is None or not 0 < rate < math.inf:
-        raise ChartError(f"{measure.name}: found {rate}, expected a rate, or a range as in rate(bids)=0.1..2")
-    return (rate / 10, rate * 10) if is_logarithmic else (0.0, 2 * rate)
 
 
 def require_picture(file: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
 from midstream.optimizer.charts.measures import Measure
@@ -54,7 +53,7 @@ def make_chart(
     """
     if not plans:
         raise ChartError("chart: found no plan, expected one or more")
-    best = tuple(cheapest(plans, here, objective)[0] for here in _centroids(known, changing))
+    best = tuple(best_at(range(places(changing)), plans, known, changing, objective))
     return Chart(tuple(dimension for dimension, _ in changing), tuple(plans), best)
 
 
@@ -75,10 +74,35 @@ def ask_optimizer(
     """
     total = places(changing)
     found: dict[Plan, None] = {}
-    for done, here in enumerate(_centroids(known, changing)):
+    for done, one in enumerate(found_at(range(total), plan, known, changing, objective, budget)):
         tell(done, total)
-        found[optimize(plan, here, budget=budget, objective=objective).plan] = None
+        found[one] = None
     return without_idle_plans(make_chart(list(found), known, changing, objective))
+
+
+def found_at(
+    numbers: Iterable[int],
+    plan: Plan,
+    known: Statistics,
+    changing: Changing,
+    objective: Objective = PROCESSING,
+    budget: Budget | int = QUICK_STEPS,
+) -> Iterator[Plan]:
+    """What the optimizer makes of a plan in the middle of some places, told by their numbers."""
+    for number in numbers:
+        here = centroid(number, known, changing)
+        yield optimize(plan, here, budget=budget, objective=objective).plan
+
+
+def best_at(
+    numbers: Iterable[int],
+    plans: Sequence[Plan],
+    known: Statistics,
+    changing: Changing,
+    objective: Objective = PROCESSING,
+) -> Iterator[int]:
+    """Which of some plans is best in the middle of some places, told by their numbers."""
+    return (cheapest(plans, centroid(number, known, changing), objective)[0] for number in numbers)
 
 
 def cheapest(plans: Sequence[Plan], known: Statistics, objective: Objective = PROCESSING) -> list[int]:
@@ -109,10 +133,10 @@ def places(changing: Changing) -> int:
     return count
 
 
-def _centroids(known: Statistics, changing: Changing) -> Iterator[Statistics]:
-    places(changing)
-    for place in product(*(range(dimension.parts) for dimension, _ in changing)):
-        here = known
-        for part, (dimension, measure) in zip(place, changing, strict=True):
-            here = measure.change(here, dimension.middle(part))
-        yield here
+def centroid(number: int, known: Statistics, changing: Changing) -> Statistics:
+    """The statistics in the middle of a place, by its number in the order of `Chart.places`."""
+    here, rest = known, number
+    for dimension, measure in reversed(changing):
+        rest, part = divmod(rest, dimension.parts)
+        here = measure.change(here, dimension.middle(part))
+    return here

@@ -10,6 +10,8 @@ from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
+from midstream.scenarios.studies.charts.command import EPILOG as CHARTS_EPILOG
+from midstream.scenarios.studies.charts.command import charts
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.generate_command import generate
 from midstream.scenarios.studies.ingest_command import ingest
@@ -101,5 +103,6 @@ def profile(
 
 app.command("what-if", epilog=WHAT_IF_EPILOG)(what_if)
 app.command("run", epilog=RUN_EPILOG)(run)
+app.command("charts", epilog=CHARTS_EPILOG)(charts)
 app.command("verify", epilog=VERIFY_EPILOG)(verify)
 app.command("verify-run", epilog=VERIFY_RUN_EPILOG)(verify_run)

@@ -46,9 +46,11 @@ def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:
     return [] if output is None else [("--output", output / name) for name in names]
 
 
-def require_files_apart(name: str, study: Study, plan: Path | None, writes: Sequence[Use]) -> None:
+def require_files_apart(
+    name: str, study: Study, plan: Path | None, writes: Sequence[Use], others: Sequence[Use] = ()
+) -> None:
     """Raise MidstreamError where something that is replaced is also read, or holds what is read."""
-    reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)])]
+    reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)]), *others]
     for stream in study.streams.values():
         # Of a pattern of files, what stands before the first wildcard.
         reads.append((f"stream {stream.name}", re.split(r"[*?\[{]", stream.path)[0]))

@@ -204,6 +204,14 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("found", folder=True),
         "--chart": writes("chart.png"),
     },
+    ("study", "charts"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--plan": reads("study.json"),
+        "--stats": reads("stats.json"),
+        "--output": writes("found", folder=True),
+        "--picture": writes("chart.png"),
+    },
     ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
     ("study", "verify-run"): {
         "study": reads("study.toml"),
@@ -237,6 +245,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "ingest"): ["--output", "found"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
+    ("study", "charts"): [],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
     ("study", "verify-run"): [],
 }
@@ -245,7 +254,7 @@ BASE: dict[Name, list[str]] = {
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
-    "--strategies", "--kinds", "--mutant",
+    "--strategies", "--kinds", "--mutant", "--query", "--half-life",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 

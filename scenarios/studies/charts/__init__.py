@@ -1,0 +1,1 @@
+"""Charts of recorded streams, made on Spark's executors."""

@@ -1,0 +1,184 @@
+"""`midstream study charts`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from midstream.console.help import examples
+from midstream.console.options import AsJson
+from midstream.io.new_file import nothing_written
+from midstream.io.plan_files import read_plan
+from midstream.io.requirements import require_libraries, require_spark
+from midstream.optimizer.charts.chart import ChartError
+from midstream.optimizer.charts.wanted import Wanted, measures_wanted, wanted
+from midstream.optimizer.cost.objective import Objective, objective_of
+from midstream.optimizer.statistics_file import read_statistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.errors import InputFileError, PlanError, StatisticsError
+from midstream.scenarios.studies.charts.parts import MOST_PARTS
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.options import (
+    BUCKET,
+    DATA,
+    MASTER,
+    bucket_length,
+    make_folder,
+    print_found,
+    replaced_in,
+    require_files_apart,
+)
+from midstream.scenarios.studies.script import load_declared
+from midstream.scenarios.studies.steps import steps
+
+PICTURES = (".png", ".svg")
+
+EPILOG = examples(
+    "midstream study charts nycflights13 --data recordings --bucket 3h --parts 20 --output found",
+    "midstream study charts study.toml --along 'rate(bids)=0.1..5' --along 'selectivity(item > 7)'",
+)
+
+
+def charts(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
+            "(.sql).",
+        ),
+    ],
+    data: DATA = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")
+    ] = None,
+    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    along: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What changes: rate(STREAM) or selectivity(CONDITION), with a range as in "
+            "'rate(bids)=0.1..2'; without one, it is learned from the streams. By default the rates of all "
+            "streams."
+        ),
+    ] = None,
+    parts: Annotated[
+        int, typer.Option(min=1, max=MOST_PARTS, help="How many parts each dimension has.")
+    ] = 10,
+    logarithmic: Annotated[
+        bool, typer.Option("--logarithmic", help="Parts of rates are equal times as large, not equally long.")
+    ] = False,
+    objective: Annotated[
+        str, typer.Option(help="What is wanted little of, as in explain: processing, memory, state, …")
+    ] = "processing",
+    stats: Annotated[
+        Path | None,
+        typer.Option(help="A file with statistics of what does not change; by default, it is measured."),
+    ] = None,
+    bucket: BUCKET = "1h",
+    master: MASTER = "local[*]",
+    output: Annotated[
+        Path | None, typer.Option(help="A folder for the chart, and for what it was made from.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="A file for a drawing (.png, .svg); by default chart.png in --output."),
+    ] = None,
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Draw nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show which plan of a query is best for which rates and selectivities, on Spark.
+
+    The chart is that of midstream chart; its ranges are learned from recorded streams, where none are given.
+    """
+    declared = load_declared(study, data, query)
+    length = bucket_length(declared, bucket)
+    asked, dimensions = _query(declared, plan, along or [])
+    aim = _objective(objective)
+    known = None if stats is None else read_statistics(stats, [asked])
+    drawn = _picture(output, picture, no_picture)
+    require_spark()
+    from midstream.scenarios.studies.charts.report import charts_summary, show_charts
+    from midstream.scenarios.studies.charts.stage import charts as made
+    from midstream.scenarios.studies.charts.writing import CHARTS, write_charts
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.session import spark_session
+
+    reads = [] if stats is None else [("--stats", stats)]
+    writes = [] if drawn is None else [("--picture", drawn)]
+    require_files_apart(study, declared, plan, [*replaced_in(output, CHARTS), *writes], reads)
+    make_folder(output)
+    make_folder(None if drawn is None else drawn.parent)
+    with ExitStack() as stack, nothing_written():
+        step = stack.enter_context(
+            steps("starting Spark", "reading the streams", "asking the optimizer", "summing up")
+        )
+        spark = stack.enter_context(spark_session(master))
+        step()
+        recording = stack.enter_context(open_recording(spark, declared, length))
+        step()
+        found = made(
+            recording,
+            declared,
+            asked,
+            dimensions,
+            parts=parts,
+            is_logarithmic=logarithmic,
+            objective=aim,
+            known=known,
+        )
+        step()
+        summary = charts_summary(declared, found)
+    if output is not None:
+        write_charts(found, summary, output)
+    if drawn is not None:
+        from midstream.io.pictures import write_picture
+        from midstream.optimizer.charts.drawing import draw_chart
+
+        write_picture(draw_chart(found.chart, found.way, declared.title), drawn, drawn.suffix[1:])
+    print_found(declared, summary, as_json, lambda one, told, console: show_charts(one, told, found, console))
+
+
+def _query(study: Study, file: Path | None, along: list[str]) -> tuple[Plan, list[Wanted]]:
+    """The plan, found to fit the streams, and what is along the dimensions, found to be in it."""
+    if file is None and study.query is None:
+        raise InputFileError(
+            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
+        )
+    plan = study.query if file is None else logical_plan(read_plan(file))
+    assert plan is not None
+    try:
+        plan_inputs(plan, study.streams)
+    except PlanError as error:
+        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+    try:
+        found = [wanted(one) for one in along]
+        measures_wanted(plan, found)
+    except ChartError as error:
+        raise typer.BadParameter(str(error), param_hint="--along") from error
+    return plan, found
+
+
+def _objective(text: str) -> Objective:
+    try:
+        return objective_of(text)
+    except StatisticsError as error:
+        raise typer.BadParameter(str(error), param_hint="--objective") from error
+
+
+def _picture(output: Path | None, picture: Path | None, no_picture: bool) -> Path | None:
+    """The file for a drawing, if there is to be one."""
+    if no_picture:
+        return None
+    file = output / "chart.png" if picture is None and output is not None else picture
+    if file is not None:
+        if file.suffix not in PICTURES:
+            raise InputFileError(
+                f"{file}: expected a picture's name to end in {' or '.join(PICTURES)}", path=file
+            )
+        require_libraries(["matplotlib"], "plot")
+    return file

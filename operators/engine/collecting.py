@@ -15,7 +15,7 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 MOST = 40
 """So many rows of a stream are looked at in a cell at most."""
@@ -25,7 +25,7 @@ _START = itemgetter(0)
 _CHANCE = Random(0)
 """The same in every run."""
 _GROUPS = bytes(_CHANCE.randrange(GROUPS) for _ in range(1 << 15))
-_DRAWS, _BITS = 64, 40
+DRAWS, BITS = 64, 40
 
 
 class Collector:
@@ -89,9 +89,8 @@ class _Gathering:
 
     def __init__(self, source: Source, columns: Sequence[str], step: int, first: int, most: int) -> None:
         self._stream, self._has_intervals = source.stream, source.intervals
-        self._columns = {name: itemgetter(source.columns.index(name)) for name in columns}
+        self._columns = {name: source.columns.index(name) for name in columns}
         self._step, self._first, self._most = step, first, most
-        self._draws = _places(most)
         self._salt = crc32(source.stream.encode())
         # A list of our own: the batch is the caller's, who may use it again.
         self._elements: list[Element] = []
@@ -132,26 +131,65 @@ class _Gathering:
     def _summary(self, elements: Sequence[Element]) -> Cell:
         first, count = elements[0][0], len(elements)
         start = self._grid(first)
-        # Neighbouring cells, and other streams, meet with another piece of chance.
-        at = self._salt + 40_503 * ((start - self._first) // self._step)
+        chance = _chance(self._salt, (start - self._first) // self._step)
         some = elements[:: count // TIMESTAMPS or 1]
         if count > self._most:
-            elements = [elements[place * count >> _BITS] for place in self._draws[at % _DRAWS]]
-        rows = [row for _, _, row in elements]
+            elements = [elements[place * count >> BITS] for place in places(self._most)[chance % DRAWS]]
         length, endless = _lengths(elements) if self._has_intervals else (1.0, 0.0)
-        return Cell(
-            stream=self._stream,
-            start=start,
-            end=start + self._step,
-            first=int(first),
-            elements=count,
-            length=length,
-            endless=endless,
-            granule=_granule(some, self._has_intervals),
-            rows=rows,
-            groups=_piece(_GROUPS, at, len(rows)),
-            keys={name: _counts(map(value, rows)) for name, value in self._columns.items()},
+        rows = [row for _, _, row in elements]
+        known = Cell(
+            self._stream,
+            start,
+            start + self._step,
+            int(first),
+            count,
+            length,
+            endless,
+            _granule(some, self._has_intervals),
+            rows,
+            b"",
+            {},
         )
+        return _with_chance(known, chance, self._columns)
+
+
+def cell_of_rows(
+    stream: str,
+    columns: Mapping[str, int],
+    start: int,
+    step: int,
+    first: int,
+    count: int,
+    times: Iterable[int],
+    rows: Sequence[Payload],
+) -> Cell:
+    """The summary of a cell of a grid from 0 on, by what a collector would have looked at: elsewhere elements
+    may be counted and picked, by `chance_of`, `places` and TIMESTAMPS.
+
+    columns    positions of those whose values are counted, by name
+    times      some of the timestamps
+    """
+    known = Cell(stream, start, start + step, first, count, 1.0, 0.0, math.gcd(*times), rows, b"", {})
+    return _with_chance(known, chance_of(stream, start // step), columns)
+
+
+def _with_chance(known: Cell, chance: int, columns: Mapping[str, int]) -> Cell:
+    """A cell with groups and with the values of its rows."""
+    rows = known.rows
+    return known._replace(
+        groups=_piece(_GROUPS, chance, len(rows)),
+        keys={name: _counts(map(itemgetter(place), rows)) for name, place in columns.items()},
+    )
+
+
+def chance_of(stream: str, number: int) -> int:
+    """Which piece of chance a stream's cell meets with, by the cell's number: neighbouring cells, and other
+    streams, with another."""
+    return _chance(crc32(stream.encode()), number)
+
+
+def _chance(salt: int, number: int) -> int:
+    return salt + 40_503 * number
 
 
 def _lengths(sample: Sequence[Element]) -> tuple[float, float]:
@@ -169,11 +207,12 @@ def _granule(some: Sequence[Element], has_intervals: bool) -> int:
 
 
 @cache
-def _places(most: int) -> list[list[int]]:
-    """Several draws of places in a list: one in each of so many equal stretches, as shares of its length."""
+def places(most: int) -> list[list[int]]:
+    """Several draws of places in a list: one in each of so many equal stretches, as shares of its length, of
+    which 2^BITS make the whole. Of a list of n, a place p stands for position p n >> BITS."""
     chance = Random(most)
-    places = [[(i + chance.random()) / most for i in range(most)] for _ in range(_DRAWS)]
-    return [[min(int(place * (1 << _BITS)), (1 << _BITS) - 1) for place in draw] for draw in places]
+    drawn = [[(i + chance.random()) / most for i in range(most)] for _ in range(DRAWS)]
+    return [[min(int(place * (1 << BITS)), (1 << BITS) - 1) for place in draw] for draw in drawn]
 
 
 def _piece(chance: bytes, at: int, number: int) -> bytes:

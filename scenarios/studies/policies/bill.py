@@ -78,14 +78,14 @@ def migration(courses: Courses, old: int, move: Move) -> Moved:
 def bill(courses: Courses, start: int, moves: Sequence[Move] = ()) -> Bill:
     """Add up what it costs to begin with a plan and to make some moves.
 
-    Raises   ArgumentError for a move to the running plan, to none, or while a migration is under way.
+    A move to the running plan is one to a plan that costs the same.
+
+    Raises   ArgumentError for a move to a plan that is none, or while a migration is under way.
     """
     _require_plan(courses, start)
     spent, since, running, done = 0.0, courses.starts.start, start, list[Moved]()
     for move in moves:
         _require_plan(courses, move.to)
-        if move.to == running:
-            raise ArgumentError(f"policies: found {move}, which is the running plan")
         if not since <= move.at < courses.end:
             expected = f"one from {since}, where the last one has ended, and before {courses.end}"
             raise ArgumentError(f"policies: found {move}, expected {expected}")

@@ -85,32 +85,59 @@ def fly(flight: Flight, instants: Iterable[Instant]) -> Iterator[Wish]:
     State    That of the autopilot, its advisor and its statistics; one instant of what comes.
     """
     pilot = _Pilot(flight)
-    for looked_at, told in _looks(instants, flight.step, idle=flight.window // flight.step + 2):
-        pilot.take(told)
-        wish = pilot.look(looked_at)
+    for look in _looks(instants, flight.step, idle=flight.window // flight.step + 2):
+        pilot.take(look.told)
+        wish = pilot.look(look.at, look.following)
         if wish is not None:
             yield wish
 
 
-def _looks(instants: Iterable[Instant], step: int, idle: int) -> Iterator[tuple[int, Sequence[Instant]]]:
-    """When to look, and what has come since the last look, as `Watch` has it."""
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """An instant of the grid, what came since the last one, and the next element, on which streams come to
+    the instant."""
+
+    at: int
+    told: Sequence[Instant]
+    following: int
+
+
+def _looks(instants: Iterable[Instant], step: int, idle: int) -> Iterator[_Look]:
+    """When to look, as `Watch` has it."""
     looked: int | None = None
-    latest, coming, rest = 0, deque[Instant](), iter(instants)
-    if (first := next(rest, None)) is not None:
-        coming.append(first)
-    while coming:
+    latest, rest = 0, iter(instants)
+    coming = next(rest, None)
+    while coming is not None:
         is_idle = looked is None or looked >= latest + idle
-        number = coming[0].end // step if is_idle else looked + 1  # type: ignore[operator]
+        number = coming.end // step if is_idle else looked + 1  # type: ignore[operator]
         told = []
-        while coming and coming[0].end <= number * step:
-            told.append(coming.popleft())
-            latest = told[-1].end // step - 1
-            if (following := next(rest, None)) is not None:
-                coming.append(following)
-        if not coming:
-            return  # what comes behind the last element is not known
-        looked = number
-        yield number * step, told
+        while coming is not None and coming.end <= number * step:
+            told.append(coming)
+            latest = coming.end // step - 1
+            coming = next(rest, None)
+        if coming is not None:  # what comes behind the last element is not known
+            looked = number
+            yield _Look(number * step, told, min(cell.first for cell in coming.cells))
+
+
+def ways(plans: Sequence[Plan], strategy: str) -> tuple[str, ...]:
+    """By which strategies any of some plans can be exchanged for any other: the one that is named; of `auto`
+    those that it weighs, first the one that it mostly takes.
+
+    Raises   ArgumentError where there is none.
+    """
+    reach = _Reach(strategy)
+    pairs = [(one, other) for one in plans for other in plans if one != other]
+    found = [set(reach.weighed(one, other)) for one, other in pairs]
+    known = set(WEIGHED) | {strategy}
+    possible = known.intersection(*found)
+    if not possible:
+        raise ArgumentError(f"policies: found no way by which {strategy} moves between all of the plans")
+    return (
+        tuple(sorted(possible, key=("swap", "moving-states", "genmig").index))
+        if strategy == "auto"
+        else (strategy,)
+    )
 
 
 class _Pilot:
@@ -136,7 +163,7 @@ class _Pilot:
             if instant.max_end is not None:
                 self._max_end = max(instant.max_end, self._max_end or instant.max_end)
 
-    def look(self, now: int) -> Wish | None:
+    def look(self, now: int, following: int) -> Wish | None:
         if self._over is not None and now >= self._over:
             self._over = None
             self._decider.ended(now, self._runs)
@@ -151,7 +178,8 @@ class _Pilot:
         strategy = self._reach.carried_out(self._runs, decision.to, now, until_split, self._load)
         self._decider.begun(now, decision.to, strategy, float(until_split))
         self._runs = decision.to
-        self._over = now + 1 + (until_split if strategy != "moving-states" else 0)
+        # States are moved behind all that has come on any stream.
+        self._over = 1 + (following if strategy == "moving-states" else now + until_split)
         return Wish(now, decision.to, strategy, until_split)
 
     def _obstacle(self, plan: Plan) -> str | None:

@@ -176,7 +176,6 @@ def test_what_is_not_as_written_is_refused() -> None:
 def test_moves_that_cannot_be_made_are_refused() -> None:
     known = Courses(range(0, 40, 10), 20, "results", plans(2), ("a", "b"), ((1.0,) * 4, (2.0,) * 4))
     for moves, told in (
-        ([Move(10, 0, "genmig")], "which is the running plan"),
         ([Move(10, 2, "genmig")], "found plan 2, expected one of 0 to 1"),
         ([Move(10, 1, "by-magic")], "found strategy 'by-magic'"),
         (

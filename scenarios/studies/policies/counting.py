@@ -1,0 +1,103 @@
+"""What plans cost over recorded streams, counted exactly: the results of joins that stand below others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import functions as F
+
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.plans.values.errors import PlanError
+from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.studies.derived import elements_of
+from midstream.scenarios.studies.inputs import PlanInput
+from midstream.scenarios.studies.pairs import Pair, count_pairs
+from midstream.scenarios.studies.policies.courses import Courses
+from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_joins
+from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+
+UNIT = "intermediate results"
+
+
+def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]]:
+    """The joins below others, plan by plan.
+
+    Raises   PlanError where a plan's intermediate results are not those of joins of two inputs.
+    """
+    numbers = {one.node: number for number, one in enumerate(inputs)}
+    found = []
+    for plan in plans:
+        joins = inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None
+        if joins is None:
+            raise PlanError(
+                f"found a plan whose intermediate results are not counted, expected joins of two inputs by "
+                f"equal columns below the last one, as all orders of a three-way join are:\n{plan}"
+            )
+        found.append(joins)
+    return found
+
+
+def count_courses(
+    recording: Recording,
+    study: Study,
+    plans: Sequence[Plan],
+    labels: Sequence[str],
+    inputs: Sequence[PlanInput],
+    window: int,
+    bucket: int,
+) -> Courses:
+    """What plans over the same inputs cost in each bucket.
+
+    Cost     Counting pairs, see `count_pairs`; the buckets come to the driver, with a number for each join.
+    Raises   PlanError, see `inner_joins_of`.
+    """
+    of_plans = inner_joins_of(plans, inputs)
+    joins = sorted({join for joins in of_plans for join in joins})
+    derived = replace(
+        recording,
+        bucket=bucket,
+        frames={str(number): elements_of(recording, one) for number, one in enumerate(inputs)},
+    )
+    streams = {str(number): _as_stream(number, one) for number, one in enumerate(inputs)}
+    pairs = [Pair(str(join.left), str(join.right), join.on) for join in joins]
+    counts = [dict.fromkeys(derived.starts, 0) for _ in joins]
+    if pairs:
+        for row in count_pairs(derived, replace(study, streams=streams), pairs).collect():
+            counts[row["pair"]][row["start"]] += row["matched"]
+    numbers = {join: number for number, join in enumerate(joins)}
+    rates = [
+        tuple(sum(counts[numbers[join]][start] for join in of_one) / bucket for start in derived.starts)
+        for of_one in of_plans
+    ]
+    return Courses(
+        derived.starts,
+        window,
+        UNIT,
+        tuple(plans),
+        tuple(labels),
+        tuple(rates),
+        _lasting(derived, inputs, window),
+    )
+
+
+def _as_stream(number: int, one: PlanInput) -> RecordedStream:
+    """An input as if it had been recorded."""
+    return RecordedStream(str(number), "", "", TIME, {}, one.chain.schema, one.length)
+
+
+def _lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
+    """For how long what is valid at the start of each bucket still is."""
+    ends: dict[int, int] = {}
+    for number, one in enumerate(inputs):
+        cell = floor_to(F.col(TIME), recording.bucket).alias("start")
+        last = recording.frames[str(number)].groupBy(cell).agg(F.max(TIME).alias("last"))
+        for row in last.collect():
+            end = row["last"] + one.length
+            ends[row["start"]] = max(ends.get(row["start"], end), end)
+    lasting, so_far = list[int](), recording.starts.start
+    for start in recording.starts:
+        lasting.append(min(window, max(0, so_far - start)))
+        so_far = max(so_far, ends.get(start, so_far))
+    return tuple(lasting)

@@ -1,0 +1,76 @@
+"""Which settings of the autopilot are tried: named ones, or those of a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from midstream.migration.autopilot.settings import FORMAT, NAMED, VERSION, Settings
+from midstream.plans.values.errors import ArgumentError, InputFileError
+from midstream.plans.values.schema import suggest
+
+MOST = 200
+"""So many settings at most: each is a flight over all that was recorded."""
+
+
+def grid_of(text: str) -> dict[str, Settings]:
+    """Settings by name: some of careful, balanced and eager, with commas between, or those of a file.
+
+    Raises   InputFileError, ArgumentError.
+
+    >>> list(grid_of("balanced,eager"))
+    ['balanced', 'eager']
+    """
+    names = [name.strip() for name in text.split(",")]
+    if all(name in NAMED for name in names):
+        return {name: NAMED[name] for name in names}
+    if not Path(text).is_file():
+        unknown = next(name for name in names if name not in NAMED)
+        expected = f"some of {', '.join(NAMED)}, or a file"
+        raise ArgumentError(f"grid: found {unknown}, expected {expected}{suggest(unknown, NAMED)}")
+    try:
+        data = json.loads(Path(text).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputFileError(f"{text}: {error.strerror or error}", path=text) from error
+    except (ValueError, RecursionError) as error:
+        raise InputFileError(f"{text}: found no JSON: {error}", path=text) from error
+    try:
+        return parsed(data)
+    except ArgumentError as error:
+        raise InputFileError(f"{text}: {error}", path=text) from error
+
+
+def parsed(data: Any) -> dict[str, Settings]:
+    """Settings by name, or all combinations of lists of values.
+
+    Raises   ArgumentError.
+
+    >>> list(parsed({"doubt": [0, 1], "looks": [4]}))
+    ['doubt=0 looks=4', 'doubt=1 looks=4']
+    >>> parsed({"mine": {"doubt": 1}})["mine"].doubt
+    1
+    """
+    if not isinstance(data, Mapping) or not data:
+        raise ArgumentError("grid: expected an object with settings by name, or lists of values")
+    if all(isinstance(one, list) for one in data.values()):
+        combined = [dict(zip(data, values, strict=True)) for values in product(*data.values())]
+        named = {" ".join(f"{key}={json.dumps(one[key])}" for key in one): one for one in combined}
+    elif all(isinstance(one, Mapping) for one in data.values()):
+        named = {str(name): dict(one) for name, one in data.items()}
+    else:
+        raise ArgumentError(
+            "grid: found lists and others, expected either settings by name or lists of values"
+        )
+    if not 0 < len(named) <= MOST:
+        raise ArgumentError(f"grid: found {len(named)} settings, expected 1 to {MOST}")
+    return {name: _settings(name, one) for name, one in named.items()}
+
+
+def _settings(name: str, values: dict[str, Any]) -> Settings:
+    try:
+        return Settings.loads(json.dumps({"format": FORMAT, "version": VERSION, **values}))
+    except ArgumentError as error:
+        raise ArgumentError(f"grid: {name}: {error}") from error

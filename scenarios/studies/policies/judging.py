@@ -1,0 +1,109 @@
+"""How policies compare: what each cost, beside the best fixed plan and the cheapest way that there was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from midstream.scenarios.studies.policies.bill import Bill, Move, bill, clairvoyant, fidelity
+from midstream.scenarios.studies.policies.choosing import ByChart, RepeatLastBest, replay
+from midstream.scenarios.studies.policies.courses import Courses
+
+CLAIRVOYANT = "clairvoyant"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A policy.
+
+    total      what all plans that ran cost
+    of_fixed   the same as a multiple of what the best fixed plan costs; None where that is 0
+    moves      how many migrations it began
+    switches   how often it wanted another plan
+    fidelity   the share of the contested buckets in which a best plan ran; None where none is contested
+    regret     by how much it cost more than the clairvoyant
+    of_least   the total as a multiple of the clairvoyant's; None where that is 0
+    """
+
+    policy: str
+    total: float
+    of_fixed: float | None
+    moves: int
+    switches: int
+    fidelity: float | None
+    regret: float
+    of_least: float | None
+
+
+def judge(
+    courses: Courses,
+    flights: Mapping[str, Sequence[Move]],
+    strategies: Sequence[str],
+    period: int,
+    charts: Sequence[int],
+) -> tuple[tuple[Judged, ...], Bill]:
+    """Every policy from the given plan on: each fixed plan; what was best in the last period; charts of so
+    many parts; the flights by name; and the clairvoyant, whose bill comes along.
+
+    strategies   those that there are; policies that do not choose one take the first
+    period       in buckets
+    """
+    least = clairvoyant(courses, strategies)
+    bills: dict[str, tuple[Bill, int]] = {
+        f"always {label}": (bill(courses, number), 0) for number, label in enumerate(courses.labels)
+    }
+    window = courses.window / courses.bucket
+    choosing = {"repeat last best": RepeatLastBest(period)} | {
+        f"chart, k = {k}": ByChart(len(courses.plans), k, window) for k in charts
+    }
+    for name, policy in choosing.items():
+        replayed = replay(courses, policy, strategies[0])
+        bills[name] = replayed.bill, replayed.switches
+    for name, moves in flights.items():
+        bills[flown(name)] = bill(courses, 0, moves), len(moves)
+    bills[CLAIRVOYANT] = least, len(least.moves)
+    fixed = courses.totals[courses.best_fixed]
+    judged = (
+        Judged(
+            name,
+            one.total,
+            _ratio(one.total, fixed),
+            len(one.moves),
+            switches,
+            fidelity(courses, one),
+            one.total - least.total,
+            _ratio(one.total, least.total),
+        )
+        for name, (one, switches) in bills.items()
+    )
+    return tuple(judged), least
+
+
+def flown(name: str) -> str:
+    """What the policy of an autopilot with some settings is called."""
+    return f"autopilot {name}"
+
+
+def recommended(judged: Sequence[Judged], names: Sequence[str]) -> str:
+    """The settings that cost least; of equals those with fewer moves, and then the first ones."""
+    found = {one.policy: one for one in judged}
+    return min(names, key=lambda name: (found[flown(name)].total, found[flown(name)].moves))
+
+
+def front(judged: Sequence[Judged]) -> list[Judged]:
+    """The policies beside which no other one costs less with no more moves, by their moves; the clairvoyant,
+    which nobody can follow, is left out.
+
+    Of equals the first one stands for all.
+    """
+    found: list[Judged] = []
+    for one in sorted(
+        (one for one in judged if one.policy != CLAIRVOYANT), key=lambda one: (one.moves, one.total)
+    ):
+        if not found or one.total < found[-1].total:
+            found.append(one)
+    return found
+
+
+def _ratio(total: float, of: float) -> float | None:
+    return total / of if of else None

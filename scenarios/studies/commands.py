@@ -28,6 +28,8 @@ from midstream.scenarios.studies.options import (
     replaced_in,
     require_files_apart,
 )
+from midstream.scenarios.studies.policies_command import EPILOG as POLICIES_EPILOG
+from midstream.scenarios.studies.policies_command import policies
 from midstream.scenarios.studies.run.command import EPILOG as RUN_EPILOG
 from midstream.scenarios.studies.run.command import run
 from midstream.scenarios.studies.steps import steps
@@ -102,6 +104,7 @@ def profile(
 
 
 app.command("what-if", epilog=WHAT_IF_EPILOG)(what_if)
+app.command("policies", epilog=POLICIES_EPILOG)(policies)
 app.command("run", epilog=RUN_EPILOG)(run)
 app.command("charts", epilog=CHARTS_EPILOG)(charts)
 app.command("verify", epilog=VERIFY_EPILOG)(verify)

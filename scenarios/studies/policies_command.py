@@ -1,0 +1,166 @@
+"""`midstream study policies`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from midstream.console.help import examples
+from midstream.console.options import AsJson
+from midstream.io.new_file import nothing_written
+from midstream.io.plan_files import read_plan
+from midstream.io.requirements import require_libraries, require_spark
+from midstream.migration.strategies import find_strategy
+from midstream.optimizer.cost.objective import Objective, objective_of
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.errors import (
+    ArgumentError,
+    InputFileError,
+    MigrationRefused,
+    PlanError,
+    StatisticsError,
+)
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.options import (
+    DATA,
+    FOLDER,
+    MASTER,
+    NAME,
+    bucket_length,
+    make_folder,
+    print_found,
+    replaced_in,
+    require_files_apart,
+)
+from midstream.scenarios.studies.policies.grid import grid_of
+from midstream.scenarios.studies.script import load_declared
+from midstream.scenarios.studies.steps import steps
+
+EPILOG = examples(
+    "midstream study policies nycflights13 --data recordings --output found",
+    "midstream study policies study.toml --grid grid.json --strategy genmig --until 2013-07-01",
+)
+
+PICTURE = "policies.png"
+
+
+def policies(
+    study: NAME,
+    data: DATA = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")
+    ] = None,
+    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    grid: Annotated[
+        str,
+        typer.Option(
+            help="Settings of the autopilot to try: some of careful, balanced, eager; or a JSON file with "
+            "settings by name, or with lists of values, of which all combinations are tried."
+        ),
+    ] = "careful,balanced,eager",
+    strategy: Annotated[
+        str, typer.Option(help="How migrations are made: genmig, moving-states, or auto.")
+    ] = "auto",
+    objective: Annotated[
+        str, typer.Option(help="What the autopilot compares plans by, as in `midstream optimize`.")
+    ] = "intermediate",
+    chart: Annotated[
+        list[int] | None,
+        typer.Option("--chart-parts", min=1, help="In so many parts charts cut costs; several times."),
+    ] = None,
+    bucket: Annotated[
+        str | None, typer.Option(help="After how long the best order is repeated; by default a window.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--from", help="Only what starts then or later: a date, or a chronon.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Only what starts before.")] = None,
+    master: MASTER = "local[*]",
+    output: FOLDER = None,
+    as_json: AsJson = False,
+) -> None:
+    """What it would have cost to change plans by this policy or that one, with the cost of migrating.
+
+    Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest way
+    that there was; writes the settings that cost least as autopilot.json, for `midstream run --autopilot`.
+    """
+    declared = load_declared(study, data, query).within(since, until)
+    settings = grid_of(grid)
+    aim = _objective(objective)
+    _require_strategy(strategy)
+    period = None if bucket is None else bucket_length(declared, bucket)
+    asked = _query(declared, plan)
+    if output is not None:
+        require_libraries(["matplotlib"], "plot")
+    require_spark()
+    from midstream.scenarios.studies.policies.report import (
+        POLICIES,
+        draw_policies,
+        policies_summary,
+        show_policies,
+        write_policies,
+    )
+    from midstream.scenarios.studies.policies.stage import CHARTS
+    from midstream.scenarios.studies.policies.stage import policies as replayed
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.session import spark_session
+
+    require_files_apart(study, declared, plan, replaced_in(output, [*POLICIES, PICTURE]))
+    make_folder(output)
+    with ExitStack() as stack:
+        with nothing_written():
+            step = stack.enter_context(steps("starting Spark", "reading the streams", "replaying", "drawing"))
+            spark = stack.enter_context(spark_session(master))
+            step()
+            # Costs are counted in buckets of their own.
+            recording = stack.enter_context(open_recording(spark, declared, 1))
+            step()
+            found = replayed(
+                recording,
+                declared,
+                asked,
+                settings,
+                objective=aim,
+                strategy=strategy,
+                charts=chart or CHARTS,
+                period=period,
+            )
+            step()
+            summary = policies_summary(declared, found)
+        if output is not None:
+            write_policies(found, summary, output)
+            draw_policies(declared, found, output / PICTURE)
+    print_found(declared, summary, as_json, show_policies)
+
+
+def _query(study: Study, file: Path | None) -> Plan:
+    """The plan to study, found to fit the streams."""
+    plan = study.query if file is None else logical_plan(read_plan(file))
+    if plan is None:
+        raise InputFileError(
+            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
+        )
+    try:
+        plan_inputs(plan, study.streams)
+    except PlanError as error:
+        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+    return plan
+
+
+def _objective(text: str) -> Objective:
+    try:
+        return objective_of(text)
+    except (ArgumentError, StatisticsError) as error:
+        raise typer.BadParameter(str(error), param_hint="--objective") from error
+
+
+def _require_strategy(name: str) -> None:
+    try:
+        find_strategy(name)
+    except MigrationRefused as error:
+        raise typer.BadParameter(str(error), param_hint="--strategy") from error

@@ -1,0 +1,276 @@
+"""What Spark counts and replays is what a collector, an autopilot and a count of pairs by hand say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby, product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from midstream.cli import app
+from midstream.migration.autopilot.settings import BALANCED, EAGER, Settings
+from midstream.operators.engine.collecting import Collector
+from midstream.optimizer import INTERMEDIATE
+from midstream.optimizer.online.wanted import wanted
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.errors import ArgumentError, MidstreamError, PlanError
+from midstream.plans.values.observations import Cell
+from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.policies.bill import Move
+from midstream.scenarios.studies.policies.courses import Courses
+from midstream.scenarios.studies.policies.flying import Flight, Instant, fly
+
+pytestmark = pytest.mark.spark
+
+WINDOW = 40
+GRID = {"balanced": BALANCED, "eager": EAGER, "seldom": Settings(looks=3, doubt=0.0)}
+
+REVERSED = {
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.session.timeZone": "Asia/Kathmandu",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+
+Row = tuple[int, int, str | None, float]
+"""When, and k, m and v."""
+
+
+def recorded() -> dict[str, list[Row]]:
+    """Three streams with ties, silence, and more than 40 elements in a cell; first a and b agree often, later
+    b and c."""
+    draw = Random(3)
+    found: dict[str, list[Row]] = {}
+    for name in "abc":
+        times = [draw.randrange(-300, 500) for _ in range(160)] + [
+            draw.randrange(900, 1000) for _ in range(60)
+        ]
+        times += [301] * 70 if name == "b" else []
+        few = {"a": (3, 30), "b": (3, 3), "c": (30, 3)}[name]
+        found[name] = [
+            (t, draw.randrange(few[t > 200]), draw.choice([None, "x", "é"]), draw.randrange(9) / 8)
+            for t in sorted(times)
+        ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def streams() -> dict[str, list[Row]]:
+    return recorded()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory, streams: dict[str, list[Row]]) -> Study:
+    folder = tmp_path_factory.mktemp("replayed")
+    for name, rows in streams.items():
+        lines = [json.dumps({"t": t, "k": k, "m": m, "v": v}) for t, k, m, v in rows]
+        Random(1).shuffle(lines)
+        (folder / name).mkdir()
+        for i in range(3):
+            (folder / name / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines[i::3]), "utf-8")
+    declared = f"""
+        [defaults]
+        time = "t"
+        unit = "s"
+        window = {WINDOW}
+        columns = {{ k = "integer", m = "string?", v = "float" }}
+    """
+    for name in "abc":
+        declared += f'[streams.{name}]\npath = "{name}/*.jsonl"\nalias = "{name}"\n'
+    declared += '[query]\njoins = [["a.k", "b.k"], ["b.k", "c.k"]]\n'
+    (folder / "study.toml").write_text(declared)
+    return load_study(str(folder / "study.toml"))
+
+
+def found_with(spark: Any, study: Study) -> Any:
+    from midstream.scenarios.studies.policies.stage import policies
+    from midstream.scenarios.studies.recording import open_recording
+
+    assert study.query is not None
+    with open_recording(spark, study, 1) as recording:
+        return policies(recording, study, study.query, GRID)
+
+
+@pytest.fixture(scope="module")
+def found(spark: Any, study: Study) -> Any:
+    return found_with(spark, study)
+
+
+def test_what_plans_cost_is_counted(found: Any, streams: dict[str, list[Row]]) -> None:
+    courses: Courses = found.courses
+    assert (courses.window, courses.bucket, courses.starts[0]) == (WINDOW, WINDOW // 8, -300)
+    assert sorted(courses.labels) == ["(a ⋈ b) ⋈ c", "(a ⋈ c) ⋈ b", "(b ⋈ c) ⋈ a"]
+    assert courses.labels[0] == "(a ⋈ b) ⋈ c"
+    for label, rates in zip(courses.labels, courses.rates, strict=True):
+        counted = dict.fromkeys(courses.starts, 0)
+        for (t, k, *_), (u, other, *_) in product(streams[label[1]], streams[label[5]]):
+            if k == other and abs(t - u) < WINDOW:
+                counted[max(t, u) // courses.bucket * courses.bucket] += 1
+        assert rates == tuple(number / courses.bucket for number in counted.values())
+    starts = sorted(t for rows in streams.values() for t, *_ in rows)
+    for start, lasting in zip(courses.starts, courses.lasting, strict=True):
+        before = [t for t in starts if t < start]
+        assert lasting == (max(0, before[-1] + WINDOW - start) if before else 0)
+
+
+def test_cells_are_what_a_collector_tells(spark: Any, study: Study, streams: dict[str, list[Row]]) -> None:
+    from midstream.scenarios.studies.inputs import plan_inputs
+    from midstream.scenarios.studies.policies.cells import cells, instants
+    from midstream.scenarios.studies.recording import open_recording
+
+    plan = study.query
+    assert plan is not None
+    step, columns = 5, wanted(plan).columns
+    with open_recording(spark, study, 1) as recording:
+        told = cells(recording, study, plan, plan_inputs(plan, study.streams), step)
+        rows = [row.asDict() for row in told.orderBy("start", "stream").collect()]
+    assert max(len(json.loads(row["told"] or '{"rows": []}')["rows"]) for row in rows) == 40
+    expected = list(collected(plan, streams, step))
+    assert len(expected) > 100
+    assert list(instants(iter(rows), plan, columns, step)) == expected
+
+
+def test_flights_are_those_of_one_autopilot_each(
+    found: Any, study: Study, streams: dict[str, list[Row]]
+) -> None:
+    plan = study.query
+    assert plan is not None
+    for name, settings in GRID.items():
+        flight = Flight(plan, settings, INTERMEDIATE)
+        wishes = list(fly(flight, collected(plan, streams, flight.step)))
+        moves: tuple[Move, ...] = found.flights[name]
+        assert [(move.at, move.strategy, move.until_split) for move in moves] == [
+            (wish.at, wish.strategy, wish.until_split) for wish in wishes
+        ]
+        assert moves
+
+
+def test_policies_do_not_depend_on_settings_or_partitions(spark: Any, study: Study, found: Any) -> None:
+    before = {name: spark.conf.get(name) for name in REVERSED}
+    for name, value in REVERSED.items():
+        spark.conf.set(name, value)
+    try:
+        again = found_with(spark, study)
+        assert {name: spark.conf.get(name) for name in REVERSED} == REVERSED
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    assert again.courses.dumps() == found.courses.dumps()
+    assert (again.flights, again.judged, again.least) == (found.flights, found.judged, found.least)
+    assert again.recommended == found.recommended
+
+
+def test_what_cannot_be_replayed_is_told(spark: Any, study: Study) -> None:
+    from midstream.scenarios.studies.policies.stage import policies
+    from midstream.scenarios.studies.recording import open_recording
+
+    plan = study.query
+    assert plan is not None
+    a, b, c = (study.streams[name].windowed() for name in "abc")
+    two = a.join(b, on=[("a.k", "b.k")]).plan()
+    three = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.k", "c.k")])
+    filtered = three.filter(col("a.v") > col("b.v")).plan()
+    with open_recording(spark, study, 1) as recording:
+        for given, grid, told in (
+            (two, GRID, "found one order of joins only"),
+            (plan, {}, "found no settings"),
+        ):
+            with pytest.raises(ArgumentError, match=told):
+                policies(recording, study, given, grid)
+        with pytest.raises(PlanError, match="are not counted"):
+            policies(recording, study, filtered, GRID)
+    nothing = replace(study, since=5000)
+    with (
+        open_recording(spark, nothing, 1) as recording,
+        pytest.raises(ArgumentError, match="found no element"),
+    ):
+        policies(recording, nothing, plan, GRID)
+
+
+def test_the_command_recommends_settings_that_run_takes(
+    spark: Any, study: Study, streams: dict[str, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.toml")
+    given = [
+        "study",
+        "policies",
+        file,
+        "--grid",
+        "balanced,eager",
+        "--until",
+        "600",
+        "--output",
+        str(tmp_path / "out"),
+    ]
+    told = CliRunner().invoke(app, given)
+    assert told.exit_code == 0, told.output
+    assert "Recommended: the settings" in told.output
+    assert {one.name for one in (tmp_path / "out").iterdir()} == {
+        "autopilot.json",
+        "courses.json",
+        "policies.json",
+        "policies.png",
+    }
+    summary = json.loads((tmp_path / "out" / "policies.json").read_text())
+    courses = Courses.loads((tmp_path / "out" / "courses.json").read_text())
+    assert courses.end <= 600 and summary["recommended"] in ("balanced", "eager")
+    best = min(
+        (one for one in summary["policies"] if one["policy"].startswith("autopilot")),
+        key=lambda one: (one["total"], one["moves"]),
+    )
+    assert best["policy"] == f"autopilot {summary['recommended']}"
+    monkeypatch.chdir(tmp_path)
+    for name, rows in streams.items():
+        lines = ["t,k", *(f"{t},{k}" for t, k, *_ in rows if t >= 0)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    script = "".join(f"CREATE STREAM {n}(k INT, t TIMESTAMP) ORDERED BY t TIME_UNIT s;\n" for n in "abc")
+    windows = ", ".join(f"{n} WINDOW(RANGE {WINDOW})" for n in "abc")
+    (tmp_path / "q.sql").write_text(f"{script}SELECT a.k FROM {windows} WHERE a.k = b.k AND b.k = c.k;\n")
+    sources = [word for name in "abc" for word in ("--source", f"{name}={name}.csv")]
+    flown = CliRunner().invoke(app, ["run", "q.sql", *sources, "--autopilot", "out/autopilot.json"])
+    assert flown.exit_code == 0, flown.output
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--grid", "eagre"], "found eagre, expected some of careful"),
+        (["--grid", "none.json"], "found none.json, expected some of careful"),
+        (["--strategy", "by-magic"], "there is no strategy by-magic"),
+        (["--objective", "luck"], "luck"),
+        (["--until", "noon"], "found 'noon', expected a"),
+        (["--from", "9", "--until", "9"], "expected an end behind the beginning"),
+    ],
+)
+def test_wrong_options_are_told_before_spark_starts(study: Study, options: list[str], told: str) -> None:
+    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.toml")
+    done = CliRunner().invoke(app, ["study", "policies", file, *options])
+    assert done.exit_code == 2 or isinstance(done.exception, MidstreamError)
+    assert told in " ".join((done.output + str(done.exception)).replace("│", " ").split())
+
+
+def collected(plan: Plan, streams: dict[str, list[Row]], step: int) -> Iterator[Instant]:
+    """What a collector tells, if elements of one instant come in order of their values."""
+    collector = Collector(plan.sources, wanted(plan).columns, step)
+
+    def order(arrival: tuple[str, Row]) -> tuple[Any, ...]:
+        name, (t, k, m, v) = arrival
+        return t, name, k, m is not None, m or "", v
+
+    arrived = sorted(((name, row) for name, rows in streams.items() for row in rows), key=order)
+    for number, arrivals in groupby(arrived, key=lambda one: one[1][0] // step):
+        last = 0
+        for name, (last, *row) in arrivals:
+            collector.take(name, [(last, last + 1, tuple(row))], last)
+        found: list[Cell] = collector.cells((number + 1) * step)
+        yield Instant((number + 1) * step, found, last + WINDOW)

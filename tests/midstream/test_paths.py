@@ -204,6 +204,13 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("found", folder=True),
         "--chart": writes("chart.png"),
     },
+    ("study", "policies"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--plan": reads("study.json"),
+        "--grid": reads("grid.json"),
+        "--output": writes("found", folder=True),
+    },
     ("study", "charts"): {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
@@ -245,6 +252,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "ingest"): ["--output", "found"],
     ("study", "profile"): [],
     ("study", "what-if"): [],
+    ("study", "policies"): [],
     ("study", "charts"): [],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
     ("study", "verify-run"): [],
@@ -254,7 +262,7 @@ BASE: dict[Name, list[str]] = {
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
-    "--strategies", "--kinds", "--mutant", "--query", "--half-life",
+    "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 

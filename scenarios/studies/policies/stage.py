@@ -16,6 +16,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import ArgumentError, EnumerationLimit, PlanError
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs
+from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.policies.bill import Bill, Move
 from midstream.scenarios.studies.policies.counting import count_courses, inner_joins_of
 from midstream.scenarios.studies.policies.courses import Courses
@@ -24,7 +25,6 @@ from midstream.scenarios.studies.policies.flying import Flight, Wish, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin
 from midstream.scenarios.studies.policies.judging import Judged, front, judge, recommended
 from midstream.scenarios.studies.recording import Recording
-from midstream.scenarios.studies.what_if.orders import group_by_order
 
 CHARTS = (4, 10)
 """In so many parts charts cut what plans cost, unless told otherwise."""

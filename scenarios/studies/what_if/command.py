@@ -30,12 +30,12 @@ from midstream.scenarios.studies.options import (
     replaced_in,
     require_files_apart,
 )
+from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
-from midstream.scenarios.studies.what_if.renaming import renamed_below_windows
 
 EPILOG = examples(
     "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from midstream.scenarios.studies.orders import Order
 from midstream.scenarios.studies.pricing import TIE, relative
 from midstream.scenarios.studies.what_if.objectives import Aim
-from midstream.scenarios.studies.what_if.orders import Order
 
 Path = list[int]
 """By bucket, the position of the order that is to run in it."""

@@ -19,10 +19,10 @@ from midstream.optimizer.search.enumeration import with_linked_joins
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.algebra.serialise import dumps, loads
+from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import Candidates
 from midstream.scenarios.studies.what_if.objectives import Aim
-from midstream.scenarios.studies.what_if.orders import group_by_order
 
 SEARCHED = 64
 """In so many buckets plans are searched for, at most."""

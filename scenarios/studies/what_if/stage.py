@@ -26,16 +26,16 @@ from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions, value_groups
+from midstream.scenarios.studies.orders import Order, group_by_order
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import LIMIT, Candidates, all_plans, pack, unpack
 from midstream.scenarios.studies.what_if.objectives import Aim, aim_of
-from midstream.scenarios.studies.what_if.orders import Order, group_by_order
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, past_statistics, remembered
 from midstream.scenarios.studies.what_if.prices import Prices, prices_of
-from midstream.scenarios.studies.what_if.renaming import renamed_below_windows
 from midstream.scenarios.studies.what_if.row_buffer import RowBuffer
 from midstream.scenarios.studies.what_if.searching import searched_plans
 from midstream.scenarios.studies.what_if.turns import Turn, all_courses, lasting, turns

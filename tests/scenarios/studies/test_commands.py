@@ -15,8 +15,8 @@ from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.serialise import loads
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
-from midstream.scenarios.studies.what_if.orders import group_by_order
 from midstream.scenarios.studies.what_if.turns import BY_PAST
 
 from .conftest import profile_all, what_if_all

@@ -10,6 +10,7 @@ from midstream.optimizer import PROCESSING, enumerate_plans
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
+from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import (
     BucketCost,
     InputFacts,
@@ -18,7 +19,6 @@ from midstream.scenarios.studies.pricing import (
     price_bucket,
     relative,
 )
-from midstream.scenarios.studies.what_if.orders import group_by_order
 
 
 def compared(*costs: float) -> list[BucketCost]:

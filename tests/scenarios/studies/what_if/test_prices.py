@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from midstream.io.time_units import Clock
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
+from midstream.scenarios.studies.orders import Order
 from midstream.scenarios.studies.pricing import TIE, compare
 from midstream.scenarios.studies.what_if.objectives import WEIGHTED, Aim, aim_of
-from midstream.scenarios.studies.what_if.orders import Order
 from midstream.scenarios.studies.what_if.prices import Prices, best_path, moves_in, prices_of
 from midstream.scenarios.studies.what_if.turns import (
     BY_PAST,

@@ -12,9 +12,9 @@ from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import FOLDER
 from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.orders import group_by_order
+from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.script import load_declared, load_script
-from midstream.scenarios.studies.what_if.orders import group_by_order
-from midstream.scenarios.studies.what_if.renaming import renamed_below_windows
 
 DECLARED = """
     SET time_unit = 'seconds';

@@ -14,7 +14,7 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import TRUE
-from midstream.scenarios.studies.what_if.renaming import only_names
+from midstream.scenarios.studies.renaming import only_names
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ SQL_TYPES = {
     pa.string(): "string",
 }
 
-RUN = 16
+RUN = 32
 """How many buckets a run has, at least. Longer ones repeat less of what lies before them, and are fewer."""
 
 SHOWN_FIXED = 3
@@ -289,6 +289,7 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
     buckets, half_life = pricing.buckets, pricing.half_life
     before: deque[Statistics] = deque(maxlen=remembered(half_life, buckets.length))
     _, nothing = buckets.read(plans[0], None)
+    of_nothing = price_bucket(plans, nothing, objectives, pricing.units)
     under_way: int | None = None
     for run, start, facts in rows:
         if run != under_way:
@@ -297,7 +298,7 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
         count, known = buckets.read(plans[0], facts)
         if start >= run:
             past = past_statistics(before, half_life, buckets.length) if before else nothing
-            costs = price_bucket(plans, known, objectives, pricing.units)
+            costs = price_bucket(plans, known, objectives, pricing.units) if count else of_nothing
             yield start, count, costs, price_bucket(standing, past, objectives, pricing.units)
         before.append(known)
 

@@ -220,9 +220,13 @@ def test_plans_are_searched_for_where_they_are_too_many(spark: Any, flipping: St
     assert some.prices[0].least == every.prices[0].least
 
 
-def test_settings_of_the_session_do_not_matter(
-    spark: Any, drifting: Path, what_if_on_executors: dict[str, Any]
+def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
+    spark: Any, drifting: Path, what_if_on_executors: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from midstream.scenarios.studies.what_if import stage
+
+    assert len(what_if_on_executors["best"]) < 2 * stage.RUN  # two objectives, one run
+    monkeypatch.setattr(stage, "RUN", 8)
     reversed_settings = {
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "Asia/Kathmandu",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.facts import read_facts
-from midstream.scenarios.studies.inputs import value_groups
+from midstream.scenarios.studies.inputs import Group, value_groups
 from midstream.scenarios.studies.pricing import bucket_statistics
 
 
@@ -28,8 +29,14 @@ class Buckets:
 
     def read(self, plan: Plan, facts: Sequence[dict[str, Any]] | None) -> tuple[int, Statistics]:
         """How many elements a bucket has, and its statistics; None stands for a bucket without elements."""
-        nodes = input_nodes(plan)
-        known = read_facts(facts, nodes, value_groups(plan))
+        nodes, groups = _inputs(plan)
+        known = read_facts(facts, nodes, groups)
         lengths, granules = (dict(zip(nodes, of, strict=True)) for of in (self.lengths, self.granules))
         found = bucket_statistics(known, lengths, granules, self.length)
         return sum(one.count for one in known.values()), found
+
+
+@lru_cache(maxsize=2)
+def _inputs(plan: Plan) -> tuple[tuple[Node, ...], tuple[Group, ...]]:
+    """What is the same in all buckets."""
+    return input_nodes(plan), value_groups(plan)

@@ -22,7 +22,9 @@ from pyspark.sql import functions as F
 
 from midstream.optimizer import Statistics, UnitCosts
 from midstream.optimizer.cost.units import units_in_use
+from midstream.optimizer.search.enumeration import with_linked_joins
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions, value_groups
@@ -143,7 +145,7 @@ def what_if(
     Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
              ArgumentError for a half-life that is too long for the buckets.
     """
-    query = renamed_below_windows(query)
+    query = with_linked_joins(logical_plan(renamed_below_windows(query)))
     inputs = plan_inputs(query, study.streams)
     aims = [aim_of(text, study.clock) for text in dict.fromkeys(objectives)]
     window = max(one.length for one in inputs)

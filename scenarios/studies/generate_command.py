@@ -44,23 +44,15 @@ def generate(
     """Generate streams of any size into a folder as ingest makes it. Equal seeds give equal streams."""
     require_libraries(["pydantic", "PyYAML"], "simulate")
     require_spark()
-    from midstream.scenarios.nexmark.generator import AuctionWorkload
     from midstream.scenarios.studies.generate import generate as module
-    from midstream.scenarios.studies.generate.auctions import AuctionBlocks
-    from midstream.scenarios.studies.generate.parametric import parametric_streams
     from midstream.scenarios.studies.session import spark_session
 
-    made: list[Any]
     if streams == NEXMARK:
         if arrivals:
             raise MidstreamError("--arrivals: found nexmark, whose streams are in order, expected a file")
-        workload = AuctionWorkload(seed=1 if seed is None else seed)
-        made, chronon = [AuctionBlocks.of(workload, events)], 10**9
-    else:
-        if output.resolve() == Path(streams).resolve():
-            raise MidstreamError(f"--output: found {output}, which STREAMS reads; expected another folder")
-        seed, made, chronon = parametric_streams(streams, seed)
-    origin = {"streams": Path(streams).stem, "seed": 1 if seed is None else seed}
+    elif output.resolve() == Path(streams).resolve():
+        raise MidstreamError(f"--output: found {output}, which STREAMS reads; expected another folder")
+    made, chronon, origin = streams_of(streams, events, seed)
     with ExitStack() as stack:
         with nothing_written():
             step = stack.enter_context(steps("starting Spark", "generating"))
@@ -76,3 +68,18 @@ def generate(
         typer.echo(f"{output}: {sum(rows.values()):,} elements")
         for name, count in rows.items():
             typer.echo(f"  {name}: {count:,}")
+
+
+def streams_of(streams: str, events: int, seed: int | None) -> tuple[list[Any], int, dict[str, Any]]:
+    """What is to be made, how long a chronon is in nanoseconds, and what a manifest says of the origin."""
+    from midstream.scenarios.nexmark.generator import AuctionWorkload
+    from midstream.scenarios.studies.generate.auctions import AuctionBlocks
+    from midstream.scenarios.studies.generate.parametric import parametric_streams
+
+    made: list[Any]
+    if streams == NEXMARK:
+        workload = AuctionWorkload(seed=1 if seed is None else seed)
+        made, chronon = [AuctionBlocks.of(workload, events)], 10**9
+    else:
+        seed, made, chronon = parametric_streams(streams, seed)
+    return made, chronon, {"streams": Path(streams).stem, "seed": 1 if seed is None else seed}

@@ -13,7 +13,7 @@ from rich.console import Console
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
-from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.script import SCRIPTS
 from midstream.scenarios.studies.steps import steps
@@ -53,7 +53,10 @@ def ingest(
         feeds = feeds_of_script(study, None if data is None else str(data))
     else:
         feeds = feeds_of_study(load_study(study, data))
-    bound = None if slack is None else _chronons(slack, feeds[0].chronon.nanoseconds)
+    try:
+        bound = None if slack is None else chronons_of_slack(slack, feeds[0].chronon.nanoseconds)
+    except ArgumentError as error:
+        raise typer.BadParameter(str(error), param_hint="--slack") from error
     require_spark()
     from midstream.scenarios.studies.ingest.ingest import ingest as ingested
     from midstream.scenarios.studies.ingest.report import ingest_summary, show_ingested
@@ -72,14 +75,15 @@ def ingest(
         show_ingested(found, summary, Console())
 
 
-def _chronons(text: str, chronon: int) -> int:
+def chronons_of_slack(text: str, chronon: int) -> int:
+    """A slack such as "90s" in chronons of so many nanoseconds. Raises ArgumentError."""
     from midstream.io.time_units import NANOSECONDS, Clock
 
     units = {size: unit for unit, size in NANOSECONDS.items()}
     try:
         return Clock(units[chronon]).chronons(text)
     except (ValueError, KeyError) as error:
-        raise typer.BadParameter(str(error), param_hint="--slack") from error
+        raise ArgumentError(str(error)) from error
 
 
 def _require_apart(reads: list[str], output: Path) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from midstream.scenarios.studies.executors import require_executors
 from midstream.scenarios.studies.spark_start import started
 
 SETTINGS: Mapping[str, str] = {
@@ -42,6 +43,7 @@ def spark_session(master: str) -> Iterator[SparkSession]:
         # The default of 200 is for clusters.
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
     try:
+        require_executors(spark)
         yield spark
     finally:
         spark.stop()

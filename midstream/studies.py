@@ -1,0 +1,285 @@
+"""Studies of recorded streams, in a Spark session of yours: `from midstream import studies`.
+
+Every function takes a session, classic or of Spark Connect. It is used as it is: nothing is closed or set in
+it, and nothing stays in its memory. What is found comes back as plain values; data frames are lazy, and may
+be asked while the session lives. Importing this imports no PySpark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from rich.console import Console
+
+    from midstream.scenarios.studies.case_runs import Findings
+    from midstream.scenarios.studies.declaration import Study
+    from midstream.scenarios.studies.generate.generate import Generated
+    from midstream.scenarios.studies.ingest.ingest import Ingested
+    from midstream.scenarios.studies.run.study_run import StudyRun
+    from midstream.scenarios.studies.stream_profile import Profile
+    from midstream.scenarios.studies.what_if.stage import WhatIf
+
+__all__ = ["Result", "generate", "ingest", "profile", "run", "verify", "what_if"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Generic[T]):
+    """What a stage found.
+
+    found      as values, with data frames of what is one row a bucket
+    summary    the same in short, as plain data for JSON; what the stage's command prints with --json
+    """
+
+    found: T
+    summary: Mapping[str, Any]
+    _show: Callable[[Console], None]
+
+    def show(self) -> None:
+        """Print it as the stage's command does."""
+        from rich.console import Console
+
+        self._show(Console())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {type(self.found).__name__}: {', '.join(self.summary)}>"
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        import io
+
+        from rich.console import Console
+
+        console = Console(record=True, width=100, file=io.StringIO(), force_jupyter=False)
+        self._show(console)
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
+def ingest(
+    spark: SparkSession,
+    streams: str | Path | Study,
+    folder: str | Path,
+    *,
+    data: str | Path | None = None,
+    slack: str | None = None,
+) -> Result[Ingested]:
+    """Read the files of streams that a folder does not hold yet, check and sort them, and add them to it.
+
+    streams    what declares them: a study (.toml, or a ready-made one), or a script (.sql)
+    data       the folder to which paths are relative
+    slack      rows that come later than so in their file, for example "90s", go to the quarantine
+
+    Raises   MidstreamError, naming file and place; the folder then holds what it held.
+    """
+    from midstream.scenarios.studies.ingest.feeds import feeds_of_script, feeds_of_study
+    from midstream.scenarios.studies.ingest.ingest import ingest as ingested
+    from midstream.scenarios.studies.ingest.report import ingest_summary, show_ingested
+    from midstream.scenarios.studies.ingest_command import chronons_of_slack
+    from midstream.scenarios.studies.script import SCRIPTS
+
+    if isinstance(streams, str | Path) and Path(streams).suffix in SCRIPTS:
+        feeds = feeds_of_script(str(streams), None if data is None else str(data))
+    else:
+        feeds = feeds_of_study(_declared(streams, data))
+    bound = None if slack is None else chronons_of_slack(slack, feeds[0].chronon.nanoseconds)
+    _prepare(spark)
+    found = ingested(spark, feeds, folder, slack=bound)
+    summary = ingest_summary(found, str(folder))
+    return Result(found, summary, lambda console: show_ingested(found, summary, console))
+
+
+def generate(
+    spark: SparkSession,
+    streams: str | Path,
+    folder: str | Path,
+    *,
+    events: int = 1_000_000,
+    seed: int | None = None,
+) -> Generated:
+    """Make streams in a new folder, as `ingest` does: "nexmark", or those that a file (.yaml) describes.
+
+    events    about how many, for nexmark; the duration in a file says it
+    """
+    from midstream.scenarios.studies.generate import generate as module
+    from midstream.scenarios.studies.generate_command import streams_of
+
+    made, chronon, origin = streams_of(str(streams), events, seed)
+    _prepare(spark)
+    return module.generate(spark, made, folder, chronon, origin)
+
+
+def profile(
+    spark: SparkSession,
+    study: str | Path | Study,
+    *,
+    bucket: str = "1h",
+    data: str | Path | None = None,
+    output: str | Path | None = None,
+) -> Result[Profile]:
+    """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all.
+
+    study     a declaration (.toml, or a ready-made one), a script (.sql), or what `load_study` gives
+    data      the folder to which its paths are relative
+    output    a folder for the results as files, as `midstream study profile --output` writes them
+    """
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import profile_summary, show_profile
+    from midstream.scenarios.studies.stream_profile import profile as profiled
+    from midstream.scenarios.studies.writing import write_profile
+
+    declared = _declared(study, data)
+    length = _bucket(declared, bucket)
+    _prepare(spark)
+    with open_recording(spark, declared, length) as recording, profiled(recording, declared) as found:
+        summary = profile_summary(declared, found, SHOWN)
+        if output is not None:
+            write_profile(found, summary, _folder(output))
+    return Result(found, summary, lambda console: show_profile(declared, summary, console))
+
+
+def what_if(
+    spark: SparkSession,
+    study: str | Path | Study,
+    *,
+    bucket: str = "1h",
+    objectives: Sequence[str] = ("processing",),
+    query: str | None = None,
+    data: str | Path | None = None,
+    output: str | Path | None = None,
+    limit: int | None = None,
+) -> Result[WhatIf]:
+    """Price every equivalent plan of a query in every time bucket: which is best when, what changing costs.
+
+    objectives    what plans are compared by, as for `midstream explain --objective`
+    query         the name of the query, in a script with several
+    limit         how many plans to price at most
+    """
+    from midstream.plans.values.errors import InputFileError
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if.candidates import LIMIT
+    from midstream.scenarios.studies.what_if.report import show_what_if, what_if_summary
+    from midstream.scenarios.studies.what_if.stage import what_if as priced
+    from midstream.scenarios.studies.what_if.writing import write_what_if
+
+    declared = _declared(study, data, query)
+    if declared.query is None:
+        raise InputFileError(f"study {declared.name}: found no query, expected one", path=declared.name)
+    length = _bucket(declared, bucket)
+    _prepare(spark)
+    with (
+        open_recording(spark, declared, length) as recording,
+        priced(
+            recording, declared, declared.query, objectives, limit=LIMIT if limit is None else limit
+        ) as found,
+    ):
+        summary = what_if_summary(declared, found, SHOWN)
+        if output is not None:
+            write_what_if(found, summary, _folder(output))
+    return Result(found, summary, lambda console: show_what_if(declared, summary, console))
+
+
+def verify(
+    spark: SparkSession,
+    *,
+    cases: int = 1000,
+    seed: int = 1,
+    kinds: Sequence[str] | None = None,
+    strategies: Sequence[str] | None = None,
+) -> Findings:
+    """Try small migrations at random, until so many count; each is named by a seed, the first by this one.
+
+    What breaks the law is in `broken` of what comes back, which should be empty.
+    """
+    from midstream.io.requirements import require_libraries
+
+    require_libraries(["hypothesis"], "testing", "drawing cases needs")
+    from functools import partial
+
+    from midstream.migration.strategies import STRATEGIES
+    from midstream.scenarios.studies import case_runs
+    from midstream.scenarios.studies.case_jobs import try_on_executors
+    from midstream.testing.families import KINDS
+
+    chosen = (
+        _some("kinds", kinds, tuple(KINDS)),
+        _some("strategies", strategies, tuple(STRATEGIES)),
+    )
+    _prepare(spark)
+    portion = partial(try_on_executors, spark, case_runs.Draw(*chosen, None))
+    return case_runs.verify(portion, cases, seed, lambda found: None)
+
+
+def run(
+    spark: SparkSession,
+    file: str | Path,
+    out: str | Path,
+    *,
+    data: str | Path | None = None,
+    again: bool = False,
+) -> StudyRun:
+    """Run the study that a file (.yaml) describes, and write its log and its report into a folder.
+
+    Stages whose inputs and options have not changed are not run again, unless `again` says so.
+
+    Raises   MidstreamError: where a stage fails, those before it are complete.
+    """
+    from midstream.io.requirements import require_libraries
+
+    require_libraries(["pydantic", "PyYAML"], "simulate", "study files need")
+    require_libraries(["jinja2"], "spark", "reports need")
+    require_libraries(["matplotlib"], "plot", "reports need")
+    from midstream.scenarios.studies.run.reading import load_study_file
+    from midstream.scenarios.studies.run.running import run_study
+
+    found = load_study_file(str(file), data)
+    _prepare(spark)
+    return run_study(lambda: nullcontext(spark), found, Path(out), again=again)
+
+
+SHOWN = 24
+"""Of so many buckets a summary tells one by one; the data frames have all."""
+
+
+def _prepare(spark: SparkSession) -> None:
+    from midstream.scenarios.studies.executors import require_executors
+
+    require_executors(spark)
+
+
+def _declared(study: str | Path | Study, data: str | Path | None = None, query: str | None = None) -> Study:
+    from midstream.scenarios.studies.script import load_declared
+
+    return load_declared(str(study), data, query) if isinstance(study, str | Path) else study
+
+
+def _bucket(study: Study, text: str) -> int:
+    from midstream.plans.values.errors import ArgumentError
+
+    try:
+        return study.clock.chronons(text)
+    except ValueError as error:
+        raise ArgumentError(f"bucket: {error}") from error
+
+
+def _folder(path: str | Path) -> Path:
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _some(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    from midstream.plans.values.errors import ArgumentError
+
+    if given is None:
+        return known
+    for one in given:
+        if one not in known:
+            raise ArgumentError(f"{what}: found {one!r}, expected some of {', '.join(known)}")
+    return tuple(given)

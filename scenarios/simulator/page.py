@@ -38,9 +38,17 @@ def facts_list(facts: Sequence[tuple[str, str]]) -> str:
     return f'<dl class="facts">{rows}</dl>'
 
 
-def figure_html(draw: Callable[[], Figure], name: str, title: str, caption: str, told: Sequence[str]) -> str:
+def figure_html(
+    draw: Callable[[], Figure],
+    name: str,
+    title: str,
+    caption: str,
+    told: Sequence[str],
+    *,
+    has_own_ground: bool = False,
+) -> str:
     """A picture, and what is said of it; `told` has what it shows in words."""
-    svg = inline_svg(draw, name, f"{title}. {' '.join(told)}")
+    svg = inline_svg(draw, name, f"{title}. {' '.join(told)}", has_own_ground=has_own_ground)
     words = "".join(f"<li>{escape(line)}</li>" for line in told)
     return (
         f"<figure>\n{svg}\n<figcaption>{escape(caption)}"

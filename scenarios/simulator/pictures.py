@@ -53,22 +53,26 @@ def page_colors(*, dark: bool) -> str:
     )
 
 
-def inline_svg(draw: Callable[[], Figure], name: str, description: str) -> str:
+def inline_svg(
+    draw: Callable[[], Figure], name: str, description: str, *, has_own_ground: bool = False
+) -> str:
     """What `draw` gives as an SVG element, the same bytes for the same figure.
 
     `name` keeps its ids apart from those of other figures on the page; `description` is for those who cannot
-    see it. What somebody has set for matplotlib has no effect, and texts are no formulas.
+    see it. What somebody has set for matplotlib has no effect, and texts are no formulas. A figure that has
+    its own ground keeps it, and its colours.
     """
-    svg = _drawn(draw, name, texts="none", transparent=True)
+    svg = _drawn(draw, name, texts="none", **({} if has_own_ground else {"transparent": True}))
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(
-        r"#[0-9a-f]{6}\b",
-        lambda match: f"var(--{PAGE_COLORS[match[0]][0]})" if match[0] in PAGE_COLORS else match[0],
-        svg,
-    )
+    if not has_own_ground:
+        svg = re.sub(
+            r"#[0-9a-f]{6}\b",
+            lambda match: f"var(--{PAGE_COLORS[match[0]][0]})" if match[0] in PAGE_COLORS else match[0],
+            svg,
+        )
     svg = re.sub(r"font: ([^;\"]*)'DejaVu Sans'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
     opening = f'<svg role="img" aria-label="{escape(description)}"'
     return re.sub(r'<svg\b(.*?) width="[^"]*"', rf"{_literal(opening)}\1", svg, count=1, flags=re.S).replace(

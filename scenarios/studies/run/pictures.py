@@ -10,7 +10,8 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 
 from midstream.scenarios.simulator.panels import style_axes
-from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
+from midstream.scenarios.simulator.pictures import BASE, FAINT, INK, SERIES
+from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
 from midstream.scenarios.studies.pricing import TIE
 
 if TYPE_CHECKING:
@@ -130,3 +131,30 @@ def _legend(figure: Figure, axes: Axes) -> None:
     )
     for text in legend.get_texts():
         text.set_color(INK)
+
+
+def policies(summary: Mapping[str, Any]) -> Figure:
+    """What each policy cost over its number of migrations."""
+    figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
+    axes = figure.subplots()
+    best = flown(summary["recommended"])
+    # Policies at one place have one label.
+    places: dict[tuple[int, float], list[str]] = {}
+    for one in summary["policies"]:
+        places.setdefault((one["moves"], one["total"]), []).append(one["policy"])
+    for (moves, total), names in places.items():
+        color = SERIES[1] if best in names else BASE if CLAIRVOYANT in names else SERIES[0]
+        axes.plot(moves, total, "o", color=color, markersize=5)
+        axes.annotate(
+            ", ".join(names), (moves, total), (5, 4), textcoords="offset points", fontsize=7.5, color=INK
+        )
+    front = [one for name in summary["front"] for one in summary["policies"] if one["policy"] == name]
+    points = [one["moves"] for one in front], [one["total"] for one in front]
+    axes.step(*points, where="post", color=FAINT, linewidth=1)
+    style_axes(axes)
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlim(-0.2, 4 * max(1, *(moves for moves, _ in places)))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("migrations", fontsize=TEXT, color=INK)
+    axes.set_ylabel(summary["cost_unit"], fontsize=TEXT, color=INK)
+    return figure

@@ -12,7 +12,7 @@ from midstream.io.new_file import write_file
 from midstream.scenarios.simulator.page import facts_list, figure_html, html_page
 from midstream.scenarios.studies.run.run_log import RunLog, versions
 from midstream.scenarios.studies.run.study_run import StudyRun
-from midstream.scenarios.studies.run.told import Table
+from midstream.scenarios.studies.run.told import Picture, Table
 
 FILE = "report.html"
 
@@ -90,8 +90,13 @@ def _facts(run: StudyRun) -> list[tuple[str, str]]:
     ]
 
 
-def _figure(stage: str, picture: Any) -> str:
-    name = f"{stage}-{picture.name}"
-    return figure_html(picture.draw, name, picture.title, picture.caption, picture.words).replace(
-        "<figure>", '<figure class="narrow">', 1
+def _figure(stage: str, picture: Picture) -> str:
+    html = figure_html(
+        picture.draw,
+        f"{stage}-{picture.name}",
+        picture.title,
+        picture.caption,
+        picture.words,
+        has_own_ground=picture.has_own_ground,
     )
+    return html.replace("<figure>", '<figure class="narrow">', 1)

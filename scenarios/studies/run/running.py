@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,7 @@ def _run_stage(working: Work, stage: Stage, options: Any, key: str, log: RunLog)
 def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Record]) -> str:
     """What stands for all that the result of a stage depends on."""
     return key_of(
+        midstream=version("midstream"),
         stage=stage.name,
         declared=file.declared,
         options=options.model_dump(mode="json"),

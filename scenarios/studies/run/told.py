@@ -29,7 +29,8 @@ class Table:
 class Picture:
     """A drawing, and what it shows in words.
 
-    name    tells it from the others of its stage
+    name             tells it from the others of its stage
+    has_own_ground   whether it has colours of its own, and not those of the page
     """
 
     name: str
@@ -37,6 +38,7 @@ class Picture:
     caption: str
     words: Sequence[str]
     draw: Callable[[], Figure]
+    has_own_ground: bool = False
 
 
 @dataclass(frozen=True)

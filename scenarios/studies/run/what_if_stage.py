@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from midstream.io.plan_files import read_plan
 from midstream.optimizer.cost.units import units_in_use
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.algebra.serialise import dumps
-from midstream.plans.values.errors import ArgumentError, InputFileError, PlanError, StatisticsError
+from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import show_cost
+from midstream.scenarios.studies.run.queries import query_of
 from midstream.scenarios.studies.run.stage import Found, Stage, Work
 from midstream.scenarios.studies.run.told import Picture, Table, Told
 from midstream.scenarios.studies.what_if.candidates import LIMIT
@@ -23,7 +21,6 @@ from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
 
 if TYPE_CHECKING:
-    from midstream.plans.algebra.plan import Plan
     from midstream.scenarios.studies.run.study_file import StudyFile
 
 NAME = "what-if"
@@ -55,25 +52,9 @@ class Options(Strict):
     limit: int = Field(default=LIMIT, ge=1)
 
 
-def query_of(file: StudyFile, options: Options) -> Plan:
-    """The plan to study, found to fit the streams."""
-    if options.plan is not None:
-        place = str(file.folder / options.plan)
-        plan = logical_plan(read_plan(Path(place)))
-    elif file.study.query is None:
-        raise file.error(("stages", NAME), "found no query and no plan, expected one of them")
-    else:
-        place, plan = file.name, file.study.query
-    try:
-        plan_inputs(plan, file.study.streams)
-    except PlanError as error:
-        raise InputFileError(f"{place}: {error}", path=place) from error
-    return plan
-
-
 def _half_life(file: StudyFile, options: Options) -> int:
     place = ("stages", NAME, "half-life")
-    window = max(one.length for one in plan_inputs(query_of(file, options), file.study.streams))
+    window = max(one.length for one in plan_inputs(query_of(file, NAME, options.plan), file.study.streams))
     given = options.half_life
     half_life = HALF_LIFE * window if given is None else file.chronons(place, given)
     try:
@@ -93,7 +74,7 @@ def _check(file: StudyFile, options: Options) -> None:
 
 
 def _reads(file: StudyFile, options: Options) -> Any:
-    return [*file.part, dumps(query_of(file, options)), repr(units_in_use())]
+    return [*file.part, dumps(query_of(file, NAME, options.plan)), repr(units_in_use())]
 
 
 def _run(work: Work, options: Options) -> Found:
@@ -101,7 +82,7 @@ def _run(work: Work, options: Options) -> Found:
     from midstream.scenarios.studies.what_if.stage import what_if
     from midstream.scenarios.studies.what_if.writing import write_what_if
 
-    query, half_life = query_of(work.file, options), _half_life(work.file, options)
+    query, half_life = query_of(work.file, NAME, options.plan), _half_life(work.file, options)
     recording = work.recording
     work.tell("pricing plans")
     with what_if(

@@ -27,10 +27,9 @@ from midstream.plans.expressions.aggregates import (
     var_samp,
 )
 from midstream.plans.expressions.operands import col
+from operator_cases.base import SMALL, UNKNOWN, any_row
 
-SMALL = st.integers(0, 2)
 FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, 1.7e308, -1.7e308])
-MAYBE = st.one_of(st.none(), SMALL)
 
 INDEFINITE = col("v") * 2 - col("v")
 """Unknown where twice v is beyond the largest float."""
@@ -96,10 +95,10 @@ BY_USER: dict[str, Callable[[Any], AggregateCall]] = {
 
 def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
     """Per case a title, a plan over the stream s0, and its payloads."""
-    integers = st.tuples(SMALL, st.integers(-2, 3))
-    unknowns = st.tuples(MAYBE, MAYBE)
-    floats = st.tuples(SMALL, st.one_of(st.none(), FLOATS, SMALL))
-    known = st.tuples(SMALL, st.one_of(FLOATS, SMALL))
+    integers = any_row(SMALL, range(-2, 4))
+    small = st.sampled_from(SMALL)
+    floats = st.tuples(small, st.one_of(st.none(), FLOATS, small))
+    known = st.tuples(small, st.one_of(FLOATS, small))
     groups = {
         "moments": ["var_pop", "var_samp", "stddev_pop", "stddev_samp", "stddev_samp distinct"],
         "order statistics": ["median", "median distinct", "top 2", "top 2 distinct"],
@@ -117,7 +116,7 @@ def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
                 _source("integer", "float").group_by("k").aggregate(**calls),
                 known,
             ),
-            (f"{title} per group, of unknowns", _maybe().group_by("k").aggregate(**calls), unknowns),
+            (f"{title} per group, of unknowns", _maybe().group_by("k").aggregate(**calls), UNKNOWN),
             (f"{title} over all, of floats and unknowns", _floats().aggregate(**calls), floats),
         ]
     calls = {name.replace(" ", "_"): make(INDEFINITE) for name, make in BUILT_IN.items()}
@@ -126,8 +125,8 @@ def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
     cases += [
         ("by users over all", _source().aggregate(**calls), integers),
         ("by users per group", _source().group_by("k").aggregate(**calls), integers),
-        ("by users over all, of unknowns", _maybe().aggregate(**calls), unknowns),
-        ("by users per group, of unknowns", _maybe().group_by("k").aggregate(**calls), unknowns),
+        ("by users over all, of unknowns", _maybe().aggregate(**calls), UNKNOWN),
+        ("by users per group, of unknowns", _maybe().group_by("k").aggregate(**calls), UNKNOWN),
         ("by users per pair of keys", _source().group_by("v", "k").aggregate(**calls), integers),
     ]
     return [(title, query.plan(), payloads) for title, query, payloads in cases]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,9 +23,16 @@ from midstream.plans.values.snapshots import NormalForm, snapshot
 from midstream.plans.values.streams import FOREVER, Element, Time
 from midstream.testing import elements
 
-SMALL = st.integers(0, 2)
-PLAIN = st.tuples(SMALL, SMALL)
-UNKNOWN = st.tuples(st.one_of(st.none(), SMALL), st.one_of(st.none(), SMALL))
+
+def any_row(*columns: Iterable[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    """Rows of any values of the columns: drawn at once, as hypothesis takes the same time for each value."""
+    return st.sampled_from(tuple(product(*columns)))
+
+
+SMALL = (0, 1, 2)
+MAYBE = (None, None, None, *SMALL)
+PLAIN = any_row(SMALL, SMALL)
+UNKNOWN = any_row(MAYBE, MAYBE)
 
 Histories = Sequence[Sequence[Element]]
 """Per port, the elements that have arrived."""

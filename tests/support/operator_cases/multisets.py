@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hypothesis import strategies as st
-
 from midstream.operators.base.operator import Operator
 from midstream.plans.values.snapshots import snapshot
 from midstream.plans.values.streams import BEGINNING, Element, Time
-from operator_cases.base import UNKNOWN, Case, Histories, source, valid
+from operator_cases.base import UNKNOWN, Case, Histories, any_row, source, valid
 
-FEW = st.tuples(st.integers(0, 1), st.just(0))
+FEW = any_row((0, 1), (0,))
 """Two payloads, so that each is valid several times."""
 
 Segments = list[list[Time | None]]

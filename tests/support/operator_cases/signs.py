@@ -6,11 +6,13 @@ reference conversion, which checks on the way what every signed stream must be.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 from hypothesis import strategies as st
@@ -55,6 +57,7 @@ class Signed:
 
     def take(self, batch: Batch, promised: Time) -> None:
         """Elements that came after a promise of progress."""
+        valid = self.valid
         for time, sign, payload in batch:
             assert time >= promised, "an element comes before the promise"
             assert time >= self.time, "out of order"
@@ -65,17 +68,17 @@ class Signed:
                 assert self.signs.setdefault(payload, sign) == sign, "given and taken back at one instant"
             self.time = time
             assert type(sign) is int and sign in (1, -1)
-            self.valid[payload] += sign
-            assert self.valid[payload] >= 0, "something ends that has not begun"
-            if not self.valid[payload]:
-                del self.valid[payload]
-            self.waiting.append((time, sign, payload))
+            height = valid[payload] = valid.get(payload, 0) + sign
+            assert height >= 0, "something ends that has not begun"
+            if not height:
+                del valid[payload]
+        self.waiting += batch
 
     def over(self, progress: Time) -> Iterator[tuple[Time, Counter[Payload]]]:
         """The net changes of the instants that are over."""
-        done = [element for element in self.waiting if element[0] < progress]
-        self.waiting = self.waiting[len(done) :]
-        for time, elements in groupby(done, key=lambda element: element[0]):
+        over = bisect_left(self.waiting, progress, key=itemgetter(0))
+        done, self.waiting = self.waiting[:over], self.waiting[over:]
+        for time, elements in groupby(done, key=itemgetter(0)):
             net: Counter[Payload] = Counter()
             for _, sign, payload in elements:
                 net[payload] += sign
@@ -119,7 +122,10 @@ class ByIntervals(Operator):
         return out
 
     def _slice(self, end: Time) -> Batch:
-        return [(self.since, end, payload) for payload in self.valid.elements()]
+        out: Batch = []
+        for payload, height in self.valid.items():
+            out += [(self.since, end, payload)] * height
+        return out
 
     def progress(self) -> Time:
         return self.since if self.valid else self.inner.progress()

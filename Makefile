@@ -36,6 +36,8 @@ CLEAN   := build/wheel-venv
 ALONE   := build/wheel-tests
 SOURCES := build/sources
 NO_JAVA := build/no-java
+# Executors of their own cost a third of the time, and import what any process of Python does.
+NOT_IN_WHEEL := tests/scenarios/studies/test_commands.py::test_what_if_on_executors
 IN_WHEEL := $(wildcard tests/test_packaging.py tests/test_doctests.py tests/test_examples.py tests/midstream/test_cli.py tests/scenarios/*/test_*command*.py)
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
@@ -143,7 +145,7 @@ rules: $(READY) ## Try every rule on 40 plans with 50,000 small inputs each, and
 wheel-test: export MIDSTREAM_PROFILE := few
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
 	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE)
-	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(ARGS)
+	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(addprefix --deselect ,$(NOT_IN_WHEEL)) $(ARGS)
 
 java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed
 	@mkdir -p build; rm -f $(NO_JAVA); \

@@ -128,9 +128,11 @@ def what_if_on_executors(quick_java: None, drifting: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def spark(what_if_on_executors: object) -> Iterator[Any]:
-    """The session of all other tests."""
+def spark(request: pytest.FixtureRequest, quick_java: None) -> Iterator[Any]:
+    """The session of all other tests. What executors find is computed before, if a test asks for it."""
     from midstream.scenarios.studies.session import spark_session
 
+    if any("what_if_on_executors" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        request.getfixturevalue("what_if_on_executors")
     with spark_session("local[2]") as session:
         yield session

@@ -7,26 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from drawn_cases import ELEMENTS, case
 from hypothesis import given
-from hypothesis import strategies as st
 
 from midstream.migration.autopilot.break_even import BreakEven
 from midstream.optimizer.pair_rates import difference, pair_rate
 from midstream.scenarios.policies.break_even import ByBreakEven
-from midstream.scenarios.policies.case import Case, Key, one_key
+from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import packets, roads
 from midstream.scenarios.policies.replay import Moved, replay
-
-ELEMENTS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("xy")), max_size=40)
-
-
-def case(elements: list[tuple[int, str, str]]) -> Case:
-    """A join of three streams that get these elements; the first one is always there."""
-    streams: dict[str, list[tuple[int, Key]]] = {"a": [(0, "x")], "b": [], "c": []}
-    for time, stream, key in sorted(elements):
-        streams[stream].append((time, key))
-    return one_key("made", 4, 8, streams)
 
 
 def moves_before(time: int, elements: list[tuple[int, str, str]]) -> list[tuple[int, object, object, str]]:

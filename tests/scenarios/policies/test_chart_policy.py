@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from drawn_cases import ELEMENTS, case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.optimizer.charts.chart import Dimension
 from midstream.plans.algebra.builder import stream
 from midstream.scenarios.policies.by_chart import ByChart, least_of
-from midstream.scenarios.policies.case import Case, Key, one_key
 from midstream.scenarios.policies.clairvoyant import best_fixed
 from midstream.scenarios.policies.generated import selectivity_flip
 from midstream.scenarios.policies.on_engine import run
 from midstream.scenarios.policies.replay import replay
-
-ELEMENTS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("xy")), max_size=40)
-
-
-def case(elements: list[tuple[int, str, str]]) -> Case:
-    """A join of three streams that get these elements; the first one is always there."""
-    streams: dict[str, list[tuple[int, Key]]] = {"a": [(0, "x")], "b": [], "c": []}
-    for time, name, key in sorted(elements):
-        streams[name].append((time, key))
-    return one_key("made", 4, 8, streams)
 
 
 def moves_before(time: int, elements: list[tuple[int, str, str]]) -> list[tuple[int, object, object]]:

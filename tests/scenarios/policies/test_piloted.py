@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from drawn_cases import ELEMENTS, case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.break_even import BreakEven
-from midstream.optimizer.pair_rates import difference, pair_rate
-from midstream.scenarios.policies.case import Case, Key, one_key
+from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.clairvoyant import best_fixed
 from midstream.scenarios.policies.generated import adversarial, stationary
 from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import packets, roads
 from midstream.scenarios.policies.replay import Moved, replay
-
-ELEMENTS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("xy")), max_size=40)
-
-
-def case(elements: list[tuple[int, str, str]]) -> Case:
-    """A join of three streams that get these elements; the first one is always there."""
-    streams: dict[str, list[tuple[int, Key]]] = {"a": [(0, "x")], "b": [], "c": []}
-    for time, stream, key in sorted(elements):
-        streams[stream].append((time, key))
-    return one_key("made", 4, 8, streams)
 
 
 def moves_before(
@@ -75,23 +63,6 @@ def test_real_streams_cost_less_than_with_one_order(
     best = min(map(len, recorded.traces.values()))
     dearest = max(recorded.orders, key=lambda order: len(recorded.traces[order]))
     assert replay(recorded, Piloted(dearest, how)).total <= at_most * best
-
-
-def test_what_both_pairs_share_is_no_difference() -> None:
-    rates = {"a": {"x": 2.0}, "b": {"x": 0.5}, "c": {"x": 0.5}}
-    same = difference(rates, ("a", "b"), ("a", "b"), 10, decay=0.1)
-    assert same.value == 0
-    shared = difference(rates, ("a", "b"), ("a", "c"), 10, decay=0.1)
-    chance = 2 * (20 * 0.05) ** 2  # of pairs
-    only_b_and_c = math.sqrt(0.05 * 2 * (20 * 2.0) ** 2 * 0.5 + chance)
-    assert shared.deviation == pytest.approx(only_b_and_c)
-    assert pair_rate(rates["a"], rates["b"], 10) == 20
-
-
-def test_small_savings_are_left_alone() -> None:
-    rule = BreakEven(horizon=1e9, doubt=0, least_saving=0.05)
-    assert rule.gain(running=100, saving=5, deviation=0, cost=0) == 0
-    assert rule.gain(running=100, saving=6, deviation=0, cost=0) > 0
 
 
 @pytest.mark.parametrize("how", get_args(How))

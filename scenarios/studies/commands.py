@@ -32,6 +32,8 @@ from midstream.scenarios.studies.policies_command import EPILOG as POLICIES_EPIL
 from midstream.scenarios.studies.policies_command import policies
 from midstream.scenarios.studies.run.command import EPILOG as RUN_EPILOG
 from midstream.scenarios.studies.run.command import run
+from midstream.scenarios.studies.simulate.command import EPILOG as SIMULATE_EPILOG
+from midstream.scenarios.studies.simulate.command import simulate
 from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
 from midstream.scenarios.studies.verify_commands import verify
@@ -107,5 +109,6 @@ app.command("what-if", epilog=WHAT_IF_EPILOG)(what_if)
 app.command("policies", epilog=POLICIES_EPILOG)(policies)
 app.command("run", epilog=RUN_EPILOG)(run)
 app.command("charts", epilog=CHARTS_EPILOG)(charts)
+app.command("simulate", epilog=SIMULATE_EPILOG)(simulate)
 app.command("verify", epilog=VERIFY_EPILOG)(verify)
 app.command("verify-run", epilog=VERIFY_RUN_EPILOG)(verify_run)

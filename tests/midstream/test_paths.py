@@ -219,6 +219,13 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("found", folder=True),
         "--picture": writes("chart.png"),
     },
+    ("study", "simulate"): {
+        "study": reads("study.toml"),
+        "--data": reads("data", folder=True),
+        "--plan": reads("study.json"),
+        "--to": reads("study.json"),
+        "--output": writes("found", folder=True),
+    },
     ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
     ("study", "verify-run"): {
         "study": reads("study.toml"),
@@ -254,6 +261,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "what-if"): [],
     ("study", "policies"): [],
     ("study", "charts"): [],
+    ("study", "simulate"): [],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
     ("study", "verify-run"): [],
 }
@@ -263,6 +271,7 @@ NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until",
+    "--slice",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 

@@ -1,0 +1,197 @@
+"""`midstream study simulate`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from midstream.console.help import examples
+from midstream.console.options import AsJson
+from midstream.io.new_file import nothing_written
+from midstream.io.plan_files import read_plan
+from midstream.io.requirements import require_spark
+from midstream.migration.checking import require_equivalence
+from midstream.migration.strategies import STRATEGIES
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.values.errors import ArgumentError, InputFileError, MigrationRefused, PlanError
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.options import (
+    DATA,
+    MASTER,
+    make_folder,
+    print_found,
+    replaced_in,
+    require_files_apart,
+)
+from midstream.scenarios.studies.script import load_declared
+from midstream.scenarios.studies.simulate.grid import Target
+from midstream.scenarios.studies.simulate.making import grid_of, other_orders
+from midstream.scenarios.studies.steps import steps
+
+EPILOG = examples(
+    "midstream study simulate nycflights13 --data recordings --slice 1d --slices 20 --output found",
+    "midstream study simulate study.toml --slice 6h --to plan.json --strategies genmig,moving-states",
+)
+
+
+def simulate(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
+            "(.sql).",
+        ),
+    ],
+    data: DATA = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="A JSON file with the plan that runs first; by default the declared query."),
+    ] = None,
+    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    to: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A JSON file with a plan to move to; may be given several times. By default a plan of each "
+            "other join order."
+        ),
+    ] = None,
+    slice_length: Annotated[
+        str, typer.Option("--slice", help="How long a slice is, in s, m, h or d; longer than the windows.")
+    ] = "1h",
+    slices: Annotated[
+        int, typer.Option(min=1, help="How many slices, spread over the whole time, at most.")
+    ] = 10,
+    strategies: Annotated[
+        str | None, typer.Option(help="Those that migrate, with commas between; by default all.")
+    ] = None,
+    at: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="At which share of a slice to migrate, such as 0.5; may be given several times. By default "
+            "the seed draws one.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
+    mutant: Annotated[
+        str | None, typer.Option(help="A planted fault that is to be found, as for verify.")
+    ] = None,
+    master: MASTER = "local[*]",
+    output: Annotated[
+        Path | None, typer.Option(help="A folder for all runs (Parquet), the cost profile and the summary.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Migrate the real engine on slices of recorded streams, and compare with the plan that stays.
+
+    Tells how long migrations take, what they hold, and what operators cost on these machines. Exit status 1
+    where a run gives another output than the plan that stays.
+    """
+    declared = load_declared(study, data, query)
+    length = _length(declared, slice_length)
+    asked = _query(declared, plan)
+    grid = grid_of(
+        declared,
+        asked,
+        _targets(declared, asked, to or []),
+        strategies=_some(strategies),
+        seeds=range(seed, seed + seeds),
+        at=tuple(at or ()),
+        mutant=_mutant(mutant),
+    )
+    require_spark()
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary
+    from midstream.scenarios.studies.simulate.stage import simulate as simulated
+    from midstream.scenarios.studies.simulate.writing import SIMULATE, write_simulate
+
+    reads = [("--to", file) for file in to or []]
+    require_files_apart(study, declared, plan, replaced_in(output, SIMULATE), reads)
+    make_folder(output)
+    with ExitStack() as stack, nothing_written():
+        step = stack.enter_context(
+            steps("starting Spark", "reading the streams", "running slices", "summing up")
+        )
+        spark = stack.enter_context(spark_session(master))
+        step()
+        recording = stack.enter_context(open_recording(spark, declared, length))
+        step()
+        found = simulated(recording, declared, grid, length, slices)
+        step()
+        summary = simulate_summary(declared, grid, found)
+    if output is not None:
+        write_simulate(found, summary, output)
+    print_found(declared, summary, as_json, show_simulate)
+    if found.wrong:
+        raise typer.Exit(1)
+
+
+def _length(study: Study, text: str) -> int:
+    try:
+        return study.clock.chronons(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--slice") from error
+
+
+def _query(study: Study, file: Path | None) -> Plan:
+    """The plan that runs first, found to fit the streams."""
+    if file is None and study.query is None:
+        raise InputFileError(
+            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
+        )
+    plan = study.query if file is None else logical_plan(read_plan(file))
+    assert plan is not None
+    try:
+        plan_inputs(plan, study.streams)
+    except PlanError as error:
+        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+    return plan
+
+
+def _targets(study: Study, plan: Plan, files: list[Path]) -> tuple[Target, ...]:
+    """The plans to move to, found to mean what the first one means."""
+    if not files:
+        try:
+            return other_orders(plan)
+        except ArgumentError as error:
+            raise InputFileError(f"study {study.name}: {error}", path=study.name) from error
+    found = []
+    for file in files:
+        target = logical_plan(read_plan(file))
+        try:
+            require_equivalence(equivalent(plan, target), "refuse")
+        except (MigrationRefused, PlanError) as error:
+            raise InputFileError(f"{file}: {error}", path=file) from error
+        found.append(Target(file.stem, target))
+    return tuple(found)
+
+
+def _some(text: str | None) -> tuple[str, ...]:
+    found = tuple(STRATEGIES) if text is None else tuple(dict.fromkeys(text.split(",")))
+    if not {*found} <= {*STRATEGIES}:
+        raise typer.BadParameter(
+            f"found {text}, expected some of {', '.join(STRATEGIES)}", param_hint="--strategies"
+        )
+    return found
+
+
+def _mutant(name: str | None) -> str | None:
+    if name is not None:
+        from midstream.testing.mutants import MUTANTS
+
+        known = [one for one, mutant in MUTANTS.items() if not mutant.beyond]
+        if name not in known:
+            raise typer.BadParameter(
+                f"found {name}, expected one of {', '.join(known)}", param_hint="--mutant"
+            )
+    return name

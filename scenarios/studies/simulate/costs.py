@@ -1,0 +1,64 @@
+"""Cost variables from what operators took on slices of recorded streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from statistics import median
+
+from midstream.optimizer.cost.calibration import Profile, Timed, errors, fit
+from midstream.optimizer.cost.units import STEPS, UnitCosts
+from midstream.plans.values.errors import StatisticsError
+
+HELD_OUT = 4
+"""Every so many slices, one has no part in the regression: it tells how good this is elsewhere."""
+
+
+@dataclass(frozen=True)
+class TimedSlice:
+    """What the operators of some plans took on one slice, and on which machine."""
+
+    slice: int
+    machine: str
+    runs: tuple[Timed, ...]
+
+
+def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
+    """The regression of `calibrate`, where only the operators of one query were measured: each step counts
+    once more as it was before, as fast as this machine is. Else steps that these operators hardly take, or
+    always take together, could become anything, and other queries' prices with them.
+
+    Raises   StatisticsError where no operator took any time.
+    """
+    plain = replace(before, factors={})
+    speed = [run.measured / known for run in runs if (known := run.predicted(plain)) and run.measured > 0]
+    if not speed:
+        raise StatisticsError("calibration: found no operator that took any time, expected some")
+    priors = {f"as before: {step}": step for step in STEPS}
+    assumed = [
+        Timed(name, name, {step: 1.0}, median(speed) * getattr(before, step)) for name, step in priors.items()
+    ]
+    units = fit([*runs, *assumed], before)
+    measured = {name: factor for name, factor in units.factors.items() if name not in priors}
+    return replace(units, factors={**before.factors, **measured})
+
+
+def profile_from(found: Sequence[TimedSlice], before: UnitCosts) -> Profile:
+    """The cost profile that fits what was measured, as `midstream calibrate` has it, of all machines
+    together. The error is that on slices without a part in it; of few slices, what is left.
+
+    Raises   StatisticsError where no operator took any time.
+    """
+    ordered = sorted(found, key=lambda one: one.slice)
+    held_out = [run for one in ordered[HELD_OUT - 1 :: HELD_OUT] for run in one.runs]
+    fitted = [run for i, one in enumerate(ordered) if (i + 1) % HELD_OUT or not held_out for run in one.runs]
+    units = fit_near(fitted, before)
+    left = errors(held_out or fitted, units)
+    machines: Mapping[str, None] = dict.fromkeys(one.machine for one in ordered)
+    return Profile(
+        units,
+        datetime.now(UTC).date().isoformat(),
+        "; ".join(sorted(machines)),
+        round(median(left), 4) if left else 0.0,
+    )

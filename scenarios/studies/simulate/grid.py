@@ -1,0 +1,109 @@
+"""What is run on each slice: moves from one plan to others, by strategies, at instants, under seeds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.schema import Schema
+from midstream.plans.values.streams import Batch, Payload
+from midstream.scenarios.studies.simulate.slices import Slice
+
+MOST_RUNS = 100_000
+"""So many runs a study has at most: each is a row of what it finds."""
+
+LONGEST_CHUNK = 100
+"""So many elements are given to an engine at once, at most; how many is drawn."""
+
+TIMED_CHUNK, TIMED_SPAN = 2000, 10
+"""Where operators are timed, so many elements of so many times as long: calls take little of the time."""
+
+EARLIEST, LATEST = 0.25, 0.75
+"""Between these shares of a slice lie instants that are drawn."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A plan to move to, and its name for people."""
+
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All that is run on a slice.
+
+    schemas   by stream that the plan reads, the columns of its elements
+    span      so many chronons are given to an engine at once, at most: times are told to this
+    at        shares of a slice at which migrations begin; none: a seed draws one
+    mutant    a planted fault, in the runs that migrate
+    """
+
+    plan: Plan
+    targets: tuple[Target, ...]
+    strategies: tuple[str, ...]
+    seeds: range
+    schemas: Mapping[str, Schema]
+    span: int = 1
+    at: tuple[float, ...] = ()
+    mutant: str | None = None
+
+    def instants(self, part: Slice, seed: int) -> list[int]:
+        """When migrations begin in a slice."""
+        shares = self.at or (random.Random(f"{part.start} {seed}").uniform(EARLIEST, LATEST),)
+        return sorted({part.start + int(share * (part.end - part.start)) for share in shares})
+
+    def runs(self, slices: int) -> int:
+        """How many runs that migrate there are."""
+        per_slice = len(self.targets) * len(self.strategies) * len(self.seeds) * max(1, len(self.at))
+        return slices * per_slice
+
+    def require(self, slices: int) -> None:
+        """Raise ArgumentError unless there is something to run, and not too much."""
+        if not self.targets:
+            raise ArgumentError("simulate: found no other plan to move to, expected one")
+        if not 0 < self.runs(slices) <= MOST_RUNS:
+            raise ArgumentError(f"simulate: found {self.runs(slices):,} runs, expected 1 to {MOST_RUNS:,}")
+
+
+Row = tuple[int, str, Payload]
+"""When an element starts, its stream, and its payload."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What is given to an engine at once: batches of streams, of elements that start in [first, last]."""
+
+    first: int
+    last: int
+    batches: tuple[tuple[str, Batch], ...]
+
+
+def chunks(
+    rows: Sequence[Row], cuts: Sequence[int], seed: int, span: int, longest: int = LONGEST_CHUNK
+) -> list[Chunk]:
+    """Cut rows, which are sorted by start, into chunks of sizes that a seed draws, each of so many chronons
+    at most; none reaches over a cut, and one instant's elements may be in several.
+
+    >>> rows = [(t, "s", (t,)) for t in range(9)]
+    >>> [(one.first, one.last) for one in chunks(rows, [3], seed=1, span=4)]
+    [(0, 2), (3, 6), (7, 8)]
+    """
+    draw = random.Random(f"chunks {seed}")
+    found = []
+    begin = 0
+    while begin < len(rows):
+        size = draw.randint(1, longest)
+        start = rows[begin][0]
+        bound = min([start + span, *(cut for cut in cuts if cut > start)])
+        part = [row for row in rows[begin : begin + size] if row[0] < bound]
+        by_stream: dict[str, Batch] = {}
+        for at, stream, payload in part:
+            by_stream.setdefault(stream, []).append((at, at + 1, payload))
+        found.append(Chunk(part[0][0], part[-1][0], tuple(by_stream.items())))
+        begin += len(part)
+    return found

@@ -1,0 +1,75 @@
+"""What a study runs on slices, from a declared query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError, PlanError
+from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.orders import group_by_order
+from midstream.scenarios.studies.simulate.grid import Grid, Target
+from midstream.scenarios.studies.what_if.candidates import LIMIT, all_plans
+
+MOST_ORDERS = 8
+"""To so many other orders migrations go by default, at most."""
+
+RESOLUTION = 20
+"""Into so many parts a window is cut: times are told to one of them."""
+
+
+def other_orders(plan: Plan) -> tuple[Target, ...]:
+    """A plan of each join order that is not the given one's.
+
+    Raises   ArgumentError where there is none, or where there are too many plans to go through.
+    """
+    candidates = all_plans(plan, LIMIT)
+    if candidates is None:
+        raise ArgumentError(f"found more than {LIMIT:,} plans of the query, expected --to with some of them")
+    orders = group_by_order(candidates.plans)[1 : 1 + MOST_ORDERS]
+    if not orders:
+        raise ArgumentError("found no other join order of the query, expected --to with a plan")
+    return tuple(Target(order.label, candidates.plans[order.plans[0]]) for order in orders)
+
+
+def grid_of(
+    study: Study,
+    plan: Plan,
+    targets: tuple[Target, ...],
+    *,
+    strategies: tuple[str, ...],
+    seeds: range,
+    at: tuple[float, ...] = (),
+    mutant: str | None = None,
+) -> Grid:
+    """All that is run on each slice of a study's streams.
+
+    Raises   PlanError where the plan does not fit the recorded streams.
+    """
+    shortest = min(one.length for one in plan_inputs(plan, study.streams))
+    return Grid(
+        plan=plan,
+        targets=targets,
+        strategies=strategies,
+        seeds=seeds,
+        schemas=schemas_of(plan),
+        span=max(1, shortest // RESOLUTION),
+        at=at,
+        mutant=mutant,
+    )
+
+
+def schemas_of(plan: Plan) -> Mapping[str, Schema]:
+    """By stream, the columns that the plan reads. Raises PlanError where it reads one stream in two ways."""
+    found: dict[str, Schema] = {}
+    for node in plan.nodes:
+        if isinstance(node.operator, Source):
+            name = node.operator.stream
+            if found.setdefault(name, node.schema) != node.schema:
+                raise PlanError(
+                    f"found stream {name} with columns {node.schema} and {found[name]}, expected the same"
+                )
+    return found

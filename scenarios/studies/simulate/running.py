@@ -1,0 +1,224 @@
+"""Run a plan over a slice of recorded streams, with migrations and without, and compare what comes out.
+
+Nothing here knows Spark: executors call it slice by slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
+from time import process_time
+from typing import Any
+
+from midstream.engine import Engine
+from midstream.migration.report import report
+from midstream.migration.transition import Transition
+from midstream.optimizer.cost.calibration import Timed
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import Element
+from midstream.profiling import timings
+from midstream.scenarios.simulator.run import without_garbage_collector
+from midstream.scenarios.simulator.run_record import longest_pause
+from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Target, chunks
+from midstream.scenarios.studies.simulate.slices import Slice
+
+MOVED, UNFINISHED, REFUSED, FAILED = "moved", "unfinished", "refused", "failed"
+"""What became of a migration: it ended within the slice, or only with it; the strategy does not take the
+plans; or the engine raised an error, which counts as another output."""
+
+MOST_TOLD = 300
+"""So many characters of an error are told."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that migrates, beside the one that stays. Times are in chronons, states in elements.
+
+    at          when the migration began
+    is_right    whether the output is that of the plan that stays, snapshot by snapshot, and in order
+    duration    from then until it was over; None unless it was in the slice
+    gap         the longest time without a result while it was under way, and `gap_stayed` without it
+    cpu         seconds of processing, which depend on the machine, as does `cpu_stayed`
+    """
+
+    slice: int
+    seed: int
+    at: int
+    to: str
+    strategy: str
+    outcome: str
+    reason: str
+    is_right: bool
+    digest: str
+    elements: int
+    results: int
+    duration: int | None
+    peak_state: int
+    peak_state_stayed: int
+    gap: int | None
+    gap_stayed: int | None
+    cpu: float
+    cpu_stayed: float
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run went.
+
+    giving    the instants at which results came out
+    """
+
+    results: list[Element]
+    giving: list[int]
+    peak: int
+    cpu: float
+    migration: Transition | None = None
+    refusal: str = ""
+    failure: str = ""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether results came in the order of their starts."""
+        return all(one[0] <= other[0] for one, other in pairwise(self.results))
+
+
+def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterator[Run]:
+    """All runs of a grid on one slice under one seed. Rows are sorted by start."""
+    instants = grid.instants(part, seed)
+    given = chunks(rows, instants, seed, grid.span)
+    for at in instants:
+        stayed = course(grid.plan, given, at)
+        digest = digest_of(stayed.results)
+        for target in grid.targets:
+            for strategy in grid.strategies:
+                moved = _attempt(grid, given, at, target, strategy)
+                yield _run(part, seed, at, target, strategy, len(rows), stayed, digest, moved)
+
+
+def course(
+    plan: Plan, given: Sequence[Chunk], at: int, target: Target | None = None, strategy: str = ""
+) -> Course:
+    """Run a plan over all chunks; with a target, move to it at an instant. A refusal ends the run."""
+    results: list[Element] = []
+    giving: list[int] = []
+    peak, cpu = 0, 0.0
+    migration: Transition | None = None
+    is_due = True
+    with without_garbage_collector():
+        engine = Engine(plan, results.extend)
+        for chunk in (*given, None):
+            known, began = len(results), process_time()
+            if is_due and (chunk is None or chunk.first >= at):
+                is_due = False
+                _advance(engine, at)
+                if target is not None:
+                    try:
+                        migration = Variant.of(strategy).begin(engine, target.plan)
+                    except MigrationRefused as refusal:
+                        return Course([], [], 0, 0.0, refusal=str(refusal).partition("\n")[0])
+            if chunk is None:
+                engine.close()
+            else:
+                _take(engine, chunk)
+            cpu += process_time() - began
+            peak = max(peak, engine.size())
+            if chunk is not None and len(results) > known:
+                giving.append(chunk.last)
+    return Course(results, giving, peak, cpu, migration)
+
+
+def _attempt(grid: Grid, given: Sequence[Chunk], at: int, target: Target, strategy: str) -> Course:
+    with _faulty(grid.mutant):
+        try:
+            return course(grid.plan, given, at, target, strategy)
+        except Exception as error:
+            return Course([], [], 0, 0.0, failure=f"{type(error).__name__}: {error}"[:MOST_TOLD])
+
+
+def _take(engine: Engine, chunk: Chunk) -> None:
+    _advance(engine, chunk.first)
+    for stream, batch in chunk.batches:
+        engine.push(stream, batch)
+
+
+def _advance(engine: Engine, time: int) -> None:
+    for stream in engine.streams:
+        engine.advance(stream, time)
+
+
+def _faulty(mutant: str | None) -> AbstractContextManager[Any]:
+    if mutant is None:
+        return nullcontext()
+    from midstream.testing.mutants import MUTANTS
+
+    return MUTANTS[mutant].patched()
+
+
+def digest_of(results: Sequence[Element]) -> str:
+    """What stands for the snapshots of a stream: equal for streams that mean the same.
+
+    >>> digest_of([(1, 5, (7,)), (5, 9, (7,))]) == digest_of([(1, 9, (7,))])
+    True
+    """
+    lines = sorted(repr(one) for one in normal_form(results).items())
+    return sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _run(
+    part: Slice,
+    seed: int,
+    at: int,
+    target: Target,
+    strategy: str,
+    elements: int,
+    stayed: Course,
+    digest: str,
+    moved: Course,
+) -> Run:
+    if moved.failure:
+        outcome, ended, digest_found = FAILED, None, ""
+    elif moved.migration is None:
+        outcome, ended, digest_found = REFUSED, None, digest
+        moved = replace(stayed, refusal=moved.refusal)
+    else:
+        last = report(moved.migration).ended
+        # What all streams' ends bring about is not in the slice.
+        ended = last if last is not None and last < part.end else None
+        outcome, digest_found = UNFINISHED if ended is None else MOVED, digest_of(moved.results)
+    span = [(at, ended)]
+    return Run(
+        slice=part.start,
+        seed=seed,
+        at=at,
+        to=target.name,
+        strategy=strategy,
+        outcome=outcome,
+        reason=moved.refusal or moved.failure,
+        is_right=digest_found == digest and moved.is_ordered,
+        digest=digest_found,
+        elements=elements,
+        results=len(moved.results),
+        duration=None if ended is None else max(0, ended - at),
+        peak_state=moved.peak,
+        peak_state_stayed=stayed.peak,
+        gap=longest_pause(moved.giving, span),
+        gap_stayed=longest_pause(stayed.giving, span),
+        cpu=moved.cpu,
+        cpu_stayed=stayed.cpu,
+    )
+
+
+def timed(plan: Plan, given: Sequence[Chunk]) -> list[Timed]:
+    """What the operators of a plan took on a slice, beside the steps that they take by the cost model."""
+    with without_garbage_collector():
+        engine = Engine(plan)
+        with engine.watch() as read:
+            for chunk in given:
+                _take(engine, chunk)
+            return timings(read(), engine.statistics())

@@ -1,0 +1,175 @@
+"""What executors find on slices is what a process alone finds; wrong calls are refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import midstream as ms
+from midstream.cli import app
+from midstream.optimizer.cost.calibration import Profile
+from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.simulate.grid import Grid, Row
+from midstream.scenarios.studies.simulate.making import grid_of, other_orders
+from midstream.scenarios.studies.simulate.running import Run, run_slice
+from midstream.scenarios.studies.simulate.slices import slices
+
+LENGTH, NUMBER = 300, 3
+"""The first slice starts with the first element; one lies where there are none."""
+
+
+@pytest.fixture
+def study(drifting: Path) -> Study:
+    return load_study(str(drifting))
+
+
+def grid(study: Study, **more: Any) -> Grid:
+    assert study.query is not None
+    made = grid_of(
+        study,
+        study.query,
+        other_orders(study.query)[:1],
+        strategies=("genmig", "moving-states"),
+        seeds=range(1, 3),
+    )
+    return replace(made, **more)
+
+
+def recorded(study: Study) -> list[Row]:
+    found = []
+    for name, stream in study.streams.items():
+        for file in Path(stream.path).parent.glob("*.jsonl"):
+            for line in file.read_text().splitlines():
+                row = json.loads(line)
+                found.append((row["t"], name, (row["k"], row["m"])))
+    return sorted(found)
+
+
+def machine_free(runs: Any) -> list[Run]:
+    return [replace(run, cpu=0.0, cpu_stayed=0.0) for run in runs]
+
+
+@pytest.mark.spark
+def test_slices_on_executors(
+    spark: Any, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow.parquet as pq
+
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.simulate import jobs
+    from midstream.scenarios.studies.simulate.report import simulate_summary
+    from midstream.scenarios.studies.simulate.stage import simulate
+    from midstream.scenarios.studies.simulate.writing import write_simulate
+
+    asked = grid(study)
+    other = {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+    }
+    before = {name: spark.conf.get(name) for name in other}
+    with open_recording(spark, study, LENGTH) as recording:
+        found = simulate(recording, study, asked, LENGTH, NUMBER)
+        with pytest.raises(ArgumentError, match="found a length of 40 s, expected more than the longest"):
+            simulate(recording, study, asked, 40, NUMBER)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs, "MOST_ELEMENTS", 100)
+            with pytest.raises(
+                MidstreamError, match=r"slice from .* to .*: found \d+ elements, expected 100"
+            ):
+                simulate(recording, study, asked, LENGTH, NUMBER)
+        try:
+            for name, value in other.items():
+                spark.conf.set(name, value)
+            mutated = replace(
+                asked, mutant="results-at-the-split-time", strategies=("moving-states",), seeds=range(1)
+            )
+            wrong = simulate(recording, study, mutated, LENGTH, NUMBER)
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, value)
+
+    rows = recorded(study)
+    parts = slices(rows[0][0], rows[-1][0], LENGTH, NUMBER)
+    inside = {part: [row for row in rows if part.start <= row[0] < part.end] for part in parts}
+    expected, mutants = (
+        [
+            run
+            for part in parts
+            for seed in one.seeds
+            if inside[part]
+            for run in run_slice(part, inside[part], seed, one)
+        ]
+        for one in (asked, mutated)
+    )
+    assert machine_free(found.runs) == machine_free(expected)
+    assert machine_free(wrong.runs) == machine_free(mutants)
+    assert found.slices == parts and not found.wrong and found.profile is not None
+    assert wrong.wrong and {run.slice for run in wrong.wrong} <= {part.start for part in parts}
+
+    summary = simulate_summary(study, asked, found)
+    write_simulate(found, summary, tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"runs", "costs.json", "simulate.json"}
+    table = pq.read_table(tmp_path / "runs" / "runs.parquet").to_pylist()
+    assert [Run(**row) for row in table] == list(found.runs)
+    assert Profile.read(tmp_path / "costs.json").units.factors == found.profile.units.factors
+    total = found.totals[0]
+    assert (total.strategy, total.moved + total.unfinished) == ("genmig", 2 * (len(parts) - found.empty))
+    assert total.duration is not None and 36 <= total.duration <= 44
+
+
+def invoke(*given: str) -> Any:
+    return CliRunner().invoke(app, ["study", "simulate", *given], env={"COLUMNS": "200"})
+
+
+def refused(*given: str) -> str:
+    result = invoke(*given)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    return str(result.stderr)
+
+
+def test_wrong_calls(drifting: Path, study: Study, tmp_path: Path) -> None:
+    file = str(drifting)
+    assert "expected some of" in refused(file, "--strategies", "genmig,luck")
+    assert "--mutant" in refused(file, "--mutant", "nothing-at-all")
+    assert "--slice" in refused(file, "--slice", "soon")
+    assert "Invalid value" in refused(file, "--at", "1.5")
+    other = tmp_path / "other.json"
+    other.write_text(ms.dumps(ms.stream("a", k="integer").window(40).plan()))
+    assert f"{other}: " in refused(file, "--to", str(other))
+    without = tmp_path / "study.toml"
+    without.write_text(drifting.read_text().partition("[query]")[0])
+    assert "found no query and no --plan" in refused(str(without))
+
+
+def test_another_output_ends_with_1(drifting: Path, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark: what was found is told, with the slice, and the exit status says no."""
+    pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
+    from contextlib import nullcontext
+
+    from midstream.scenarios.studies import recording, session
+    from midstream.scenarios.studies.simulate import command, stage
+
+    asked = grid(study, mutant="results-at-the-split-time", strategies=("moving-states",))
+    rows = recorded(study)
+    parts = slices(rows[0][0], rows[-1][0], LENGTH, 1)
+    runs = [run for seed in range(5) for run in run_slice(parts[0], rows[:200], seed, asked)]
+    monkeypatch.setattr(command, "require_spark", lambda: None)
+    monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
+    monkeypatch.setattr(recording, "open_recording", lambda *_: nullcontext())
+    for kept, status in ((runs, 1), ([run for run in runs if run.is_right], 0)):
+        found = stage.Simulated(parts, 0, tuple(kept), None)
+        monkeypatch.setattr(stage, "simulate", lambda *_, found=found: found)
+        result = invoke(str(drifting), "--slice", "300s")
+        assert result.exit_code == status, result.output
+        told = f"slice from {study.clock.show(parts[0].start)}"
+        assert (told in result.stdout) == bool(status)

@@ -93,6 +93,35 @@ def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here
     assert what_if_on_executors == what_if_here
 
 
+def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
+    spark: Any, drifting: Path, what_if_here: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from midstream.scenarios.studies.what_if import stage
+
+    assert len(what_if_here["best"]) < 2 * stage.RUN  # two objectives, one run
+    monkeypatch.setattr(stage, "RUN", 8)
+    reversed_settings = {
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+    }
+    before = {name: spark.conf.get(name) for name in reversed_settings}
+    for name, value in reversed_settings.items():
+        spark.conf.set(name, value)
+    try:
+        assert what_if_all(spark, drifting, 100) == what_if_here
+        assert {name: spark.conf.get(name) for name in reversed_settings} == reversed_settings
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    # Nothing is left cached.
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+
+
 def test_what_is_compared_says_something(profile_here: dict[str, Any], what_if_here: dict[str, Any]) -> None:
     summary = what_if_here["summary"]
     for found in summary["objectives"]:

@@ -19,7 +19,7 @@ from midstream.plans.expressions.operands import col
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import Study, load_study
 
-from .conftest import rows, what_if_all, write_study
+from .conftest import rows, write_study
 
 pytestmark = pytest.mark.spark
 
@@ -218,35 +218,6 @@ def test_plans_are_searched_for_where_they_are_too_many(spark: Any, flipping: St
     # One order is the best in no bucket, so it is not found.
     assert [order.label for order in some.orders] == ["(a ⋈ b) ⋈ c", "(b ⋈ c) ⋈ a"]
     assert some.prices[0].least == every.prices[0].least
-
-
-def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
-    spark: Any, drifting: Path, what_if_on_executors: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from midstream.scenarios.studies.what_if import stage
-
-    assert len(what_if_on_executors["best"]) < 2 * stage.RUN  # two objectives, one run
-    monkeypatch.setattr(stage, "RUN", 8)
-    reversed_settings = {
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
-    }
-    before = {name: spark.conf.get(name) for name in reversed_settings}
-    for name, value in reversed_settings.items():
-        spark.conf.set(name, value)
-    try:
-        assert what_if_all(spark, drifting, 100) == what_if_on_executors
-        assert {name: spark.conf.get(name) for name in reversed_settings} == reversed_settings
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
-    # Nothing is left cached.
-    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 def test_a_query_of_a_script(spark: Any, flipping: Study, tmp_path: Path) -> None:

@@ -13,12 +13,10 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_spark
-from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.equivalence.comparison import equivalent
-from midstream.plans.values.errors import ArgumentError, InputFileError, MigrationRefused, PlanError
+from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.options import (
@@ -30,8 +28,7 @@ from midstream.scenarios.studies.options import (
     require_files_apart,
 )
 from midstream.scenarios.studies.script import load_declared
-from midstream.scenarios.studies.simulate.grid import Target
-from midstream.scenarios.studies.simulate.making import grid_of, other_orders
+from midstream.scenarios.studies.simulate.making import grid_of, targets
 from midstream.scenarios.studies.steps import steps
 
 EPILOG = examples(
@@ -102,7 +99,7 @@ def simulate(
     grid = grid_of(
         declared,
         asked,
-        _targets(declared, asked, to or []),
+        targets(declared, asked, to or []),
         strategies=_some(strategies),
         seeds=range(seed, seed + seeds),
         at=tuple(at or ()),
@@ -156,24 +153,6 @@ def _query(study: Study, file: Path | None) -> Plan:
     except PlanError as error:
         raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
     return plan
-
-
-def _targets(study: Study, plan: Plan, files: list[Path]) -> tuple[Target, ...]:
-    """The plans to move to, found to mean what the first one means."""
-    if not files:
-        try:
-            return other_orders(plan)
-        except ArgumentError as error:
-            raise InputFileError(f"study {study.name}: {error}", path=study.name) from error
-    found = []
-    for file in files:
-        target = logical_plan(read_plan(file))
-        try:
-            require_equivalence(equivalent(plan, target), "refuse")
-        except (MigrationRefused, PlanError) as error:
-            raise InputFileError(f"{file}: {error}", path=file) from error
-        found.append(Target(file.stem, target))
-    return tuple(found)
 
 
 def _some(text: str | None) -> tuple[str, ...]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from midstream.io.plan_files import read_plan
+from midstream.migration.checking import require_equivalence
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import ArgumentError, PlanError
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.values.errors import ArgumentError, InputFileError, MigrationRefused, PlanError
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
@@ -33,6 +38,27 @@ def other_orders(plan: Plan) -> tuple[Target, ...]:
     if not orders:
         raise ArgumentError("found no other join order of the query, expected --to with a plan")
     return tuple(Target(order.label, candidates.plans[order.plans[0]]) for order in orders)
+
+
+def targets(study: Study, plan: Plan, files: Sequence[Path]) -> tuple[Target, ...]:
+    """The plans in some files, found to mean what the first one means; without files, other join orders.
+
+    Raises   InputFileError.
+    """
+    if not files:
+        try:
+            return other_orders(plan)
+        except ArgumentError as error:
+            raise InputFileError(f"study {study.name}: {error}", path=study.name) from error
+    found = []
+    for file in files:
+        target = logical_plan(read_plan(file))
+        try:
+            require_equivalence(equivalent(plan, target), "refuse")
+        except (MigrationRefused, PlanError) as error:
+            raise InputFileError(f"{file}: {error}", path=file) from error
+        found.append(Target(file.stem, target))
+    return tuple(found)
 
 
 def grid_of(

@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.plans.values.errors import PlanError
 from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput
@@ -21,22 +20,13 @@ from midstream.scenarios.studies.recording import TIME, Recording, floor_to
 UNIT = "intermediate results"
 
 
-def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]]:
-    """The joins below others, plan by plan.
-
-    Raises   PlanError where a plan's intermediate results are not those of joins of two inputs.
-    """
+def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]] | None:
+    """The joins below others, plan by plan; None where a plan's intermediate results are not those of joins
+    of two inputs, so that they cannot be counted."""
     numbers = {one.node: number for number, one in enumerate(inputs)}
-    found = []
-    for plan in plans:
-        joins = inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None
-        if joins is None:
-            raise PlanError(
-                f"found a plan whose intermediate results are not counted, expected joins of two inputs by "
-                f"equal columns below the last one, as all orders of a three-way join are:\n{plan}"
-            )
-        found.append(joins)
-    return found
+    found = [inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None for plan in plans]
+    known = [joins for joins in found if joins is not None]
+    return known if len(known) == len(found) else None
 
 
 def count_courses(
@@ -44,16 +34,15 @@ def count_courses(
     study: Study,
     plans: Sequence[Plan],
     labels: Sequence[str],
+    of_plans: Sequence[tuple[InnerJoin, ...]],
     inputs: Sequence[PlanInput],
     window: int,
     bucket: int,
 ) -> Courses:
-    """What plans over the same inputs cost in each bucket.
+    """What plans over the same inputs cost in each bucket, by their inner joins.
 
     Cost     Counting pairs, see `count_pairs`; the buckets come to the driver, with a number for each join.
-    Raises   PlanError, see `inner_joins_of`.
     """
-    of_plans = inner_joins_of(plans, inputs)
     joins = sorted({join for joins in of_plans for join in joins})
     derived = replace(
         recording,
@@ -78,7 +67,7 @@ def count_courses(
         tuple(plans),
         tuple(labels),
         tuple(rates),
-        _lasting(derived, inputs, window),
+        lasting(replace(recording, bucket=bucket), inputs, window),
     )
 
 
@@ -87,17 +76,17 @@ def _as_stream(number: int, one: PlanInput) -> RecordedStream:
     return RecordedStream(str(number), "", "", TIME, {}, one.chain.schema, one.length)
 
 
-def _lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
+def lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
     """For how long what is valid at the start of each bucket still is."""
     ends: dict[int, int] = {}
-    for number, one in enumerate(inputs):
+    for one in inputs:
         cell = floor_to(F.col(TIME), recording.bucket).alias("start")
-        last = recording.frames[str(number)].groupBy(cell).agg(F.max(TIME).alias("last"))
+        last = elements_of(recording, one).groupBy(cell).agg(F.max(TIME).alias("last"))
         for row in last.collect():
             end = row["last"] + one.length
             ends[row["start"]] = max(ends.get(row["start"], end), end)
-    lasting, so_far = list[int](), recording.starts.start
+    found, so_far = list[int](), recording.starts.start
     for start in recording.starts:
-        lasting.append(min(window, max(0, so_far - start)))
+        found.append(min(window, max(0, so_far - start)))
         so_far = max(so_far, ends.get(start, so_far))
-    return tuple(lasting)
+    return tuple(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -122,18 +122,24 @@ class Courses:
         bucket = self.bucket
         return tuple((0.0, *accumulate(bucket * rate for rate in rates)) for rates in self.rates)
 
+    def of(self, plans: Sequence[int]) -> Courses:
+        """Those of some plans, by number."""
+        return replace(
+            self,
+            plans=tuple(self.plans[number] for number in plans),
+            labels=tuple(self.labels[number] for number in plans),
+            rates=tuple(self.rates[number] for number in plans),
+        )
+
     def between(self, since: int, until: int) -> Courses:
         """The same within a range of buckets: those that start in [since, until)."""
         inside = [i for i, start in enumerate(self.starts) if since <= start < until]
         first, beyond = (inside[0], inside[-1] + 1) if inside else (0, 0)
-        return Courses(
-            self.starts[first:beyond],
-            self.window,
-            self.unit,
-            self.plans,
-            self.labels,
-            tuple(rates[first:beyond] for rates in self.rates),
-            self.lasting[first:beyond],
+        return replace(
+            self,
+            starts=self.starts[first:beyond],
+            rates=tuple(rates[first:beyond] for rates in self.rates),
+            lasting=self.lasting[first:beyond],
         )
 
     def dumps(self) -> str:

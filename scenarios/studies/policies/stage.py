@@ -7,7 +7,7 @@ of each cell of time; what plans cost is counted. So a replay of a year takes mi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.migration.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
@@ -21,9 +21,10 @@ from midstream.scenarios.studies.policies.bill import Bill, Move
 from midstream.scenarios.studies.policies.counting import count_courses, inner_joins_of
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.flights import fly_all
-from midstream.scenarios.studies.policies.flying import Flight, Wish, ways
+from midstream.scenarios.studies.policies.flying import Flight, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin
 from midstream.scenarios.studies.policies.judging import Judged, front, judge, recommended
+from midstream.scenarios.studies.policies.modelling import model_courses
 from midstream.scenarios.studies.recording import Recording
 
 CHARTS = (4, 10)
@@ -31,6 +32,9 @@ CHARTS = (4, 10)
 
 LIMIT = 20_000
 """So many plans are looked at; they stand for few orders."""
+
+MOST = 32
+"""Among so many orders the clairvoyant chooses, whose work grows with the square of their number."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,9 @@ def policies(
 ) -> Found:
     """Replay all policies from a plan on.
 
-    The bucket of courses is the shortest time from look to look; the recording's does not matter.
+    What plans cost is counted where their intermediate results are those of joins of two inputs, as in all
+    orders of three streams, in buckets of the shortest time from look to look. Else it is estimated by the
+    cost model, window by window. The recording's buckets do not matter.
 
     objective   by which the autopilot's optimizer compares plans
     strategy    how migrations are made: `auto`, or the name of a strategy
@@ -83,7 +89,7 @@ def policies(
     period      after so many chronons the policy that repeats what was best looks; by default a window
 
     Cost     See `fly_all` and `count_courses`.
-    Raises   PlanError where the plan does not fit the streams, or what its orders cost cannot be counted;
+    Raises   PlanError where the plan does not fit the streams, or has too many equivalent ones;
              ArgumentError where there is but one order, no element, or no setting.
     """
     plan = logical_plan(plan)
@@ -92,58 +98,86 @@ def policies(
         raise ArgumentError(f"policies: found no element of study {study.name}, expected some to replay")
     if not grid:
         raise ArgumentError("policies: found no settings, expected one or more")
-    plans, labels = _orders(plan, inputs)
+    known = _all_plans(plan)
+    if len(_orders(known, inputs).plans) < 2:
+        raise ArgumentError(
+            "policies: found one order of joins only, expected several, as a join of three streams has"
+        )
     flights = [Flight(plan, settings, objective, strategy) for settings in grid.values()]
     step, window = min(flight.step for flight in flights), flights[0].window
     wishes = fly_all(recording, study, plan, inputs, grid, objective, strategy)
-    plans, labels = _with_found(plans, labels, wishes, inputs)
-    courses = count_courses(recording, study, plans, labels, inputs, window, step)
-    numbers = {joins: number for number, joins in enumerate(inner_joins_of(plans, inputs))}
-    moves = {name: _moves(found, numbers, inputs) for name, found in wishes.items()}
-    strategies = ways(plans, strategy)
-    buckets = max(1, (window if period is None else period) // step)
+    # An autopilot may find plans that enumeration does not.
+    orders = _orders([*known, *dict.fromkeys(wish.to for one in wishes.values() for wish in one)], inputs)
+    if orders.joins is not None:
+        of = orders.joins
+        courses = count_courses(recording, study, orders.plans, orders.labels, of, inputs, window, step)
+    else:
+        courses = model_courses(recording, study, orders.plans, orders.labels, window)
+    moves = {
+        name: tuple(
+            Move(wish.at, orders.numbers[wish.to], wish.strategy, wish.until_split) for wish in of_one
+        )
+        for name, of_one in wishes.items()
+    }
+    courses, moves = _shortened(courses, moves)
+    strategies = ways(courses.plans, strategy)
+    buckets = max(1, (window if period is None else period) // courses.bucket)
     judged, least = judge(courses, moves, strategies, buckets, charts)
     best = recommended(judged, list(grid))
     return Found(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
 
 
-def _orders(plan: Plan, inputs: Sequence[PlanInput]) -> tuple[list[Plan], list[str]]:
-    """A plan for each way to join that the rules lead to, the given one first."""
+@dataclass(frozen=True)
+class _Orders:
+    """Plans of which each stands for those that cost the same.
+
+    joins     their joins below others; None where the intermediate results of one cannot be counted
+    numbers   by plan, of all that there are, the one that stands for it
+    """
+
+    plans: tuple[Plan, ...]
+    labels: tuple[str, ...]
+    joins: tuple[tuple[InnerJoin, ...], ...] | None
+    numbers: Mapping[Plan, int]
+
+
+def _all_plans(plan: Plan) -> list[Plan]:
+    """The plans that the rules lead to, the given one first."""
     try:
-        plans = enumerate_plans(plan, limit=LIMIT)
+        return list(enumerate_plans(plan, limit=LIMIT))
     except EnumerationLimit as error:
         raise PlanError(f"policies: {error}; found a query with too many plans to replay") from error
-    chosen: dict[tuple[InnerJoin, ...], tuple[Plan, str]] = {}
-    for order in group_by_order(plans):
-        one = plans[order.plans[0]]
-        (joins,) = inner_joins_of([one], inputs)
-        chosen.setdefault(joins, (one, order.label))
-    if len(chosen) < 2:
-        raise ArgumentError(
-            "policies: found one order of joins only, expected several, as a join of three streams has"
-        )
-    return [one for one, _ in chosen.values()], [label for _, label in chosen.values()]
 
 
-def _with_found(
-    plans: Sequence[Plan],
-    labels: Sequence[str],
-    wishes: Mapping[str, Sequence[Wish]],
-    inputs: Sequence[PlanInput],
-) -> tuple[list[Plan], list[str]]:
-    """Also those plans that an autopilot has found, and enumeration has not."""
-    found = list(dict.fromkeys(wish.to for one in wishes.values() for wish in one))
-    known = dict(zip(inner_joins_of(plans, inputs), zip(plans, labels, strict=True), strict=True))
-    for one, joins in zip(found, inner_joins_of(found, inputs), strict=True):
-        known.setdefault(joins, (one, f"found {len(known) - len(plans) + 1}"))
-    return [one for one, _ in known.values()], [label for _, label in known.values()]
-
-
-def _moves(
-    wishes: Sequence[Wish], numbers: Mapping[tuple[InnerJoin, ...], int], inputs: Sequence[PlanInput]
-) -> tuple[Move, ...]:
-    to = [numbers[joins] for joins in inner_joins_of([wish.to for wish in wishes], inputs)]
-    return tuple(
-        Move(wish.at, number, wish.strategy, wish.until_split)
-        for wish, number in zip(wishes, to, strict=True)
+def _orders(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> _Orders:
+    """Plans by the joins below others, where these can be counted, else by their order."""
+    orders = group_by_order(plans)
+    first = [plans[order.plans[0]] for order in orders]
+    joins = inner_joins_of(first, inputs)
+    keys: Sequence[object] = joins if joins is not None else range(len(orders))
+    kept: dict[object, int] = {}
+    for i, key in enumerate(keys):
+        kept.setdefault(key, i)
+    place = {key: number for number, key in enumerate(kept)}
+    return _Orders(
+        tuple(first[i] for i in kept.values()),
+        tuple(orders[i].label for i in kept.values()),
+        None if joins is None else tuple(joins[i] for i in kept.values()),
+        {plans[i]: place[key] for order, key in zip(orders, keys, strict=True) for i in order.plans},
     )
+
+
+def _shortened(
+    courses: Courses, moves: Mapping[str, tuple[Move, ...]]
+) -> tuple[Courses, dict[str, tuple[Move, ...]]]:
+    """Of very many plans the given one, those that an autopilot ran, and the cheapest."""
+    cheapest = sorted(range(len(courses.plans)), key=courses.totals.__getitem__)
+    ran = [move.to for of_one in moves.values() for move in of_one]
+    kept = list(dict.fromkeys([0, *ran, *cheapest]))[: max(MOST, len({0, *ran}))]
+    if len(kept) == len(courses.plans):
+        return courses, dict(moves)
+    kept.sort()
+    place = {number: i for i, number in enumerate(kept)}
+    return courses.of(kept), {
+        name: tuple(replace(move, to=place[move.to]) for move in of_one) for name, of_one in moves.items()
+    }

@@ -20,7 +20,7 @@ from midstream.optimizer import INTERMEDIATE
 from midstream.optimizer.online.wanted import wanted
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.operands import col
-from midstream.plans.values.errors import ArgumentError, MidstreamError, PlanError
+from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
 from midstream.scenarios.studies.declaration import Study, load_study
 from midstream.scenarios.studies.policies.bill import Move
@@ -169,16 +169,36 @@ def test_policies_do_not_depend_on_settings_or_partitions(spark: Any, study: Stu
     assert again.recommended == found.recommended
 
 
+def test_what_cannot_be_counted_is_priced_by_the_cost_model(spark: Any, study: Study, found: Any) -> None:
+    from midstream.scenarios.studies.policies.modelling import model_courses
+    from midstream.scenarios.studies.policies.stage import policies
+    from midstream.scenarios.studies.recording import open_recording
+
+    counted: Courses = found.courses
+    a, b, c = (study.streams[name].windowed() for name in "abc")
+    joined = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.k", "c.k")])
+    with open_recording(spark, study, 1) as recording:
+        modelled = model_courses(recording, study, counted.plans, counted.labels, WINDOW)
+        filtered = policies(
+            recording, study, joined.filter(col("a.v") > col("b.v")).plan(), {"seldom": GRID["seldom"]}
+        )
+    assert (modelled.bucket, modelled.labels) == (WINDOW, counted.labels)
+    for one, other in zip(modelled.totals, counted.totals, strict=True):
+        assert one == pytest.approx(other, rel=0.3)
+    of_plans = filtered.courses
+    assert (of_plans.unit, of_plans.bucket) == ("intermediate results by the cost model", WINDOW)
+    assert len(of_plans.plans) > 2 and max(of_plans.totals) > min(of_plans.totals) > 0
+    assert filtered.flights["seldom"]
+
+
 def test_what_cannot_be_replayed_is_told(spark: Any, study: Study) -> None:
     from midstream.scenarios.studies.policies.stage import policies
     from midstream.scenarios.studies.recording import open_recording
 
     plan = study.query
     assert plan is not None
-    a, b, c = (study.streams[name].windowed() for name in "abc")
+    a, b = (study.streams[name].windowed() for name in "ab")
     two = a.join(b, on=[("a.k", "b.k")]).plan()
-    three = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.k", "c.k")])
-    filtered = three.filter(col("a.v") > col("b.v")).plan()
     with open_recording(spark, study, 1) as recording:
         for given, grid, told in (
             (two, GRID, "found one order of joins only"),
@@ -186,8 +206,6 @@ def test_what_cannot_be_replayed_is_told(spark: Any, study: Study) -> None:
         ):
             with pytest.raises(ArgumentError, match=told):
                 policies(recording, study, given, grid)
-        with pytest.raises(PlanError, match="are not counted"):
-            policies(recording, study, filtered, GRID)
     nothing = replace(study, since=5000)
     with (
         open_recording(spark, nothing, 1) as recording,

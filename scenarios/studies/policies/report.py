@@ -105,10 +105,11 @@ def draw_policies(study: Study, found: Found, file: Path) -> None:
         alpha=0.4,
     )
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlim(left=-0.2)
+    # To the right there is room for labels.
+    axes.set_xlim(-0.2, 8 * max(1, *(one.moves for one in found.judged)))
     axes.set_xlabel("moves")
     axes.set_ylabel(f"total cost, {found.courses.unit}")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.1 * max(one.total for one in found.judged) or 1)
     axes.set_title(f"{study.title}: recommended is {best}", loc="left")
     axes.grid(alpha=0.3)
     write_picture(figure, file, "png")

@@ -23,6 +23,14 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
 }
 
+LOCAL: Mapping[str, str] = {
+    # Most studies on one machine end before code has paid for its full compilation, which takes a sixth of
+    # their processor time. So that waits until code has run 20 times as often as it would by default.
+    "spark.driver.extraJavaOptions": "-XX:Tier4InvocationThreshold=100000 -XX:Tier4BackEdgeThreshold=800000 "
+    "-XX:Tier4MinInvocationThreshold=12000 -XX:Tier4CompileThreshold=300000",
+}
+"""What is set besides where the driver computes all."""
+
 
 @contextmanager
 def spark_session(master: str) -> Iterator[SparkSession]:
@@ -38,7 +46,7 @@ def spark_session(master: str) -> Iterator[SparkSession]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    spark = started(master, SETTINGS)
+    spark = started(master, {**SETTINGS, **LOCAL} if is_local else SETTINGS)
     if is_local:
         # The default of 200 is for clusters.
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))

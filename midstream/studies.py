@@ -17,15 +17,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
 
+    from midstream.plans.algebra.plan import Plan
     from midstream.scenarios.studies.case_runs import Findings
+    from midstream.scenarios.studies.charts.stage import FoundChart
     from midstream.scenarios.studies.declaration import Study
     from midstream.scenarios.studies.generate.generate import Generated
     from midstream.scenarios.studies.ingest.ingest import Ingested
     from midstream.scenarios.studies.run.study_run import StudyRun
+    from midstream.scenarios.studies.simulate.stage import Simulated
     from midstream.scenarios.studies.stream_profile import Profile
     from midstream.scenarios.studies.what_if.stage import WhatIf
 
-__all__ = ["Result", "generate", "ingest", "profile", "run", "verify", "what_if"]
+__all__ = [
+    "Result",
+    "charts",
+    "generate",
+    "ingest",
+    "profile",
+    "run",
+    "simulate",
+    "verify",
+    "what_if",
+]
 
 T = TypeVar("T")
 
@@ -161,7 +174,6 @@ def what_if(
     query         the name of the query, in a script with several
     limit         how many plans to price at most
     """
-    from midstream.plans.values.errors import InputFileError
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.what_if.candidates import LIMIT
     from midstream.scenarios.studies.what_if.report import show_what_if, what_if_summary
@@ -169,20 +181,115 @@ def what_if(
     from midstream.scenarios.studies.what_if.writing import write_what_if
 
     declared = _declared(study, data, query)
-    if declared.query is None:
-        raise InputFileError(f"study {declared.name}: found no query, expected one", path=declared.name)
-    length = _bucket(declared, bucket)
+    plan, length = _query(declared), _bucket(declared, bucket)
     _prepare(spark)
     with (
         open_recording(spark, declared, length) as recording,
-        priced(
-            recording, declared, declared.query, objectives, limit=LIMIT if limit is None else limit
-        ) as found,
+        priced(recording, declared, plan, objectives, limit=LIMIT if limit is None else limit) as found,
     ):
         summary = what_if_summary(declared, found, SHOWN)
         if output is not None:
             write_what_if(found, summary, _folder(output))
     return Result(found, summary, lambda console: show_what_if(declared, summary, console))
+
+
+def charts(
+    spark: SparkSession,
+    study: str | Path | Study,
+    *,
+    along: Sequence[str] = (),
+    parts: int = 10,
+    logarithmic: bool = False,
+    objective: str = "processing",
+    bucket: str = "1h",
+    query: str | None = None,
+    data: str | Path | None = None,
+    output: str | Path | None = None,
+) -> Result[FoundChart]:
+    """Make the chart of a query: which plan is best for which rates and selectivities.
+
+    along          what changes, such as "rate(bids)" or "selectivity(item > 7)=0..0.5"; by default all rates
+    parts          into so many parts each dimension is divided
+    logarithmic    whether parts of rates are equal times as large, not equally long
+    objective      what plans are compared by, as for `midstream explain --objective`
+    """
+    from midstream.optimizer.charts.wanted import wanted
+    from midstream.optimizer.cost.objective import objective_of
+    from midstream.scenarios.studies.charts.report import charts_summary, show_charts
+    from midstream.scenarios.studies.charts.stage import charts as made
+    from midstream.scenarios.studies.charts.writing import write_charts
+    from midstream.scenarios.studies.recording import open_recording
+
+    declared = _declared(study, data, query)
+    dimensions, aim, length = (
+        [wanted(one) for one in along],
+        objective_of(objective),
+        _bucket(declared, bucket),
+    )
+    plan = _query(declared)
+    _prepare(spark)
+    with open_recording(spark, declared, length) as recording:
+        found = made(
+            recording,
+            declared,
+            plan,
+            dimensions,
+            parts=parts,
+            is_logarithmic=logarithmic,
+            objective=aim,
+        )
+    summary = charts_summary(declared, found)
+    if output is not None:
+        write_charts(found, summary, _folder(output))
+    return Result(found, summary, lambda console: show_charts(declared, summary, found, console))
+
+
+def simulate(
+    spark: SparkSession,
+    study: str | Path | Study,
+    *,
+    slice: str = "1h",
+    slices: int = 10,
+    to: Sequence[str | Path] = (),
+    strategies: Sequence[str] | None = None,
+    at: Sequence[float] = (),
+    seeds: Sequence[int] = (1,),
+    query: str | None = None,
+    data: str | Path | None = None,
+    output: str | Path | None = None,
+) -> Result[Simulated]:
+    """Migrate the real engine on slices of the streams, and compare with the plan that stays.
+
+    slice      how long a slice is, and `slices` how many there are at most
+    to         files with plans to move to; by default one of each other join order
+    at         at which shares of a slice to migrate; by default a seed draws one
+
+    Runs with another output are in `wrong` of what is found, which should be empty.
+    """
+    from midstream.migration.strategies import STRATEGIES
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.simulate.making import grid_of, targets
+    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary
+    from midstream.scenarios.studies.simulate.stage import simulate as simulated
+    from midstream.scenarios.studies.simulate.writing import write_simulate
+
+    declared = _declared(study, data, query)
+    plan, length = _query(declared), _bucket(declared, slice, "slice")
+    grid = grid_of(
+        declared,
+        plan,
+        targets(declared, plan, [Path(one) for one in to]),
+        strategies=_some("strategies", strategies, tuple(STRATEGIES)),
+        seeds=tuple(seeds),
+        at=tuple(at),
+    )
+    _prepare(spark)
+    with open_recording(spark, declared, length) as recording:
+        found = simulated(recording, declared, grid, length, slices)
+    summary = simulate_summary(declared, grid, found)
+    if output is not None:
+        write_simulate(found, summary, _folder(output))
+    return Result(found, summary, lambda console: show_simulate(declared, summary, console))
 
 
 def verify(
@@ -259,13 +366,21 @@ def _declared(study: str | Path | Study, data: str | Path | None = None, query: 
     return load_declared(str(study), data, query) if isinstance(study, str | Path) else study
 
 
-def _bucket(study: Study, text: str) -> int:
+def _query(study: Study) -> Plan:
+    from midstream.plans.values.errors import InputFileError
+
+    if study.query is None:
+        raise InputFileError(f"study {study.name}: found no query, expected one", path=study.name)
+    return study.query
+
+
+def _bucket(study: Study, text: str, what: str = "bucket") -> int:
     from midstream.plans.values.errors import ArgumentError
 
     try:
         return study.clock.chronons(text)
     except ValueError as error:
-        raise ArgumentError(f"bucket: {error}") from error
+        raise ArgumentError(f"{what}: {error}") from error
 
 
 def _folder(path: str | Path) -> Path:

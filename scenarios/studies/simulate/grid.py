@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
@@ -20,6 +21,9 @@ LONGEST_CHUNK = 100
 
 TIMED_CHUNK, TIMED_SPAN = 2000, 10
 """Where operators are timed, so many elements of so many times as long: calls take little of the time."""
+
+MOST_STEPS = 80
+"""Time goes on in so many steps where nothing arrives, at most: by then nothing is valid any more."""
 
 EARLIEST, LATEST = 0.25, 0.75
 """Between these shares of a slice lie instants that are drawn."""
@@ -46,7 +50,7 @@ class Grid:
     plan: Plan
     targets: tuple[Target, ...]
     strategies: tuple[str, ...]
-    seeds: range
+    seeds: Sequence[int]
     schemas: Mapping[str, Schema]
     span: int = 1
     at: tuple[float, ...] = ()
@@ -107,3 +111,22 @@ def chunks(
         found.append(Chunk(part[0][0], part[-1][0], tuple(by_stream.items())))
         begin += len(part)
     return found
+
+
+def with_silence(given: Sequence[Chunk], cuts: Sequence[int], span: int, end: int) -> Iterator[Chunk]:
+    """Chunks, and between them, after each cut, and up to the end, some without elements: so time goes on
+    where nothing arrives, in steps of so many chronons at first.
+
+    >>> given = [Chunk(0, 3, ()), Chunk(30, 31, ())]
+    >>> [one.first for one in with_silence(given, [15], 10, 40)]
+    [0, 13, 15, 25, 30]
+    """
+    behind = [*(one.first for one in given[1:]), end]
+    for chunk, following in zip(given, behind, strict=True):
+        yield chunk
+        marks = [chunk.last, *(cut for cut in cuts if chunk.last < cut < following)]
+        for mark, beyond in pairwise([*marks, following]):
+            if mark != chunk.last:
+                yield Chunk(mark, mark, ())
+            for time in range(mark + span, min(beyond, mark + MOST_STEPS * span), span):
+                yield Chunk(time, time, ())

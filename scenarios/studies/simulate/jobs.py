@@ -127,7 +127,7 @@ def _require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock) -> N
                 )
 
 
-def in_jobs(rows: DataFrame, seeds: range, slices: int) -> DataFrame:
+def in_jobs(rows: DataFrame, seeds: Sequence[int], slices: int) -> DataFrame:
     """The elements of slices (slice, seed, time, stream, values) for each seed, those of a slice and a seed
     one after another."""
     spread = rows.select(

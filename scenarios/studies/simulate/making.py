@@ -67,20 +67,23 @@ def grid_of(
     targets: tuple[Target, ...],
     *,
     strategies: tuple[str, ...],
-    seeds: range,
+    seeds: Sequence[int],
     at: tuple[float, ...] = (),
     mutant: str | None = None,
 ) -> Grid:
     """All that is run on each slice of a study's streams.
 
-    Raises   PlanError where the plan does not fit the recorded streams.
+    Raises   PlanError where the plan does not fit the recorded streams; ArgumentError for what is no share.
     """
+    for share in at:
+        if not 0 <= share <= 1:
+            raise ArgumentError(f"at: found {share}, expected a share of a slice from 0 to 1")
     shortest = min(one.length for one in plan_inputs(plan, study.streams))
     return Grid(
         plan=plan,
         targets=targets,
         strategies=strategies,
-        seeds=seeds,
+        seeds=tuple(dict.fromkeys(seeds)),
         schemas=schemas_of(plan),
         span=max(1, shortest // RESOLUTION),
         at=at,

@@ -25,7 +25,7 @@ from midstream.profiling import timings
 from midstream.scenarios.simulator.run import without_garbage_collector
 from midstream.scenarios.simulator.run_record import longest_pause
 from midstream.scenarios.simulator.variants import Variant
-from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Target, chunks
+from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Target, chunks, with_silence
 from midstream.scenarios.studies.simulate.slices import Slice
 
 MOVED, UNFINISHED, REFUSED, FAILED = "moved", "unfinished", "refused", "failed"
@@ -92,6 +92,7 @@ def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterat
     """All runs of a grid on one slice under one seed. Rows are sorted by start."""
     instants = grid.instants(part, seed)
     given = chunks(rows, instants, seed, grid.span)
+    given = list(with_silence(given, instants, grid.span, part.end))
     for at in instants:
         stayed = course(grid.plan, given, at)
         digest = digest_of(stayed.results)

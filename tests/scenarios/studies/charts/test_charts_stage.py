@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from midstream import studies
 from midstream.chart_advising import ByChart
 from midstream.cli import app
 from midstream.commands.charting import made_chart, read_seen
@@ -21,7 +22,8 @@ from midstream.optimizer.statistics_file import read_statistics
 from midstream.scenarios.studies.declaration import Study, load_study
 
 BUCKET = 200
-ALONG = [wanted("rate(a)"), wanted("selectivity(b.m = c.m)=0..0.5")]
+TOLD = ["rate(a)", "selectivity(b.m = c.m)=0..0.5"]
+ALONG = [wanted(one) for one in TOLD]
 
 
 @pytest.fixture
@@ -48,9 +50,8 @@ def by_hand(study: Study) -> dict[int, tuple[float, float]]:
 
 @pytest.mark.spark
 def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.charts.report import charts_summary
     from midstream.scenarios.studies.charts.stage import charts
-    from midstream.scenarios.studies.charts.writing import CHARTS, write_charts
+    from midstream.scenarios.studies.charts.writing import CHARTS
     from midstream.scenarios.studies.recording import open_recording
 
     plan = study.query
@@ -64,8 +65,9 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
         "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
     }
     before = {name: spark.conf.get(name) for name in other}
+    result = studies.charts(spark, study, along=TOLD, parts=4, bucket="200s", output=tmp_path)
+    found, summary = result.found, result.summary
     with open_recording(spark, study, BUCKET) as recording:
-        found = charts(recording, study, plan, ALONG, parts=4)
         try:
             for name, value in other.items():
                 spark.conf.set(name, value)
@@ -76,7 +78,6 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
                 spark.conf.set(name, value)
         with pytest.raises(ChartError, match=r"rate\(a\): found 101 parts, expected 1 to 100"):
             charts(recording, study, plan, ALONG, parts=101)
-    summary = charts_summary(study, found)
     assert (again.chart, again.known, again.way) == (found.chart, found.known, found.way)
 
     # What was measured is what is in the files.
@@ -95,7 +96,6 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
     assert found.chart == ask_optimizer(plan, found.known, changing)
 
     # What was written is what `midstream chart` makes of what was written beside it; an advisor loads it.
-    write_charts(found, summary, tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {*CHARTS}
     chart = Chart.loads((tmp_path / CHARTS[0]).read_text())
     stats, seen = read_statistics(tmp_path / CHARTS[1], [plan]), read_seen(tmp_path / CHARTS[2], [plan])

@@ -19,7 +19,7 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanError, StatisticsError
 from midstream.scenarios.studies.simulate.costs import TimedSlice, fit_near, profile_from
-from midstream.scenarios.studies.simulate.grid import Grid, Row, Target, chunks
+from midstream.scenarios.studies.simulate.grid import Grid, Row, Target, chunks, with_silence
 from midstream.scenarios.studies.simulate.jobs import read_rows
 from midstream.scenarios.studies.simulate.making import other_orders, schemas_of
 from midstream.scenarios.studies.simulate.running import (
@@ -125,9 +125,26 @@ def test_a_migration_that_the_slice_is_too_short_for() -> None:
 
 
 def test_nothing_comes_after_the_migration() -> None:
+    """Time goes on all the same: a migration ends in silence, too."""
     before = [row for row in rows() if row[0] < PART.start + 200]
-    (run,) = run_slice(PART, before, 1, grid("genmig", at=(0.75,)))
-    assert (run.is_right, run.results > 0) == (True, True)
+    for at in (0.49, 0.75):
+        genmig, moving = run_slice(PART, before, 1, grid("genmig", "moving-states", at=(at,)))
+        assert (genmig.is_right, genmig.results > 0, genmig.outcome) == (True, True, MOVED)
+        assert genmig.duration is not None and genmig.duration <= WINDOW + 4
+        assert moving.duration is not None and moving.duration <= 4
+
+
+@given(st.data(), st.integers(2, 9))
+def test_silence_adds_instants_and_no_elements(data: st.DataObject, span: int) -> None:
+    times = data.draw(st.lists(st.integers(0, 90), min_size=1, max_size=20).map(sorted))
+    cuts = sorted(data.draw(st.sets(st.integers(0, 90), max_size=2)))
+    given = chunks([(t, "a", (t,)) for t in times], cuts, 1, span)
+    found = list(with_silence(given, cuts, span, 120))
+    assert [one for one in found if one.batches] == given
+    assert all(one.last <= after.first for one, after in pairwise(found))
+    assert all(after.first - one.last <= span for one, after in pairwise(found))
+    assert 120 - found[-1].last <= span and found[-1].last < 120
+    assert all(any(one.first == cut for one in found) for cut in cuts if given[-1].last < cut)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import midstream as ms
+from midstream import studies
 from midstream.cli import app
 from midstream.optimizer.cost.calibration import Profile
 from midstream.plans.values.errors import ArgumentError, MidstreamError
@@ -34,7 +35,7 @@ def grid(study: Study, **more: Any) -> Grid:
     made = grid_of(
         study,
         study.query,
-        other_orders(study.query)[:1],
+        other_orders(study.query),
         strategies=("genmig", "moving-states"),
         seeds=range(1, 3),
     )
@@ -52,7 +53,8 @@ def recorded(study: Study) -> list[Row]:
 
 
 def machine_free(runs: Any) -> list[Run]:
-    return [replace(run, cpu=0.0, cpu_stayed=0.0) for run in runs]
+    found = [replace(run, cpu=0.0, cpu_stayed=0.0) for run in runs]
+    return sorted(found, key=lambda run: (run.slice, run.seed, run.at, run.to, run.strategy))
 
 
 @pytest.mark.spark
@@ -63,9 +65,7 @@ def test_slices_on_executors(
 
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.simulate import jobs
-    from midstream.scenarios.studies.simulate.report import simulate_summary
     from midstream.scenarios.studies.simulate.stage import simulate
-    from midstream.scenarios.studies.simulate.writing import write_simulate
 
     asked = grid(study)
     other = {
@@ -77,8 +77,11 @@ def test_slices_on_executors(
         "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
     }
     before = {name: spark.conf.get(name) for name in other}
+    result = studies.simulate(
+        spark, study, slice="300s", slices=NUMBER, strategies=asked.strategies, seeds=(1, 2), output=tmp_path
+    )
+    found, summary = result.found, result.summary
     with open_recording(spark, study, LENGTH) as recording:
-        found = simulate(recording, study, asked, LENGTH, NUMBER)
         with pytest.raises(ArgumentError, match="found a length of 40 s, expected more than the longest"):
             simulate(recording, study, asked, 40, NUMBER)
         with monkeypatch.context() as patch:
@@ -116,8 +119,7 @@ def test_slices_on_executors(
     assert found.slices == parts and not found.wrong and found.profile is not None
     assert wrong.wrong and {run.slice for run in wrong.wrong} <= {part.start for part in parts}
 
-    summary = simulate_summary(study, asked, found)
-    write_simulate(found, summary, tmp_path)
+    assert summary["runs"] == len(found.runs) and not summary["wrong"]
     assert {file.name for file in tmp_path.iterdir()} == {"runs", "costs.json", "simulate.json"}
     table = pq.read_table(tmp_path / "runs" / "runs.parquet").to_pylist()
     assert [Run(**row) for row in table] == list(found.runs)

@@ -215,7 +215,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
-        "--stats": reads("stats.json"),
+        "--stats": reads("measured.json"),
         "--output": writes("found", folder=True),
         "--picture": writes("chart.png"),
     },
@@ -223,7 +223,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
-        "--to": reads("study.json"),
+        "--to": reads("turned.json"),
         "--output": writes("found", folder=True),
     },
     ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
@@ -261,7 +261,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "what-if"): [],
     ("study", "policies"): [],
     ("study", "charts"): [],
-    ("study", "simulate"): [],
+    ("study", "simulate"): ["--to", "turned.json"],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
     ("study", "verify-run"): [],
 }
@@ -270,7 +270,7 @@ BASE: dict[Name, list[str]] = {
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
-    "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until",
+    "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--chart-parts",
     "--slice",
 }  # fmt: skip
 """Flags that take a text which is no path."""
@@ -418,6 +418,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "f.py": "def register(catalog):\n    pass\n",
         "rules.py": "RULES = []\n",
         "settings.json": BALANCED.dumps(),
+        "measured.json": json.dumps({"midstream_statistics": 1, "streams": {"a": {"d": 1}, "b": {"d": 1}}}),
+        "grid.json": json.dumps({"mine": {}}),
         "stats.json": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 1}}}),
         "seen.jsonl": json.dumps({"midstream_statistics": 1, "streams": {"s": {"d": 2}}}) + "\n",
         "small.yaml": yaml.safe_dump(
@@ -443,6 +445,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     query = load_study(str(folder / "study.toml")).query
     assert query is not None
     (folder / "study.json").write_text(ms.dumps(query))
+    a, b = (ms.stream(name, k="integer").alias(name).window(40) for name in "ab")
+    (folder / "turned.json").write_text(ms.dumps(b.join(a, on=[("b.k", "a.k")]).select("a.k", "b.k")))
     return folder
 
 
@@ -483,26 +487,32 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
+    from midstream.optimizer.charts import drawing
     from midstream.scenarios.studies import (
-        chart,
         commands,
         generate_command,
         ingest_command,
+        policies_command,
         recorded_run,
         recording,
         session,
         stream_profile,
         verify_run_command,
-        what_if,
     )
     from midstream.scenarios.studies import report as told
+    from midstream.scenarios.studies.charts import command as charts_command
     from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
+    from midstream.scenarios.studies.policies import report as policies_report
+    from midstream.scenarios.studies.simulate import command as simulate_command
+    from midstream.scenarios.studies.what_if import chart
+    from midstream.scenarios.studies.what_if import command as what_if_command
 
     found = SimpleNamespace(
-        by_stream=spark_frame(), by_pair=spark_frame(), costs=spark_frame(), best=spark_frame(), totals=()
+        by_stream=spark_frame(), by_pair=spark_frame(), prices=(), chart=None, way=None, wrong=()
     )
-    for module in (commands, generate_command, ingest_command, verify_run_command):
+    of_studies = (charts_command, policies_command, simulate_command, what_if_command)
+    for module in (commands, generate_command, ingest_command, verify_run_command, *of_studies):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
     monkeypatch.setattr(
@@ -515,15 +525,39 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         (session, "spark_session", None),
         (recording, "open_recording", None),
         (stream_profile, "profile", found),
-        (what_if, "what_if", found),
     ):
         monkeypatch.setattr(module, name, lambda *_, what=what: nullcontext(what))
-    for name in ("profile_summary", "what_if_summary"):
-        monkeypatch.setattr(told, name, lambda *_: {"found": "all of it"})
-    for name in ("show_profile", "show_what_if"):
-        monkeypatch.setattr(told, name, lambda study, summary, console: console.print("all of it"))
-    monkeypatch.setattr(what_if, "stretches", lambda _: ())
-    monkeypatch.setattr(chart, "draw", lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
+    monkeypatch.setattr(told, "profile_summary", lambda *_: {"found": "all of it"})
+    monkeypatch.setattr(told, "show_profile", show_all)
+    for stage, writes in (
+        ("what_if", "writing"),
+        ("charts", "writing"),
+        ("policies", "report"),
+        ("simulate", "writing"),
+    ):
+        place = f"midstream.scenarios.studies.{stage}"
+        ran: Any = nullcontext(found) if stage == "what_if" else found
+        monkeypatch.setattr(f"{place}.stage.{stage}", lambda *_, ran=ran, **__: ran)
+        monkeypatch.setattr(f"{place}.report.{stage}_summary", lambda *_: {"found": "all of it"})
+        monkeypatch.setattr(f"{place}.report.show_{stage}", show_all)
+        monkeypatch.setattr(f"{place}.{writes}.write_{stage}", write_all)
+    for drawer, name in ((chart, "draw"), (policies_report, "draw_policies")):
+        monkeypatch.setattr(drawer, name, lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
+    monkeypatch.setattr(drawing, "draw_chart", lambda *_: Figure())
+
+
+def show_all(*given: Any) -> None:
+    """Prints all of a summary."""
+    given[-1].print("all of it")
+
+
+def write_all(found: Any, summary: Any, folder: Path) -> None:
+    """Writes what a stage does: a folder, and a summary."""
+    from midstream.scenarios.studies.writing import new_folder, write_json
+
+    with new_folder(folder / "plans") as place:
+        (place / "part.parquet").write_bytes(b"a part, all of it")
+    write_json(summary, folder / "summary.json")
 
 
 def ingested(spark: Any, feeds: Any, folder: Path, **_: Any) -> Any:
@@ -625,9 +659,10 @@ def own_inputs(name: Name, flag: str, folder: Path) -> list[str]:
         return []  # with an output, it reads nothing
     if name[0] == "study" and case.folder:
         # What is read lies in a folder that is replaced.
-        for replaced in ("streams", "plans"):
+        for replaced in ("streams", "plans", "runs"):
             (folder / replaced).mkdir(exist_ok=True)
             shutil.copy("study.json", folder / replaced)
+        shutil.copy("study.json", "policies.json")
         (folder / "here").mkdir()
         os.symlink("..", folder / "here" / "up")
         return [".", "here/up", str(folder)]
@@ -657,10 +692,17 @@ def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> Non
         if "--autopilot" in CASES[name]:
             given += ["--autopilot", "settings.json"]
         if "--plan" in CASES[name]:
-            given += ["--plan", "plans/study.json" if CASES[name][flag].folder else "study.json"]
+            given += [
+                "--plan",
+                REPLACED.get(name, "plans/study.json") if CASES[name][flag].folder else "study.json",
+            ]
         result = invoke(*given)
         assert (result.exit_code, result.stdout) == (2, ""), (path, result.output)
         assert contents(folder) == before, path
+
+
+REPLACED: dict[Name, str] = {("study", "simulate"): "runs/study.json", ("study", "policies"): "policies.json"}
+"""A plan that lies where a study writes."""
 
 
 def other_outputs() -> Iterator[tuple[Name, str, str]]:

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from midstream.io.text_file import read_text
 from midstream.migration.autopilot.settings import FORMAT, NAMED, VERSION, Settings
 from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.plans.values.schema import suggest
@@ -32,9 +33,7 @@ def grid_of(text: str) -> dict[str, Settings]:
         expected = f"some of {', '.join(NAMED)}, or a file"
         raise ArgumentError(f"grid: found {unknown}, expected {expected}{suggest(unknown, NAMED)}")
     try:
-        data = json.loads(Path(text).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputFileError(f"{text}: {error.strerror or error}", path=text) from error
+        data = json.loads(read_text(text))
     except (ValueError, RecursionError) as error:
         raise InputFileError(f"{text}: found no JSON: {error}", path=text) from error
     try:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -18,10 +19,11 @@ from midstream.optimizer.cost.units import STEPS, UnitCosts
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanError, StatisticsError
+from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.simulate.costs import TimedSlice, fit_near, profile_from
 from midstream.scenarios.studies.simulate.grid import Grid, Row, Target, chunks, with_silence
 from midstream.scenarios.studies.simulate.jobs import read_rows
-from midstream.scenarios.studies.simulate.making import other_orders, schemas_of
+from midstream.scenarios.studies.simulate.making import grid_of, other_orders, schemas_of
 from midstream.scenarios.studies.simulate.running import (
     FAILED,
     MOVED,
@@ -259,3 +261,14 @@ def test_wrong_grids() -> None:
     with pytest.raises(PlanError, match="found stream a with columns"):
         schemas_of(a.join(b, on=[("x", "b.x")]).plan())
     assert len(list(enumerate_plans(plan))) > 4
+
+
+def test_seeds_count_once_and_shares_are_shares(drifting: Path) -> None:
+    study = load_study(str(drifting))
+    assert study.query is not None
+    asked = grid_of(
+        study, study.query, other_orders(study.query), strategies=("genmig",), seeds=(3, 1, 3), at=(1.0,)
+    )
+    assert (asked.seeds, asked.span) == ((3, 1), 2)
+    with pytest.raises(ArgumentError, match=r"at: found 1\.5, expected a share"):
+        grid_of(study, study.query, asked.targets, strategies=("genmig",), seeds=(1,), at=(1.5,))

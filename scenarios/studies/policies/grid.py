@@ -28,7 +28,7 @@ def grid_of(text: str) -> dict[str, Settings]:
     names = [name.strip() for name in text.split(",")]
     if all(name in NAMED for name in names):
         return {name: NAMED[name] for name in names}
-    if not Path(text).is_file():
+    if not Path(text).exists():
         unknown = next(name for name in names if name not in NAMED)
         expected = f"some of {', '.join(NAMED)}, or a file"
         raise ArgumentError(f"grid: found {unknown}, expected {expected}{suggest(unknown, NAMED)}")

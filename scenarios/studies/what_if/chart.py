@@ -95,7 +95,9 @@ def _draw_regret(axes: Any, clock: Clock, found: Prices, colors: Colors) -> None
     )
     axes.set_ylim(bottom=0)
     axes.grid(axis="y", alpha=0.3)
-    axes.legend(loc="upper left", title="regret in all", fontsize="small")
+    axes.legend(
+        loc="upper left" if found.aim.is_flow else "upper right", title="regret in all", fontsize="small"
+    )
 
 
 def _chosen(prices: Sequence[Prices]) -> list[int]:

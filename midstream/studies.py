@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.declaration import Study
     from midstream.scenarios.studies.generate.generate import Generated
     from midstream.scenarios.studies.ingest.ingest import Ingested
+    from midstream.scenarios.studies.policies.stage import Found as FoundPolicies
     from midstream.scenarios.studies.run.study_run import StudyRun
     from midstream.scenarios.studies.simulate.stage import Simulated
     from midstream.scenarios.studies.stream_profile import Profile
@@ -33,6 +34,7 @@ __all__ = [
     "charts",
     "generate",
     "ingest",
+    "policies",
     "profile",
     "run",
     "simulate",
@@ -98,12 +100,12 @@ def ingest(
     from midstream.scenarios.studies.script import SCRIPTS
 
     if isinstance(streams, str | Path) and Path(streams).suffix in SCRIPTS:
-        feeds = feeds_of_script(str(streams), None if data is None else str(data))
+        feeds = feeds_of_script(_absolute(streams), _absolute(Path() if data is None else data))
     else:
         feeds = feeds_of_study(_declared(streams, data))
     bound = None if slack is None else chronons_of_slack(slack, feeds[0].chronon.nanoseconds)
     _prepare(spark)
-    found = ingested(spark, feeds, folder, slack=bound)
+    found = ingested(spark, feeds, _absolute(folder), slack=bound)
     summary = ingest_summary(found, str(folder))
     return Result(found, summary, lambda console: show_ingested(found, summary, console))
 
@@ -244,6 +246,43 @@ def charts(
     return Result(found, summary, lambda console: show_charts(declared, summary, found, console))
 
 
+def policies(
+    spark: SparkSession,
+    study: str | Path | Study,
+    *,
+    grid: str = "careful,balanced,eager",
+    strategy: str = "auto",
+    objective: str = "intermediate",
+    query: str | None = None,
+    data: str | Path | None = None,
+    output: str | Path | None = None,
+) -> Result[FoundPolicies]:
+    """What it would have cost to change plans by this policy or that one, and which settings cost least.
+
+    grid        settings of the autopilot to try: some of careful, balanced and eager, or a JSON file
+    strategy    how migrations are made
+    """
+    from midstream.optimizer.cost.objective import objective_of
+    from midstream.scenarios.studies.policies.grid import grid_of
+    from midstream.scenarios.studies.policies.report import (
+        policies_summary,
+        show_policies,
+        write_policies,
+    )
+    from midstream.scenarios.studies.policies.stage import policies as replayed
+    from midstream.scenarios.studies.recording import open_recording
+
+    declared = _declared(study, data, query)
+    plan, settings, aim = _query(declared), grid_of(grid), objective_of(objective)
+    _prepare(spark)
+    with open_recording(spark, declared, 1) as recording:  # costs are counted in buckets of their own
+        found = replayed(recording, declared, plan, settings, objective=aim, strategy=strategy)
+    summary = policies_summary(declared, found)
+    if output is not None:
+        write_policies(found, summary, _folder(output))
+    return Result(found, summary, lambda console: show_policies(declared, summary, console))
+
+
 def simulate(
     spark: SparkSession,
     study: str | Path | Study,
@@ -363,7 +402,15 @@ def _prepare(spark: SparkSession) -> None:
 def _declared(study: str | Path | Study, data: str | Path | None = None, query: str | None = None) -> Study:
     from midstream.scenarios.studies.script import load_declared
 
-    return load_declared(str(study), data, query) if isinstance(study, str | Path) else study
+    if not isinstance(study, str | Path):
+        return study
+    name = _absolute(study) if Path(study).exists() else str(study)
+    return load_declared(name, None if data is None else _absolute(data), query)
+
+
+def _absolute(path: str | Path) -> str:
+    """A path that leads there from any folder: Spark may work in another one."""
+    return str(path) if "://" in str(path) else str(Path(path).absolute())
 
 
 def _query(study: Study) -> Plan:
@@ -384,7 +431,7 @@ def _bucket(study: Study, text: str, what: str = "bucket") -> int:
 
 
 def _folder(path: str | Path) -> Path:
-    folder = Path(path)
+    folder = Path(path).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

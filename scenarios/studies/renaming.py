@@ -23,6 +23,11 @@ def renamed_below_windows(plan: Plan) -> Plan:
     window 9
     └─ project x as a
        └─ source s
+    >>> half = stream("s", x="integer").select(y=col("x") % 2)
+    >>> print(renamed_below_windows(half.window(9).select(a=col("y")).plan()))
+    window 9
+    └─ project x % 2 as a
+       └─ source s
     """
     return plan.map(_below)
 
@@ -39,4 +44,15 @@ def _below(node: Node) -> Node:
     (window,) = node.inputs
     if not isinstance(window.operator, TimeWindow):
         return node
-    return Node(window.operator, (Node(node.operator, window.inputs),))
+    return Node(window.operator, (_named(node, window.inputs[0]),))
+
+
+def _named(names: Node, node: Node) -> Node:
+    """A node with other names for its columns: a projection of a projection is one, or else a rule would make
+    plans of both, whose windows stand on different nodes."""
+    operator, inner = logical(names), logical(node)
+    if not isinstance(inner, Project) or not isinstance(operator, Project):
+        return Node(names.operator, (node,))
+    computed = dict(inner.columns)
+    columns = tuple((name, computed[e.name]) for name, e in operator.columns if isinstance(e, Col))
+    return Node(Project(columns), node.inputs)

@@ -77,11 +77,11 @@ def verify(
             portion = stack.enter_context(_portions(master, draw))
             found = case_runs.verify(portion, cases, seed, tell)
             smaller = [case_runs.shrunk(one, draw) for one in found.broken[:1]]
-        summary = _summary(found, draw, seed, cases)
+        summary = verify_summary(found, draw, seed, cases)
         for one, broken in zip(smaller, found.broken, strict=False):
             summary["counter_example"] = one.as_json(draw, broken.case)
         if output is not None:
-            _write(summary, output)
+            write_verified(summary, output)
     _print(found, summary, draw, output, as_json)
     if found.broken:
         raise typer.Exit(1)
@@ -154,7 +154,8 @@ def _try_again(file: Path, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _summary(found: Findings, draw: Draw, seed: int, cases: int) -> dict[str, Any]:
+def verify_summary(found: Findings, draw: Draw, seed: int, cases: int) -> dict[str, Any]:
+    """Counts by strategy and outcome, and the seeds that break the law, as plain data for JSON."""
     counts: dict[str, dict[str, int]] = {}
     for (strategy, outcome), n in sorted(found.counts.items()):
         counts.setdefault(strategy or "any", {})[outcome] = n
@@ -171,7 +172,7 @@ def _summary(found: Findings, draw: Draw, seed: int, cases: int) -> dict[str, An
     }
 
 
-def _write(summary: dict[str, Any], folder: Path) -> None:
+def write_verified(summary: dict[str, Any], folder: Path) -> None:
     """The counter-example first: a summary that is there is complete."""
     if (one := summary.get("counter_example")) is not None:
         name = f"counter-example-{one['seed']}.json"

@@ -8,7 +8,9 @@ import sys
 EXTRAS = {
     "bytewax": "peers",
     "duckdb": "dev",
+    "grpc": "spark-connect",
     "hypothesis": "testing",
+    "jinja2": "spark",
     "matplotlib": "plot",
     "pandas": "spark",
     "pyarrow": "arrow",

@@ -86,7 +86,7 @@ def generate(
 
     Raises   MidstreamError where the folder holds streams already, or cannot be written.
     """
-    place = Path(folder)
+    place = Path(folder).absolute()  # workers may have another working folder
     with only_writer(place):
         if is_ingested(place):
             raise MidstreamError(f"{place}: found streams already, expected a new folder")
@@ -123,7 +123,7 @@ def generate_arrivals(
 
     Raises   MidstreamError where there is such a folder, or it cannot be written.
     """
-    place = Path(folder)
+    place = Path(folder).absolute()  # workers may have another working folder
     if place.exists():
         raise MidstreamError(f"{place}: found a folder, expected a new one")
     try:

@@ -63,12 +63,12 @@ def run(
     if as_json:
         typer.echo(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
     else:
-        _show(done)
+        _show(done, out)
     if not done.holds:
         raise typer.Exit(1)
 
 
-def _show(done: StudyRun) -> None:
+def _show(done: StudyRun, out: Path) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -84,4 +84,4 @@ def _show(done: StudyRun) -> None:
     console.print(shown)
     for line in done.advice():
         console.print(Text(f"\n{line}"))
-    console.print(Text(f"\nThe report is {done.folder / FILE}"), soft_wrap=True)
+    console.print(Text(f"\nThe report is {out / FILE}"), soft_wrap=True)

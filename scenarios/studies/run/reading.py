@@ -71,7 +71,9 @@ def load_study_file(name: str, data: Path | str | None = None) -> StudyFile:
     Raises   InputFileError, naming file, line and key, what was found and what was expected.
     """
     file, text = find_text("study file", name, packaged(), SUFFIXES)
-    return parse_study_file(file, text, Path(file).parent, data)
+    # Spark may have another working folder.
+    data = data if data is None or "://" in str(data) else Path(data).absolute()
+    return parse_study_file(file, text, Path(file).absolute().parent, data)
 
 
 def parse_study_file(file: str, text: str, folder: Path, data: Path | str | None = None) -> StudyFile:

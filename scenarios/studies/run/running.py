@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -51,6 +52,7 @@ def run_study(
 
     Raises   MidstreamError: where a stage fails, those before it are complete.
     """
+    folder = folder.absolute()  # Spark may have another working folder
     with only_runner(folder):
         log = RunLog(folder)
         if again:
@@ -136,4 +138,7 @@ def _spark_errors(stage: str) -> Iterator[None]:
     try:
         yield
     except SPARK_ERRORS as error:
-        raise MidstreamError(f"stage {stage}: Spark failed: {reason(error)}") from error
+        told = reason(error)
+        # Of what went wrong in a Python worker, the last line of the traceback.
+        last = re.search(r".*\s(\w[\w.]*: .*)", told) if "Traceback" in told else None
+        raise MidstreamError(f"stage {stage}: Spark failed: {last[1] if last else told}") from error

@@ -53,6 +53,7 @@ from midstream.benchmarks import (
     turns,
 )
 from midstream.benchmarks import costs as costs_benchmark
+from midstream.benchmarks import what_if as what_if_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -178,6 +179,7 @@ CASES: dict[Name, dict[str, Case]] = {
     },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "statistics"): {"--output": writes("statistics.json")},
+    ("bench", "what-if"): {"--data": reads("data", folder=True), "--output": writes("what-if.json")},
     ("bench", "charts"): {
         "--output": writes("charts.json"),
         "--chart": writes("charts.png"),
@@ -254,6 +256,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "policies"): [],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
+    ("bench", "what-if"): ["--data", "data"],
     ("bench", "charts"): ["--quick"],
     ("study", "generate"): ["--output", "found"],
     ("study", "ingest"): ["--output", "found"],
@@ -474,6 +477,8 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())
     monkeypatch.setattr(statistics_cost, "measure_statistics", lambda *_: statistics_cost.CostRun(()))
+    timed = what_if_benchmark.WhatIfRun((1.0,), (1.0,))
+    monkeypatch.setattr(what_if_benchmark, "measure_what_if", lambda *_: timed)
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))

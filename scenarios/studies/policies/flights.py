@@ -91,8 +91,10 @@ def fly_all(
     wishes: dict[str, list[Wish]] = {name: [] for name in grid}
     names, plans = list(grid), dict[str, Plan]()
     for row in sorted_cells.mapInArrow(fly_here, _SQL).collect():
-        to = plans.setdefault(row["to"], loads(row["to"]))
-        wishes[names[row["flight"]]].append(Wish(row["at"], to, row["strategy"], row["until_split"]))
+        if row["to"] not in plans:
+            plans[row["to"]] = loads(row["to"])
+        wish = Wish(row["at"], plans[row["to"]], row["strategy"], row["until_split"])
+        wishes[names[row["flight"]]].append(wish)
     return {name: sorted(found, key=lambda wish: wish.at) for name, found in wishes.items()}
 
 

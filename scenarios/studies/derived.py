@@ -66,7 +66,7 @@ def _renamings(nodes: Sequence[Node]) -> list[list[tuple[str, str]]] | None:
 def compute(batches: Iterator[pa.RecordBatch], chain: str) -> Iterator[pa.RecordBatch]:
     """Run filters and projections, given as a plan's JSON text, on batches of (time, payload columns…)."""
     node = loads(chain).root
-    step = _compiled(node)
+    step = compiled(node)
     fields = [(TIME, pa.int64())] + [(payload(i), ARROW_TYPES[c.type]) for i, c in enumerate(node.schema)]
     for batch in batches:
         times, *columns = (column.to_pylist() for column in batch.columns)
@@ -77,15 +77,16 @@ def compute(batches: Iterator[pa.RecordBatch], chain: str) -> Iterator[pa.Record
 
 
 Timed = tuple[int, tuple[Any, ...]]
+"""When an element starts, and its payload."""
 
 
-def _compiled(node: Node) -> Callable[[Iterator[Timed]], Iterator[Timed]]:
+def compiled(node: Node) -> Callable[[Iterator[Timed]], Iterator[Timed]]:
     """A function from the timed rows of the source to those of a node."""
     operator = logical(node)
     if isinstance(operator, Source):
         return lambda rows: rows
     (child,) = node.inputs
-    below = _compiled(child)
+    below = compiled(child)
     if isinstance(operator, Filter):
         holds = compile_row(operator.condition, child.schema)
         return lambda rows: ((time, row) for time, row in below(rows) if holds(row))

@@ -58,25 +58,60 @@ def gather(
              rows. Of one bucket come to one place at most `kept` values of each group, and SAMPLE rows of
              each input.
     """
-    values, sampled = [], []
-    for i, (one, question) in enumerate(zip(inputs, asked, strict=True)):
-        elements = elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
-        values.append(_values(elements, i, [each.chain for each in inputs], groups))
-        if question.is_sampled:
-            sampled.append(_sampled(elements, i, len(one.chain.schema)))
+    bucketed = [
+        elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
+        for one in inputs
+    ]
+    every = _facts_of(bucketed, inputs, asked, groups, kept)
+    return recording.buckets().join(every, "start", "left")
+
+
+def gather_all(
+    recording: Recording,
+    inputs: Sequence[PlanInput],
+    asked: Sequence[Question],
+    groups: Sequence[Group],
+    kept: int = KEPT,
+) -> DataFrame:
+    """The same of the whole time, as one bucket; no row where there are no elements."""
+    elements = [elements_of(recording, one).withColumn("start", F.lit(0).cast("long")) for one in inputs]
+    return _facts_of(elements, inputs, asked, groups, kept)
+
+
+def _facts_of(
+    elements: Sequence[DataFrame],
+    inputs: Sequence[PlanInput],
+    asked: Sequence[Question],
+    groups: Sequence[Group],
+    kept: int,
+) -> DataFrame:
+    chains = [one.chain for one in inputs]
+    values = [_values(frame, i, chains, groups) for i, frame in enumerate(elements)]
     counted = _counted(reduce(DataFrame.unionAll, values), max(len(inputs), _width(groups)))
+    sampled = [
+        _sampled(frame, i, len(chains[i].schema))
+        for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
+        if question.is_sampled
+    ]
     every = reduce(
         DataFrame.unionAll, [_heaviest(counted, kept), _totals(counted, _width(groups), kept), *sampled]
     )
     # Sorted, so that nothing depends on which partition was read first.
     facts = F.sort_array(F.collect_list(F.struct("about", "number", "texts", "counts"))).alias("facts")
-    return recording.buckets().join(every.groupBy("start").agg(facts), "start", "left")
+    return every.groupBy("start").agg(facts)
 
 
 def read_facts(
     facts: Sequence[Mapping[str, Any]] | None, nodes: Sequence[Node], groups: Sequence[Group]
 ) -> dict[Node, InputFacts]:
     """The facts of one bucket; None stands for a bucket without elements."""
+    return dict(zip(nodes, read_in_order(facts, nodes, groups), strict=True))
+
+
+def read_in_order(
+    facts: Sequence[Mapping[str, Any]] | None, nodes: Sequence[Node], groups: Sequence[Group]
+) -> list[InputFacts]:
+    """The same for inputs some of which may be equal, in their order."""
     kept: dict[int, dict[str, Sequence[int]]] = {}
     totals: dict[int, GroupTotal] = {}
     rows: list[list[tuple[Any, ...]]] = [[] for _ in nodes]
@@ -90,24 +125,25 @@ def read_facts(
             totals[number] = _read_total(counts, _width(groups), len(groups[number]))
     (elements,) = kept.pop(ELEMENTS, {"": [0] * len(nodes)}).values()
     frequencies: list[dict[str, dict[Any, float]]] = [{} for _ in nodes]
+    own: list[dict[str, dict[Any, float]]] = [{} for _ in nodes]
     distinct: list[dict[str, int]] = [{} for _ in nodes]
     for number, counted in kept.items():
         group, total = groups[number], totals.get(number)
         heaviest_first = sorted(counted.items(), key=lambda one: (-sum(one[1]), one[0]))
         counts = [each[: len(group)] for _, each in heaviest_first]
-        shares = counts if total is None else spread_rest(counts, total)
+        shown = None if total is None else spread_rest(counts, total)
         for i, member in enumerate(group):
             parse = _parser(group, member.type)
-            known = {
-                parse(text): each[i]
-                for (text, _), each in zip(heaviest_first, shares, strict=True)
-                if each[i]
-            }
-            frequencies[member.input][member.column] = known
+            values = [parse(text) for text, _ in heaviest_first]
+            known = _column(values, counts, i)
+            own[member.input][member.column] = known
+            frequencies[member.input][member.column] = known if shown is None else _column(values, shown, i)
             distinct[member.input][member.column] = len(known) if total is None else total.distinct[i]
-    return {
-        node: InputFacts(elements[i], frequencies[i], rows[i], distinct[i]) for i, node in enumerate(nodes)
-    }
+    return [InputFacts(elements[i], frequencies[i], rows[i], distinct[i], own[i]) for i in range(len(nodes))]
+
+
+def _column(values: Sequence[Any], counts: Sequence[Sequence[float]], member: int) -> dict[Any, float]:
+    return {value: n for value, each in zip(values, counts, strict=True) if (n := each[member])}
 
 
 def _width(groups: Sequence[Group]) -> int:

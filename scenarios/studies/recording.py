@@ -21,7 +21,7 @@ from midstream.plans.values.schema import Column, Type
 from midstream.scenarios.studies.declaration import FOLDER, FORMATS, RecordedStream, Study
 from midstream.scenarios.studies.ingest.stored import stored_stream
 from midstream.scenarios.studies.raw_files import RawFile, open_raw
-from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, failed, reason
 
 TIME = "time"
 """The column of a stream's frame with the starts of its elements."""
@@ -94,7 +94,8 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
     those that were ingested are read again whenever something is asked of them, which is quicker.
 
     Cost     One pass over each stream's file.
-    Raises   InputFileError, naming file, stream and column, what was found and what was expected.
+    Raises   InputFileError, naming file, stream and column, what was found and what was expected; and where
+             Spark fails at what the block does, naming the file, if it was one.
     """
     read = {name: _within(study, _read(spark, study, stream)) for name, stream in study.streams.items()}
     kept = [frame for name, frame in read.items() if study.streams[name].format != FOLDER]
@@ -103,6 +104,9 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
             frame.persist()
         totals = _totals(study, read)
         yield Recording(spark, {name: frame.drop(_MISFIT) for name, frame in read.items()}, totals, bucket)
+    except SPARK_ERRORS as error:
+        # Whatever the block did with the streams: a file may turn out to be torn where it is read at last.
+        raise failed(f"study {study.name}", error) from error
     finally:
         for frame in kept:
             frame.unpersist()

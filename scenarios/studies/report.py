@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from midstream.optimizer.sampling.intervals import Interval
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.profile.query_profile import QueryProfile
 from midstream.scenarios.studies.stream_profile import Profile
 
 Summary = dict[str, Any]
@@ -27,14 +29,46 @@ GAP = 3
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
     """The profile in all, and of the first buckets."""
-    pairs = [{**asdict(pair), "selectivity": pair.selectivity} for pair in found.pairs]
+    pairs = [
+        {
+            **asdict(pair),
+            "selectivity": pair.selectivity,
+            "sampled": None if pair.sampled is None else _interval(pair.sampled),
+        }
+        for pair in found.pairs
+    ]
     streams = [{**asdict(stream), "d": _finite(stream.d)} for stream in found.streams]
     return {
         **frame(study, found.starts),
         "streams": streams,
         "pairs": pairs,
+        **({} if found.asked is None else _asked(found.asked)),
         "by_bucket": _first_buckets(study, found, rows),
     }
+
+
+def _asked(asked: QueryProfile) -> Summary:
+    """What is known of a query's columns and conditions."""
+    columns = [
+        {**asdict(one), "heavy": [{"value": value, "count": n} for value, n in one.heavy]}
+        for one in asked.columns
+    ]
+    return {
+        "columns": columns,
+        "conditions": [
+            {
+                "condition": str(one.condition),
+                "by": one.by,
+                **({"share": None} if one.share is None else _interval(one.share)),
+                "given": [str(before) for before in one.given],
+            }
+            for one in asked.predicates
+        ],
+    }
+
+
+def _interval(interval: Interval) -> Summary:
+    return {"share": interval.value, "low": interval.low, "high": interval.high}
 
 
 def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
@@ -77,12 +111,17 @@ def show_profile(study: Study, summary: Summary, console: Console) -> None:
     console.print(streams)
     if summary["pairs"]:
         console.print("\nPairs of elements that are valid together, and those that agree:\n")
-        pairs = table("streams", "equal", "overlapping", "matched", "selectivity", texts=2)
+        # With a query there are samples, to show how far one would have gone with them.
+        sampled = ["by a sample"] if "columns" in summary else []
+        pairs = table("streams", "equal", "overlapping", "matched", "selectivity", *sampled, texts=2)
         for pair in summary["pairs"]:
             counts = (_number(pair[key]) for key in ("overlapping", "matched"))
             share = _share(pair["matched"], pair["overlapping"])
-            pairs.add_row(_pair(pair), pair["on"] or "(anything)", *counts, share)
+            told = [_bounds(pair["sampled"])] if sampled else []
+            pairs.add_row(_pair(pair), pair["on"] or "(anything)", *counts, share, *told)
         console.print(pairs)
+    if "columns" in summary:
+        _show_asked(summary, console)
     if summary["by_bucket"]:
         names = [stream["stream"] for stream in summary["streams"]]
         titles = [f"{_pair(pair)}\n{pair['on'].replace(' and ', chr(10))}" for pair in summary["pairs"]]
@@ -93,6 +132,32 @@ def show_profile(study: Study, summary: Summary, console: Console) -> None:
             rows.append([bucket["time"], *(_number(bucket["counts"][name]) for name in names), *shares])
         _print_columns(console, ["from", *names, *titles], rows)
         tell_rest(summary["buckets"] - len(summary["by_bucket"]), console)
+
+
+def _show_asked(summary: Summary, console: Console) -> None:
+    console.print("\nValues of the columns that the query compares or groups by:\n")
+    columns = table(
+        "stream", "column", "known", "different", "most frequent", texts=2, wrapped=["most frequent"]
+    )
+    for one in summary["columns"]:
+        heavy = ", ".join(
+            f"{value['value']} {_share(value['count'], one['known'])}" for value in one["heavy"][:3]
+        )
+        columns.add_row(one["stream"], one["column"], _number(one["known"]), _number(one["distinct"]), heavy)
+    console.print(columns)
+    if summary["conditions"]:
+        console.print("\nShares of rows, or of pairs of rows, that satisfy the query's conditions:\n")
+        conditions = table("condition", "", "share", "bounds", texts=2)
+        for one in summary["conditions"]:
+            text = one["condition"] + (f", given {' and '.join(one['given'])}" if one["given"] else "")
+            share = "–" if one["share"] is None else f"{one['share']:.2%}"
+            conditions.add_row(text, one["by"], share, _bounds(one) if one["by"] == "sampled" else "")
+        console.print(conditions)
+
+
+def _bounds(interval: Summary | None) -> str:
+    """Between what a share is, by a sample."""
+    return "–" if interval is None else f"{100 * interval['low']:.2f}–{interval['high']:.2%}"
 
 
 def title(study: Study, summary: Summary, console: Console) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import unquote
+
 from pyspark.errors import PySparkException
+
+from midstream.plans.values.errors import InputFileError
 
 try:
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -19,3 +24,16 @@ def reason(error: Exception) -> str:
         text = str(cause.getMessage() or text)
         cause = cause.getCause()
     return " ".join(text.split())
+
+
+def failed(who: str, error: Exception) -> InputFileError:
+    """An error of Spark as one of ours: who was at work, on which file, if it is known, and what happened."""
+    cause, texts = getattr(error, "java_exception", None), [str(error)]
+    while cause is not None:
+        texts.append(str(cause.getMessage() or ""))
+        cause = cause.getCause()
+    paths = [
+        unquote(path) for text in texts for path in re.findall(r"file:/*(/[^\s,]+?)[.]?(?=[\s,]|$)", text)
+    ]
+    place = f", file {paths[0]}" if paths else ""
+    return InputFileError(f"{who}{place}: {reason(error)}", path=paths[0] if paths else who)

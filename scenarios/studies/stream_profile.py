@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -13,10 +13,16 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from midstream.optimizer.sampling.intervals import Interval
+from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.inputs import equal_names
+from midstream.scenarios.studies.derived import elements_of
+from midstream.scenarios.studies.inputs import PlanInput, equal_names, plan_inputs
 from midstream.scenarios.studies.pairs import Pair, count_pairs
-from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+from midstream.scenarios.studies.profile.query_profile import QueryProfile, query_profile
+from midstream.scenarios.studies.profile.rates import counted_by_cell
+from midstream.scenarios.studies.recording import Recording
+from midstream.scenarios.studies.renaming import renamed_below_windows
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,8 @@ class StreamProfile:
 class PairProfile:
     """Two streams: how many pairs of elements are valid together, and how many of these agree on columns.
 
-    on    the equalities, in words; empty where there are none
+    on        the equalities, in words; empty where there are none
+    sampled   with a query: the share of the pairs that agree, by a sample
     """
 
     left: str
@@ -42,6 +49,7 @@ class PairProfile:
     on: str
     overlapping: int
     matched: int
+    sampled: Interval | None = None
 
     @property
     def selectivity(self) -> float | None:
@@ -53,13 +61,16 @@ class PairProfile:
 class Profile:
     """What was found of a study's streams.
 
-    by_stream      one row a bucket and stream: start, stream, count, rate, d, l, g
+    by_stream      one row a bucket and stream: start, stream, count, rate, d, l, g, dispersion (see
+                   `counted_by_cell`)
     by_pair        one row a bucket and pair: start, pair (its position), left, right, on, overlapping,
                    matched, selectivity
     streams, pairs the same in all
+    asked          what is known of a query's columns and conditions; None without a query
 
-    A pair belongs to the bucket of its later start. Rates are elements per chronon; starts, d, l and g are
-    chronons.
+    Without a query pairs are of streams, with one they are of its inputs: of what passes the filters below
+    windows. A pair belongs to the bucket of its later start. Rates are elements per chronon; starts, d, l and
+    g are chronons.
     """
 
     starts: range
@@ -67,6 +78,7 @@ class Profile:
     pairs: tuple[PairProfile, ...]
     by_stream: DataFrame
     by_pair: DataFrame
+    asked: QueryProfile | None
 
 
 @contextmanager
@@ -75,27 +87,70 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
 
     Cost     See `count_pairs`; besides, one shuffle of as many rows as there are buckets with elements.
     """
-    pairs = compared(study)
+    query: Plan | None = None
+    inputs: tuple[PlanInput, ...] = ()
+    compared_recording, compared_study = recording, study
+    if study.query is not None:
+        query = renamed_below_windows(study.query)
+        inputs = plan_inputs(query, study.streams)
+        # Shown in the order of the streams, known by their places in the query.
+        order = _in_order_of_streams(inputs, study)
+        places = [(min(pair), max(pair)) for pair in combinations(order, 2)]
+        compared_recording, compared_study = as_streams(recording, study, [inputs[i] for i in order])
+        names = {i: name for i, name in zip(order, compared_study.streams, strict=True)}
+    pairs = compared(compared_study)
     by_stream = _by_stream(recording, study)
-    by_pair = _by_pair(recording, study, pairs).persist()
+    by_pair = _by_pair(compared_recording, compared_study, pairs).persist()
     try:
+        found = _pairs(compared_study, pairs, by_pair)
+        asked = None
+        if query is not None:
+            counts = {of: (pair.overlapping, pair.matched) for of, pair in zip(places, found, strict=True)}
+            asked = query_profile(recording, query, inputs, [names[i] for i in sorted(names)], counts)
+            shown = list(names.values())
+            columns = sorted(asked.columns, key=lambda column: shown.index(column.stream))
+            asked = replace(asked, columns=tuple(columns))
+            found = tuple(
+                replace(pair, sampled=asked.sampled.get(of)) for of, pair in zip(places, found, strict=True)
+            )
         covered = len(recording.starts) * recording.bucket
         yield Profile(
             starts=recording.starts,
             streams=tuple(_stream(recording, stream, covered) for stream in study.streams.values()),
-            pairs=_pairs(study, pairs, by_pair),
+            pairs=found,
             by_stream=by_stream,
             by_pair=by_pair,
+            asked=asked,
         )
     finally:
         by_pair.unpersist()
 
 
+def _in_order_of_streams(inputs: Sequence[PlanInput], study: Study) -> list[int]:
+    streams = list(study.streams)
+    return sorted(range(len(inputs)), key=lambda i: streams.index(inputs[i].stream.name))
+
+
+def as_streams(recording: Recording, study: Study, inputs: Sequence[PlanInput]) -> tuple[Recording, Study]:
+    """The inputs of a query as if they had been recorded: with its names, and without what it filters out
+    below windows. A stream that is read twice is two."""
+    streams: dict[str, RecordedStream] = {}
+    frames = {}
+    for one in inputs:
+        times = sum(1 for before in streams if before.split(" #")[0] == one.stream.name)
+        name = one.stream.name if not times else f"{one.stream.name} #{times + 1}"
+        streams[name] = replace(
+            one.stream, name=name, columns=one.chain.schema, window=one.length, alias=None
+        )
+        frames[name] = elements_of(recording, one)
+    return replace(recording, frames=frames), replace(study, streams=streams)
+
+
 def compared(study: Study) -> tuple[Pair, ...]:
     """The pairs of streams to compare, and on which columns.
 
-    With a query: every two streams on the columns that it makes equal, directly or by way of a third
-    stream. Without one: every two streams on each column that both have.
+    With a query: every two of its inputs (see `as_streams`) on the columns that it makes equal, directly or
+    by way of a third one. Without one: every two streams on each column that both have.
     """
     streams = list(study.streams.values())
     if study.query is None:
@@ -106,10 +161,8 @@ def compared(study: Study) -> tuple[Pair, ...]:
             if name in other.columns and one.columns[name].type is other.columns[name].type
         )
     classes = equal_names(study.query)
-    read = {source.stream for source in study.query.sources}
     return tuple(
-        Pair(one.name, other.name, _equated(one, other, classes))
-        for one, other in combinations([stream for stream in streams if stream.name in read], 2)
+        Pair(one.name, other.name, _equated(one, other, classes)) for one, other in combinations(streams, 2)
     )
 
 
@@ -138,9 +191,7 @@ def _stream(recording: Recording, stream: RecordedStream, covered: int) -> Strea
 
 
 def _by_stream(recording: Recording, study: Study) -> DataFrame:
-    start = floor_to(F.col(TIME), recording.bucket).alias("start")
-    named = [frame.select(F.lit(name).alias("stream"), start) for name, frame in recording.frames.items()]
-    counted = reduce(DataFrame.unionAll, named).groupBy("stream", "start").agg(F.count("*").alias("counted"))
+    counted = reduce(DataFrame.unionAll, [counted_by_cell(recording, name) for name in recording.frames])
     constants = [
         {"stream": name, "l": float(stream.window), "g": recording.totals[name].granule}
         for name, stream in study.streams.items()
@@ -158,6 +209,7 @@ def _by_stream(recording: Recording, study: Study) -> DataFrame:
             F.when(count > 0, length / count).otherwise(math.inf).alias("d"),
             "l",
             "g",
+            "dispersion",
         )
     )
 

@@ -15,17 +15,22 @@ from midstream.io.new_file import UNFINISHED, write_file
 from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.stream_profile import Profile
 
-PROFILE = ("streams", "pairs", "profile.json")
+PROFILE = ("streams", "pairs", "columns", "profile.json")
 """What `write_profile` replaces in a folder."""
 
 
 def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
-    """`streams` (a folder a stream), `pairs` (a folder a pair) and `profile.json`.
+    """`streams` (a folder a stream), `pairs` (a folder a pair), with a query `columns` (a folder a stream and
+    column), and `profile.json`.
 
     What is there of an earlier profile is replaced.
     """
     write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
     write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
+    if found.asked is None:
+        shutil.rmtree(folder / "columns", ignore_errors=True)
+    else:
+        write_table(found.asked.by_column, folder / "columns", ["stream", "column"], ["start"])
     write_json(summary, folder / "profile.json")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,21 @@ REVERSED = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 """Settings of a session that are unlike those of our own."""
+
+
+@contextmanager
+def reversed_settings(spark: Any) -> Iterator[None]:
+    """A block with these settings, which are still there at its end."""
+    before = {name: spark.conf.get(name) for name in REVERSED}
+    for name, value in REVERSED.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+        assert {name: spark.conf.get(name) for name in REVERSED} == REVERSED
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
 
 Rows = Sequence[tuple[int, Mapping[str, Any]]]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.inputs import plan_inputs, questions, value_groups
 from midstream.scenarios.studies.pricing import InputFacts, bucket_statistics
 
-from .conftest import REVERSED
+from .conftest import reversed_settings
 
 pytestmark = pytest.mark.spark
 
@@ -81,23 +80,11 @@ def drawn(names: str, values: int) -> dict[str, Rows]:
     }
 
 
-@pytest.fixture
-def reversed_settings(spark: Any) -> Iterator[None]:
-    """A session with other settings than those of our own."""
-    before = {name: spark.conf.get(name) for name in REVERSED}
-    for name, value in REVERSED.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-        assert {name: spark.conf.get(name) for name in REVERSED} == REVERSED
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
-
-
-def test_facts_are_those_of_a_loop(spark: Any, reversed_settings: None) -> None:
+def test_facts_are_those_of_a_loop(spark: Any) -> None:
     lists = drawn("ab", 9)
-    for i, facts in enumerate(facts_of(spark, "ab", lists, 100)):
+    with reversed_settings(spark):
+        found = facts_of(spark, "ab", lists, 100)
+    for i, facts in enumerate(found):
         expected = counted(lists, BUCKET * (i - 1))
         for name, known in zip("ab", facts.values(), strict=True):
             assert known.count == expected[name]["k"].total()

@@ -1,0 +1,87 @@
+"""What a profile found, as the statistics that the optimizer, the autopilot and the simulator read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression
+from midstream.scenarios.studies.inputs import PlanInput, Question
+from midstream.scenarios.studies.pricing import InputFacts
+from midstream.scenarios.studies.profile.conditions import source_columns
+from midstream.scenarios.studies.profile.predicates import COUNTED, PredicateProfile
+
+Granules = Mapping[str, int]
+"""By stream."""
+
+
+def source_inputs(inputs: Sequence[PlanInput]) -> tuple[PlanInput, ...]:
+    """The sources that a query reads, each once, as inputs of which nothing is left out."""
+    sources = {node: one.stream for one in inputs for node in one.chain.walk() if not node.inputs}
+    return tuple(PlanInput(node, node, stream, 1) for node, stream in sources.items())
+
+
+ONLY_ROWS = Question((), True)
+"""Of sources: how many elements they have, and some of these."""
+
+
+def source_statistics(
+    inputs: Sequence[PlanInput],
+    sources: Sequence[PlanInput],
+    facts: Sequence[InputFacts],
+    granules: Granules,
+    length: int,
+    selectivities: Mapping[Expression, float],
+) -> Statistics:
+    """Statistics of the sources during some chronons, from the facts of the inputs and then of the sources.
+
+    Values are counted of rows that pass the filters below windows, as others meet no partners. Of a column
+    that several inputs read, they are counted together.
+    """
+    streams: dict[Node, StreamStatistics] = {}
+    for source, known in zip(sources, facts[len(inputs) :], strict=True):
+        streams[source.node] = StreamStatistics(
+            d=length / known.count if known.count else math.inf,
+            l=1.0,
+            g=granules[source.stream.name],
+            sample=Sample(source.node.schema, known.rows) if known.rows else None,
+            distributions=_distributions(source.node, inputs, facts),
+        )
+    return Statistics(streams, dict(selectivities))
+
+
+def _distributions(
+    source: Node, inputs: Sequence[PlanInput], facts: Sequence[InputFacts]
+) -> dict[str, dict[Any, float]]:
+    elements: dict[str, int] = {}
+    counts: dict[str, dict[Any, float]] = {}
+    for one, known in zip(inputs, facts, strict=False):
+        if source not in set(one.chain.walk()) or not known.count:
+            continue
+        for name, column in source_columns(one):
+            if name in known.frequencies:
+                elements[column] = elements.get(column, 0) + known.count
+                of = counts.setdefault(column, {})
+                for value, n in known.frequencies[name].items():
+                    of[value] = of.get(value, 0) + n
+    return {column: {value: n / elements[column] for value, n in of.items()} for column, of in counts.items()}
+
+
+def known_selectivities(
+    found: Iterable[PredicateProfile], classes: Iterable[set[str]]
+) -> dict[Expression, float]:
+    """Those that come before distributions and samples.
+
+    Equalities are left out where three or more columns are to be equal: of these, selectivities of pairs
+    say less than the distributions do, and joins in another order would have another size.
+    """
+    many = [names for names in classes if len(names) > 2]
+    return {
+        one.condition: share
+        for one in found
+        if (share := one.expected) is not None
+        and not (one.by == COUNTED and any(one.condition.columns() <= names for names in many))
+    }

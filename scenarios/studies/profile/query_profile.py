@@ -1,0 +1,216 @@
+"""What a query asks of its streams: its columns' values, its conditions, and all of it for the optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from midstream.optimizer.sampling.intervals import Interval
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.serialise import dumps, loads
+from midstream.scenarios.studies.facts import gather, gather_all, read_in_order
+from midstream.scenarios.studies.inputs import (
+    Group,
+    PlanInput,
+    Question,
+    equal_names,
+    questions,
+    value_groups,
+)
+from midstream.scenarios.studies.pricing import InputFacts
+from midstream.scenarios.studies.profile.artefact import (
+    ONLY_ROWS,
+    known_selectivities,
+    source_inputs,
+    source_statistics,
+)
+from midstream.scenarios.studies.profile.conditions import equalities_between
+from midstream.scenarios.studies.profile.drawing import drawn
+from midstream.scenarios.studies.profile.predicates import (
+    Counts,
+    PredicateProfile,
+    predicates,
+    sampled_condition,
+)
+from midstream.scenarios.studies.recording import Recording
+
+HEAVY = 10
+"""How many of the most frequent values are told."""
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """A column that a query compares or groups by, of rows that pass the filters below its window.
+
+    known      how many elements have a known value
+    distinct   how many different ones
+    heavy      the most frequent values, each with its number of elements
+    """
+
+    stream: str
+    column: str
+    known: int
+    distinct: int
+    heavy: tuple[tuple[Any, int], ...]
+
+
+@dataclass(frozen=True)
+class QueryProfile:
+    """What was found of a query.
+
+    columns      in all
+    predicates   its conditions
+    sampled      by two inputs: the share of pairs that agree on all that is to be equal, from samples
+    statistics   of its sources, over the whole time
+    by_column    one row a bucket and column with known values: start, stream, column, known, distinct, heavy
+                 (value, count)
+    by_bucket    what was counted in each bucket
+    """
+
+    columns: tuple[ColumnProfile, ...]
+    predicates: tuple[PredicateProfile, ...]
+    sampled: Mapping[tuple[int, int], Interval]
+    statistics: Statistics
+    by_column: DataFrame
+    by_bucket: Buckets
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What was counted in each bucket, and what it takes to read it."""
+
+    facts: DataFrame
+    inputs: tuple[PlanInput, ...]
+    sources: tuple[PlanInput, ...]
+    groups: tuple[Group, ...]
+    granules: Mapping[str, int]
+    length: int
+    selectivities: Mapping[Any, float]
+
+    def read(self, facts: Sequence[Mapping[str, Any]] | None) -> list[InputFacts]:
+        """Facts of the inputs, and then of the sources."""
+        chains = [one.chain for one in (*self.inputs, *self.sources)]
+        return read_in_order(facts, chains, self.groups)
+
+    def statistics(self, facts: Sequence[Mapping[str, Any]] | None) -> Statistics:
+        """Statistics of the sources in a bucket. Selectivities are those of the whole time."""
+        found = self.read(facts)
+        return source_statistics(
+            self.inputs, self.sources, found, self.granules, self.length, self.selectivities
+        )
+
+    def each(self) -> Iterator[tuple[int, Statistics]]:
+        """The buckets one after the other. Each is bounded, and one is here at a time."""
+        for row in self.facts.orderBy("start").toLocalIterator():
+            yield row["start"], self.statistics(row["facts"])
+
+
+def query_profile(
+    recording: Recording, query: Plan, inputs: Sequence[PlanInput], names: Sequence[str], counts: Counts
+) -> QueryProfile:
+    """What a query asks of its streams; `counts` are those of pairs of its inputs, which have names.
+
+    Cost     A pass over the streams for samples, and one more with a shuffle of as many rows as there are
+             different values.
+    """
+    asked, groups, sources = questions(query), value_groups(query), source_inputs(inputs)
+    every = [*inputs, *sources]
+    wanted = [*(Question(asked[one.node].columns, False) for one in inputs), *[ONLY_ROWS] * len(sources)]
+    streams = dict.fromkeys(one.stream.name for one in inputs)
+    samples = drawn(recording, list(streams))
+    found = predicates(query, inputs, samples, counts)
+    granules = {name: recording.totals[name].granule for name in streams}
+    classes = equal_names(query)
+    covered = len(recording.starts) * recording.bucket
+    buckets = Buckets(
+        gather(recording, every, wanted, groups),
+        tuple(inputs),
+        sources,
+        groups,
+        granules,
+        recording.bucket,
+        known_selectivities(found, classes),
+    )
+    counted = gather_all(recording, every, wanted, groups).collect()
+    whole = buckets.read(counted[0]["facts"] if counted else None)
+    sampled = {
+        pair: sampled_condition(equalities, 0, pair, inputs, samples, counts[pair][0])
+        for pair in combinations(range(len(inputs)), 2)
+        if (equalities := equalities_between(inputs[pair[0]], inputs[pair[1]], classes))
+    }
+    return QueryProfile(
+        columns=tuple(_columns(names, whole)),
+        predicates=found,
+        sampled=sampled,
+        statistics=source_statistics(inputs, sources, whole, granules, covered or 1, buckets.selectivities),
+        by_column=_by_column(buckets, names),
+        by_bucket=buckets,
+    )
+
+
+def _columns(names: Sequence[str], facts: Sequence[InputFacts]) -> Iterator[ColumnProfile]:
+    for name, known in zip(names, facts, strict=False):
+        for column, counts in known.frequencies.items():
+            kept = known.kept[column].items()
+            heavy = sorted(kept, key=lambda one: (-one[1], str(one[0])))[:HEAVY]
+            yield ColumnProfile(
+                stream=name,
+                column=column,
+                known=round(sum(counts.values())),
+                distinct=known.distinct[column],
+                heavy=tuple((value, round(n)) for value, n in heavy),
+            )
+
+
+COLUMNS = (
+    "start long, stream string, column string, known long, distinct long, "
+    "heavy array<struct<value string, count long>>"
+)
+
+_VALUE = pa.struct([("value", pa.string()), ("count", pa.int64())])
+
+ARROW = pa.schema(
+    [
+        ("start", pa.int64()),
+        ("stream", pa.string()),
+        ("column", pa.string()),
+        ("known", pa.int64()),
+        ("distinct", pa.int64()),
+        ("heavy", pa.list_(_VALUE)),
+    ]
+)
+
+
+def _by_column(buckets: Buckets, names: Sequence[str]) -> DataFrame:
+    # What is sent to the executors: plans have a form of their own to be sent in.
+    chains = dumps(Plan({str(i): one.chain for i, one in enumerate([*buckets.inputs, *buckets.sources])}))
+    groups = buckets.groups
+
+    def told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        outputs = loads(chains).outputs
+        nodes = [outputs[str(i)] for i in range(len(outputs))]
+        for batch in batches:
+            for start, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                found = _columns(names, read_in_order(facts, nodes, groups))
+                rows = [_row(start, one) for one in found if one.known]
+                yield pa.RecordBatch.from_pylist(rows, schema=ARROW)
+
+    return buckets.facts.mapInArrow(told, COLUMNS)
+
+
+def _row(start: int, one: ColumnProfile) -> dict[str, Any]:
+    heavy = [{"value": str(value), "count": n} for value, n in one.heavy]
+    return {
+        "start": start,
+        "stream": one.stream,
+        "column": one.column,
+        "known": one.known,
+        "distinct": one.distinct,
+        "heavy": heavy,
+    }

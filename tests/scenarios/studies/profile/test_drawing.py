@@ -1,0 +1,105 @@
+"""Pairs of drawn elements are those of a loop; conditions are followed down to the streams."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.expressions.aggregates import count
+from midstream.plans.expressions.operands import col
+from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.declaration import RecordedStream
+from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.profile.conditions import conditions_of
+from midstream.scenarios.studies.profile.drawing import PAIRS, Drawn, pair_members, sampled_share
+from midstream.scenarios.studies.profile.predicates import COUNTED, SAMPLED, UNKNOWN, predicates
+
+COLUMNS = Schema.of(k="integer", x="integer")
+RECORDED = {name: RecordedStream(name, name, "csv", "t", {}, COLUMNS, 60) for name in ("a", "b")}
+A, B = (stream(name, COLUMNS) for name in ("a", "b"))
+
+elements = st.lists(st.tuples(st.integers(0, 40), st.tuples(st.integers(0, 2))), max_size=25)
+lengths = st.integers(1, 20)
+
+
+@given(left=elements, right=elements, lengths=st.tuples(lengths, lengths), given_one=st.booleans())
+def test_members_are_those_of_a_loop(
+    left: list[tuple[int, tuple[int]]],
+    right: list[tuple[int, tuple[int]]],
+    lengths: tuple[int, int],
+    given_one: bool,
+) -> None:
+    def known(pair: tuple[int, ...]) -> bool:
+        return pair[0] != 1
+
+    def holds(pair: tuple[int, ...]) -> bool:
+        return pair[0] <= pair[1]
+
+    valid = [
+        one + other
+        for (s, one), (t, other) in product(left, right)
+        if max(s, t) < min(s + lengths[0], t + lengths[1]) and (not given_one or known(one + other))
+    ]
+    for side in pair_members(left, right, lengths, holds, known if given_one else None):
+        assert sum(member.partners for member in side) == len(valid)
+        assert sum(member.matches for member in side) == sum(map(holds, valid))
+
+
+def test_a_part_of_the_sample_is_tried_where_there_are_many_pairs() -> None:
+    draw = random.Random(2)
+    sides = [Drawn([(draw.randrange(1000), (draw.randrange(10),)) for _ in range(4000)], 0.5) for _ in "lr"]
+    tried = []
+    share = sampled_share(*sides, (100, 100), 64 * 10**6, lambda pair: tried.append(1) or pair[0] == pair[1])
+    # Of 0.5² · 64 million pairs that one would expect, as many as are tried: the share √(1/160) of each side.
+    assert len(tried) == pytest.approx(16 * 10**6 * 0.19 * PAIRS / 16e6, rel=0.2)
+    assert 0.1 in share
+
+
+def asked(query: Stream) -> list[tuple[str, str | None, tuple[int, ...]]]:
+    plan = query.plan()
+    found = conditions_of(plan, plan_inputs(plan, RECORDED))
+    return [(str(one.part), None if one.meaning is None else str(one.meaning), one.inputs) for one in found]
+
+
+def test_conditions_are_followed_down_to_the_inputs() -> None:
+    a = A.filter(A["k"] > 7).alias("a").window(30)
+    b = B.window(10).select(y=col("x") + 1, z=col("k"))
+    query = a.join(b, on=(col("a.k") == col("z")) & (col("a.x") < col("y"))).filter(col("y") > 3)
+    assert asked(query) == [
+        ("k > 7", "k > 7", (0,)),
+        ("a.k = z", "a.k = k", (0, 1)),
+        ("a.x < y", "a.x < (x + 1)", (0, 1)),
+        ("y > 3", "(x + 1) > 3", (1,)),
+    ]
+    grouped = a.group_by("a.k").aggregate(n=count())
+    assert asked(grouped.filter(grouped["n"] > 2)) == [("k > 7", "k > 7", (0,)), ("n > 2", None, ())]
+
+
+def test_shares_of_conditions() -> None:
+    rows = {name: [(t, (t % 2, t % 10)) for t in range(100)] for name in "ab"}
+    a = A.filter(A["x"] > 7).alias("a").window(1)
+    b = B.alias("b").window(1)
+    query = a.join(b, on=(col("a.k") == col("b.k")) & (col("a.x") < col("b.x") + 1) & (col("b.x") < 9))
+    plan = query.plan()
+    inputs = plan_inputs(plan, RECORDED)
+    for share, by in ((1.0, COUNTED), (0.5, SAMPLED)):
+        drawn = {name: Drawn(of, share) for name, of in rows.items()}
+        found = {str(one.condition): one for one in predicates(plan, inputs, drawn, {(0, 1): (20, 20)})}
+        assert found["x > 7"].by == by
+        assert found["x > 7"].expected == pytest.approx(0.2)
+        assert found["b.x < 9"].expected == pytest.approx(0.9)
+        assert (found["a.k = b.k"].by, found["a.k = b.k"].expected) == (COUNTED, 1.0)
+        assert found["a.x < (b.x + 1)"].expected == 1.0
+    both = a.join(b, on=[("a.k", "b.k"), ("a.x", "b.x")]).plan()
+    told = predicates(both, plan_inputs(both, RECORDED), drawn, {(0, 1): (20, 2)})
+    # How many pairs satisfy one of two equalities is not what was counted.
+    assert [one.by for one in told] == [SAMPLED, UNKNOWN, UNKNOWN]
+    grouped = A.window(9).group_by("k").aggregate(n=count())
+    having = grouped.filter(grouped["n"] > 2).plan()
+    (unknown,) = predicates(having, plan_inputs(having, RECORDED), {"a": Drawn([], 1.0)}, {})
+    assert (unknown.by, unknown.expected) == (UNKNOWN, None)

@@ -36,13 +36,13 @@ def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list
     so that L values give R R' / N = A pairs. What is left of R has values that no other member has. So
     elements are exact, and so are the pairs of a group of two; of more members, the sum over all pairs is.
 
-    >>> one, other = [8, 2, 2, 2, 2, 2, 1, 1, 1], [8, 2, 2, 2, 2, 2, 0, 1, 1]
+    >>> one, other = [8, *[2] * 8, 1, 1, 1, 1, 1], [8, *[2] * 8, 1, 0, 1, 1, 1]
     >>> pairs = sum(map(int.__mul__, one, other))
-    >>> found = spread_rest(list(zip(one, other))[:8], GroupTotal((21, 20), (9, 8), {(0, 1): pairs}))
+    >>> found = spread_rest(list(zip(one, other))[:12], GroupTotal((29, 28), (14, 13), {(0, 1): pairs}))
     >>> found[:3], [round(sum(each), 9) for each in zip(*found)]
-    ([[8, 8], [2, 2], [2, 2]], [21.0, 20.0])
+    ([[8, 8], [2, 2], [2, 2]], [29.0, 28.0])
     >>> round(sum(a * b for a, b in found), 9), pairs
-    (86.0, 86)
+    (100.0, 100)
     """
     members = len(total.elements)
     spare = len(counts) // REST

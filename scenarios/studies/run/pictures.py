@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from midstream.scenarios.simulator.panels import style_axes
 from midstream.scenarios.simulator.pictures import BASE, FAINT, INK, SERIES
@@ -24,6 +25,9 @@ WIDTH = 6.4
 
 TEXT = 9.0
 """Points."""
+
+CLOSE = 0.1
+"""Points that are closer than this part of the height have their names below each other."""
 
 
 def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]]) -> Figure:
@@ -138,23 +142,38 @@ def policies(summary: Mapping[str, Any]) -> Figure:
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.subplots()
     best = flown(summary["recommended"])
-    # Policies at one place have one label.
-    places: dict[tuple[int, float], list[str]] = {}
-    for one in summary["policies"]:
-        places.setdefault((one["moves"], one["total"]), []).append(one["policy"])
-    for (moves, total), names in places.items():
-        color = SERIES[1] if best in names else BASE if CLAIRVOYANT in names else SERIES[0]
-        axes.plot(moves, total, "o", color=color, markersize=5)
+    highest = max(one["total"] for one in summary["policies"]) or 1
+    # Policies that are close have their names below each other.
+    places: list[list[Mapping[str, Any]]] = []
+    for one in sorted(summary["policies"], key=lambda one: (one["moves"], -one["total"])):
+        last = places[-1][-1] if places else None
+        is_close = last is not None and last["total"] - one["total"] < CLOSE * highest
+        if last is not None and is_close and last["moves"] == one["moves"]:
+            places[-1].append(one)
+        else:
+            places.append([one])
+    for together in places:
+        for one in together:
+            name = one["policy"]
+            color = SERIES[1] if name == best else BASE if name == CLAIRVOYANT else SERIES[0]
+            axes.plot(one["moves"], one["total"], "o", color=color, markersize=5, zorder=2 + (name == best))
         axes.annotate(
-            ", ".join(names), (moves, total), (5, 4), textcoords="offset points", fontsize=7.5, color=INK
+            "\n".join(one["policy"] for one in together),
+            (together[0]["moves"], sum(one["total"] for one in together) / len(together)),
+            (6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=INK,
         )
     front = [one for name in summary["front"] for one in summary["policies"] if one["policy"] == name]
     points = [one["moves"] for one in front], [one["total"] for one in front]
     axes.step(*points, where="post", color=FAINT, linewidth=1)
     style_axes(axes)
     axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlim(-0.2, 4 * max(1, *(moves for moves, _ in places)))
-    axes.set_ylim(bottom=0)
+    axes.set_xlim(-0.2, 8 * max(1, *(one["moves"] for one in summary["policies"])))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.set_ylim(0, 1.1 * highest)
     axes.set_xlabel("migrations", fontsize=TEXT, color=INK)
     axes.set_ylabel(summary["cost_unit"], fontsize=TEXT, color=INK)
     return figure

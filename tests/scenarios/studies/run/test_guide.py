@@ -1,17 +1,22 @@
-"""docs/study-guide.md: it names everything that a file may have."""
+"""docs/study-guide.md: its commands print what it says, and it names everything that a file may have."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[simulate]'")
 
+from typer.testing import CliRunner
+
+from midstream.cli import app
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.run.reading import StudySpec, parse_study_file
 from midstream.scenarios.studies.run.stages import STAGES
@@ -28,6 +33,31 @@ def guide(root: Path) -> str:
 
 def blocks(guide: str, kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL)
+
+
+@pytest.mark.spark
+def test_the_commands_print_what_is_told(
+    guide: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark]'")
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
+    monkeypatch.chdir(tmp_path)
+    for text in blocks(guide, "yaml"):
+        name = text.partition("\n")[0].removeprefix("# ")
+        Path(name).write_text(text, encoding="utf-8")
+    told = [text.removeprefix("$ midstream ") for text in blocks(guide, "text") if text.startswith("$ ")]
+    assert len(told) == 2
+    for text in told:
+        command, _, expected = text.partition("\n")
+        done = CliRunner().invoke(app, shlex.split(command))
+        assert done.exit_code == 0, (done.output, done.exception)
+        assert lines(done.output) == lines(expected)
+    assert (tmp_path / "found" / "policies" / "autopilot.json").is_file()
+    assert "Let the autopilot decide" in (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
 def test_without_java_it_says_so(guide: str, tmp_path: Path) -> None:

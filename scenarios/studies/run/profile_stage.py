@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 NAME = "profile"
 
+STATISTICS = "statistics.json"
+"""The file with what `midstream explain --stats` and the autopilot load, where the study has a query."""
+
 CELLS = 250
 """How many stretches of time a picture shows at most."""
 
@@ -25,6 +28,7 @@ class Options(Strict):
 
 def _run(work: Work, options: Options) -> Found:
     from midstream.scenarios.studies.report import profile_summary
+    from midstream.scenarios.studies.stats_files import write_stats
     from midstream.scenarios.studies.stream_profile import profile
     from midstream.scenarios.studies.writing import write_profile
 
@@ -33,6 +37,8 @@ def _run(work: Work, options: Options) -> Found:
     with profile(recording, work.study) as found:
         summary = profile_summary(work.study, found, 0)
         write_profile(found, summary, work.place)
+        if found.asked is not None:
+            write_stats(found.asked.statistics, work.place / STATISTICS)
         return Found(summary, _drawn(found), work.elements, len(found.starts) * len(found.streams))
 
 
@@ -77,6 +83,11 @@ def _told(file: StudyFile, found: Found) -> Told:
         tables.append(
             Table("Pairs of elements that are valid together, and those that agree", titles, pairs, 2)
         )
+    if conditions := summary.get("conditions"):
+        shares = [
+            (one["condition"], "–" if one["share"] is None else f"{one['share']:.2%}") for one in conditions
+        ]
+        tables.append(Table("Conditions of the query", ("condition", "share of rows or pairs"), shares))
     if not summary["buckets"]:
         return Told(facts=["The streams hold no elements."], tables=tables)
     end = summary["last"] + summary["bucket"]

@@ -58,8 +58,8 @@ class ByOptimizer:
             raise ArgumentError(f"advisor: found most = {most}, expected 2 or more: the running plan is one")
         if obstacle is not None:
             require_callable("advisor: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
-        self._objective, self._rules, self._budget = objective, rules, Steps(steps)
-        self._obstacle, self._units, self._most = obstacle, units, most
+        self.objective, self._rules, self._budget = objective, rules, Steps(steps)
+        self._obstacle, self.units, self._most = obstacle, units, most
         self._plans: list[Plan] = []
         """Those that mean the same, the last found or run first."""
         self._sides = Sides()
@@ -136,15 +136,15 @@ class ByOptimizer:
             known,
             rules=self._rules,
             budget=self._budget,
-            objective=self._objective,
-            units=self._units,
+            objective=self.objective,
+            units=self.units,
             obstacle=self._obstacle,
         )
         return choice.plan
 
     def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
-        model = CostModel(known, self._units)
-        return [self._objective.of(model.price(plan)) for plan in plans]
+        model = CostModel(known, self.units)
+        return [self.objective.of(model.price(plan)) for plan in plans]
 
     def _learn_deviations(
         self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics

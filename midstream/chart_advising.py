@@ -57,7 +57,7 @@ class ByChart:
                 "point: a tree has no centroids" if isinstance(chart, ChartTree) else "point or centroid"
             )
             raise ArgumentError(f"advisor: found at = {at!r}, expected {expected}")
-        self._source, self._objective, self._at, self._units = chart, objective, at, units
+        self._source, self.objective, self._at, self.units = chart, objective, at, units
         self._measures, self._obstacle = _measures(chart), obstacle
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
@@ -100,8 +100,8 @@ class ByChart:
         return known
 
     def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
-        model = CostModel(known, self._units)
-        return [self._objective.of(model.price(plan)) for plan in plans]
+        model = CostModel(known, self.units)
+        return [self.objective.of(model.price(plan)) for plan in plans]
 
 
 def read(measures: Sequence[Measure], known: Statistics) -> tuple[float, ...] | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from midstream.migration.autopilot.advice import Advisor
+from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import Crew, EngineAutopilot
+from midstream.migration.autopilot.watching import EngineAutopilot
 from midstream.migration.migrate import migrate
 from midstream.migration.reach import obstacle
 from midstream.migration.strategies import find_strategy

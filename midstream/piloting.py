@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from math import log
 from pathlib import Path
 from typing import Any
 
+from midstream.accounts import accounts_of
 from midstream.advising import ByOptimizer
 from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.autopilot import Autopilot
+from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import NAMED, Settings
-from midstream.migration.autopilot.watching import Crew
 from midstream.migration.reach import obstacle
 from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery
 from midstream.optimizer import Objective, Statistics
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Relation
@@ -29,11 +32,15 @@ LONGEST = 1 << 16
 
 
 class Learning:
-    """Statistics of what a query reads, learned cell by cell."""
+    """Statistics of what a query reads, learned cell by cell: such as decide, and others that forget so fast
+    that they tell of the last window or so."""
 
     def __init__(self, host: Host, query: RunningQuery, step: int, window: int, half_life: float) -> None:
-        plan = query.plan
-        self._statistics = RestartingStatistics(plan, half_life, window, constant=_of_relations(host, query))
+        plan, constant = query.plan, _of_relations(host, query)
+        self._statistics = RestartingStatistics(plan, half_life, window, constant=constant)
+        self.memory = float(max(window, step))
+        """After so many chronons the others count 1 / e."""
+        self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
         self._collector = Collector(plan.sources, self._statistics.columns, step)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
@@ -42,8 +49,14 @@ class Learning:
 
     def known(self, now: int) -> Statistics:
         """By what starts before an instant."""
-        self._statistics.take(self._collector.cells(now))
+        cells = self._collector.cells(now)
+        self._statistics.take(cells)
+        self._fast.take(cells)
         return self._statistics.at(now)
+
+    def lately(self, now: int) -> Statistics:
+        """By what came lately; to be asked behind `known`."""
+        return self._fast.at(now)
 
 
 def crew_for(
@@ -61,11 +74,9 @@ def crew_for(
     def in_the_way(plan: Plan) -> str | None:
         return obstacle(host, plan, query.name)
 
-    return Crew(
-        Autopilot(query.plan, window, settings),
-        ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor,
-        Learning(host, query, step, window, settings.half_life * window),
-    )
+    who = ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor
+    learning = Learning(host, query, step, window, settings.half_life * window)
+    return Crew(Autopilot(query.plan, window, settings), who, learning, accounts_of(who, learning))
 
 
 def settings_of(given: Any) -> Settings:

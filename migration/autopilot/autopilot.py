@@ -134,6 +134,7 @@ class Autopilot(Generic[P]):
     def _corrected(self, now: float, advice: Advice[P] | None, spent: float | None) -> Advice[P] | None:
         """Learn how far off the advisor is from what the running plan costs, and correct what it tells."""
         if advice is None:
+            self._measured = None
             return None
         if self._since is None:
             self._since = now

@@ -1,6 +1,15 @@
 """How far off an advisor is: what plans cost when they ran, beside what it told of them.
 
-    factor  =  (T · measured / told + n) / (T + n)        after T windows in which a plan ran
+    factor  =  (T · ratio + n) / (T + n)          after T windows in which a plan ran
+    ratio   =  measured / told, towards 1 by two standard deviations
+
+How sure a ratio is follows from how much it differs from window to window: where results are few, or come in
+bursts, a plan may cost twice what was told of it by chance. With m and t of each window, and r = Σ m / Σ t
+
+    variance of r  =  Σ (m − max(1, r) t)² / (Σ t)²
+
+Where less was measured than told, differences are taken from what was told: that nothing came for a while
+tells little.
 
 By these factors all that it tells is corrected. So a plan that was moved to, and is dearer than was told, is
 left again by an ordinary move: the old plan's cost has been measured, too.
@@ -8,6 +17,7 @@ left again by an ordinary move: the old plan's cost has been measured, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -18,10 +28,40 @@ P = TypeVar("P", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """Of a plan while it ran, decayed: for so many windows, what was told and what was measured."""
+class _Sums:
+    """For so many windows what was told, what was measured, and sums of the products of both; decayed."""
 
     windows: float = 0.0
+    told: float = 0.0
+    measured: float = 0.0
+    told_told: float = 0.0
+    told_measured: float = 0.0
+    measured_measured: float = 0.0
+
+    def then(self, windows: float, told: float, measured: float, kept: float) -> _Sums:
+        """What was so far decays, and something is added."""
+        return _Sums(
+            self.windows * kept + windows,
+            self.told * kept + told,
+            self.measured * kept + measured,
+            self.told_told * kept + told * told,
+            self.told_measured * kept + told * measured,
+            self.measured_measured * kept + measured * measured,
+        )
+
+    def deviation(self, ratio: float) -> float:
+        """The standard deviation of measured / told, by differences from a ratio."""
+        squares = self.measured_measured - 2 * ratio * self.told_measured + ratio**2 * self.told_told
+        return math.sqrt(max(0.0, squares)) / self.told
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Of a plan while it ran."""
+
+    sums: _Sums = _Sums()
+    passed: float = 0.0
+    """Of a window that is not over, in chronons."""
     told: float = 0.0
     measured: float = 0.0
 
@@ -46,6 +86,8 @@ class Errors(Generic[P]):
     LITTLE = 1.5
     """Up to this factor, or its inverse, an advisor is right."""
 
+    DOUBT = 2.0
+    """So many standard deviations a ratio may be nearer to 1 than it seems."""
     MOST = 4.0
     """No advisor is taken to be off by more than this factor, or its inverse."""
 
@@ -55,18 +97,21 @@ class Errors(Generic[P]):
 
     def saw(self, plan: P, passed: float, told: float, measured: float) -> None:
         """A plan ran alone, and has done so for a window; `told` is per chronon, `measured` in all."""
-        windows, before = passed / self._window, self._seen.get(plan, _Seen())
-        kept = 0.5 ** (windows / self.MEMORY)
-        self._seen[plan] = _Seen(
-            before.windows * kept + windows,
-            before.told * kept + told * passed,
-            before.measured * kept + measured,
+        seen = self._seen.setdefault(plan, _Seen())
+        seen.passed, seen.told, seen.measured = (
+            seen.passed + passed,
+            seen.told + told * passed,
+            seen.measured + measured,
         )
+        if seen.passed >= self._window:
+            windows = seen.passed / self._window
+            sums = seen.sums.then(windows, seen.told, seen.measured, 0.5 ** (windows / self.MEMORY))
+            self._seen[plan] = _Seen(sums)
 
     def factor(self, plan: P) -> float:
         """By how much a plan costs more than is told."""
         seen = self._seen.get(plan)
-        factors = [self._of(one) for one in ([seen] if seen else self._seen.values())]
+        factors = [self._of(one.sums) for one in ([seen] if seen else self._seen.values())]
         mean = sum(factors) / len(factors) if factors else 1.0
         return mean if not 1 / self.LITTLE <= mean <= self.LITTLE else 1.0
 
@@ -82,13 +127,15 @@ class Errors(Generic[P]):
         )
         return replace(advice, running=advice.running * own, others=others, lately=_times(advice.lately, own))
 
-    def _of(self, seen: _Seen) -> float:
-        if not seen.told and not seen.measured:
+    def _of(self, sums: _Sums) -> float:
+        if not sums.told and not sums.measured:
             return 1.0
         # Where next to nothing is told, a quotient is wild.
-        ratio = seen.measured / max(seen.told, seen.measured / self.MOST)
-        ratio = max(ratio, 1 / self.MOST)
-        return (seen.windows * ratio + self.WEIGHT) / (seen.windows + self.WEIGHT)
+        least = sums.measured / self.MOST
+        ratio = max(sums.measured / max(sums.told, least), 1 / self.MOST)
+        doubt = self.DOUBT * sums.deviation(max(1.0, sums.measured / sums.told)) if sums.told else math.inf
+        ratio = max(1.0, ratio - doubt) if ratio > 1 else min(1.0, ratio + doubt)
+        return (sums.windows * ratio + self.WEIGHT) / (sums.windows + self.WEIGHT)
 
 
 def _corrected(advice: Advice[P], other: Forecast[P], own: float, factor: float) -> Forecast[P]:

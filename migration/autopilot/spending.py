@@ -1,8 +1,10 @@
-"""What a query costs, by counting: the intermediate results of all plans that run."""
+"""What a query costs, by counting: the results of all operators that run for it above its windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 
 from midstream.migration.transition import Transition
@@ -10,12 +12,26 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery, lowest
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import above, logical_node
+from midstream.plans.algebra.operators import Arrangement, OverTime
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import above, logical, logical_node
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """So far, since the query is watched.
+
+    results        by logical node, how many results its operators gave, in all plans that ran
+    intermediate   how many of them are intermediate results, as the cost model has them: of operators with
+                   state, such as joins, but for those that the query's results come from
+    """
+
+    results: Mapping[Node, int]
+    intermediate: int
 
 
 class Spending:
-    """Counts what operators above a query's windows give, but for those that give its results.
+    """Counts what operators above a query's windows give.
 
     During a migration that is what both plans give. To be asked before a migration begins, right afterwards,
     and when it has ended: else something is missed.
@@ -25,37 +41,61 @@ class Spending:
 
     def __init__(self, host: Host, query: RunningQuery) -> None:
         self._host, self._query = host, query
-        self._total = 0
+        self._results: Counter[Node] = Counter()
+        self._intermediate = 0
         self._physical: Plan | None = None
         """The plan whose operators were looked up last; None where those of a migration were, too."""
-        self._counted: dict[int, tuple[Operator, int]] = {}
-        """By identity, the operators, and how much each had given."""
-        for operator in self._running(None):
-            self._counted[id(operator)] = operator, operator.emitted
+        self._last: set[Node] = set()
+        """The logical nodes that results come from, of this plan and of the one before a migration."""
+        self._counted: dict[int, tuple[Node, Operator, int]] = {}
+        """By identity, the operators, their logical nodes, and how much each had given."""
+        for node, operator in self._running(None):
+            self._counted[id(operator)] = node, operator, operator.emitted
+        self._find_last()
 
-    def total(self, migration: Transition | None = None) -> int:
-        """How many so far, also of what runs for a migration under way."""
+    def spent(self, migration: Transition | None = None) -> Spent:
+        """How much so far, also of what runs for a migration under way."""
         running: set[int] | None = None
         if migration is not None or self._query.physical is not self._physical:
-            found = {id(operator): operator for operator in self._running(migration)}
-            self._counted = {key: (one, 0) for key, one in found.items()} | self._counted
+            found = {id(operator): (node, operator) for node, operator in self._running(migration)}
+            self._counted = {key: (*one, 0) for key, one in found.items()} | self._counted
             self._physical = None if migration is not None else self._query.physical
             running = set(found)
-        for key, (operator, before) in tuple(self._counted.items()):
-            self._total += operator.emitted - before
+            self._find_last()
+        for key, (node, operator, before) in tuple(self._counted.items()):
+            self._add(node, operator.emitted - before)
             if running is None or key in running:
-                self._counted[key] = operator, operator.emitted
+                self._counted[key] = node, operator, operator.emitted
             else:
                 del self._counted[key]
-        return self._total
+        if migration is None:
+            self._last = set(_last(self._query.plan))
+        return Spent(dict(self._results), self._intermediate)
 
-    def _running(self, migration: Transition | None) -> Iterator[Operator]:
-        query, running = self._query, self._host.operators
-        roots = {
-            logical_node(root) for plan in (query.plan, query.physical) for root in plan.outputs.values()
-        }
-        upper = above(query.physical, lowest(query.physical))
+    def _add(self, node: Node, results: int) -> None:
+        self._results[node] += results
+        is_made = not (logical(node).is_stateless or isinstance(logical(node), OverTime))
+        if is_made and node not in self._last:
+            self._intermediate += results
+
+    def _find_last(self) -> None:
+        self._last |= set(_last(self._query.plan))
+
+    def _running(self, migration: Transition | None) -> Iterator[tuple[Node, Operator]]:
+        physical, running = self._query.physical, self._host.operators
+        upper = above(physical, lowest(physical))
         outside = ((node, running[node]) for node in upper if node in running)
         for node, operator in chain(outside, () if migration is None else migration.operators()):
-            if not isinstance(operator, Guest) and logical_node(node) not in roots:
-                yield operator
+            if not isinstance(operator, Guest) and not isinstance(logical(node), Arrangement):
+                yield logical_node(node), operator
+
+
+def _last(plan: Plan) -> Iterator[Node]:
+    """The operators that results come from: stateless ones above them make no others."""
+    above_them = list(plan.outputs.values())
+    while above_them:
+        node = logical_node(above_them.pop())
+        if logical(node).is_stateless:
+            above_them += node.inputs
+        else:
+            yield node

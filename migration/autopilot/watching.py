@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from midstream.migration.auto import Prediction
-from midstream.migration.autopilot.advice import Advice, Advisor
-from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.advice import Advice
+from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.records import Event, Record
 from midstream.migration.autopilot.spending import Spending
 from midstream.migration.machine import Phase
@@ -37,45 +37,9 @@ WEIGHED = ("swap", "genmig", "moving-states")
 OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 
 S = TypeVar("S")
-S_co = TypeVar("S_co", covariant=True)
 
 Migrate = Callable[[Plan, str, str], Transition]
 """Begins a migration to a plan, by a strategy, of a query by name."""
-
-
-class Decider(Protocol):
-    """Decides by what an advisor tells, as an `Autopilot` does."""
-
-    running: Plan
-
-    def decide(
-        self, now: float, advice: Advice[Plan] | None, until_split: float, strategies: Sequence[str]
-    ) -> Decision[Plan]: ...
-
-    def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None: ...
-
-    def ended(self, now: float, running: Plan) -> None: ...
-
-
-class Knowledge(Protocol[S_co]):
-    """Learns from what comes on streams; what it knows at an instant is what an advisor is asked with."""
-
-    def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Something came (see `Watcher`)."""
-        ...
-
-    def known(self, now: int) -> S_co:
-        """What is known at an instant, of what starts before it."""
-        ...
-
-
-@dataclass(frozen=True)
-class Crew(Generic[S]):
-    """Who flies a query: who decides, who advises, and who knows."""
-
-    decider: Decider
-    advisor: Advisor[Plan, S]
-    knowledge: Knowledge[S]
 
 
 class EngineAutopilot(Generic[S]):
@@ -262,7 +226,7 @@ class WatchedQuery(Generic[S]):
     @property
     def spent(self) -> int:
         """Intermediate results of the query so far."""
-        return self._spending.total(self._migration)
+        return self._spending.spent(self._migration).intermediate
 
     def leave(self) -> None:
         """Watch no more."""
@@ -280,6 +244,7 @@ class WatchedQuery(Generic[S]):
         try:
             advice = self._crew.advisor.advise(self._decider.running, self._crew.knowledge.known(now))
             _require_advice(advice)
+            advice, spent = self._counted(now, advice)
         except Exception as failure:
             self._fail(now, failure)
             return
@@ -288,13 +253,25 @@ class WatchedQuery(Generic[S]):
         if advice is not None and is_free:
             advice, strategies = self._within_reach(advice)
         until_split = self._until_split(now)
-        decision = self._decider.decide(now, advice, until_split, strategies)
+        decision = self._decider.decide(now, advice, until_split, strategies, spent)
         costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
         costs |= {} if advice is None else {self._decider.running: advice.running}
         record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
         if decision.to is not None and is_free:
             record = self._move(record, decision.to, until_split)
         self._autopilot.tell(record)
+
+    def _counted(self, now: int, advice: Advice[Plan] | None) -> tuple[Advice[Plan] | None, float | None]:
+        """The advice with what plans cost lately, and what the query has cost so far: in the same unit, or
+        not at all."""
+        counted = self._spending.spent(self._migration)
+        if self._crew is None or self._crew.accountant is None or advice is None:
+            return advice, None
+        accountant, running = self._crew.accountant, self._decider.running
+        advice = accountant.with_lately(now, running, advice)
+        plans = list(dict.fromkeys([running, self._query.plan]))
+        # What runs for a migration that was begun elsewhere is not counted.
+        return advice, accountant.spent(now, plans, None if self._is_foreign else counted)
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""

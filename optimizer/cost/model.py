@@ -12,11 +12,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from midstream.optimizer.cost.bytes import kept_bytes
 from midstream.optimizer.cost.column_facts import input_facts
 from midstream.optimizer.cost.costing import Costing
-from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, times
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.timing import timed
@@ -24,7 +25,7 @@ from midstream.optimizer.cost.units import UnitCosts, units_in_use
 from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.implementations import expected_implementation
+from midstream.plans.algebra.implementations import Implementation, expected_implementation
 from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_node
@@ -60,10 +61,21 @@ class PlanCost:
 
 
 class CostModel:
-    """Prices plans over the same inputs; what equal subplans cost is computed once."""
+    """Prices plans over the same inputs; what equal subplans cost is computed once.
 
-    def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
+    Where it was counted how many results per chronon operators gave, by their logical nodes, these stand in
+    place of estimates: what is priced is then what has happened. Operators that give positive and negative
+    elements stay estimated, as for them the number of elements is not that of results.
+    """
+
+    def __init__(
+        self,
+        statistics: Statistics,
+        units: UnitCosts | None = None,
+        counted: Mapping[Node, float] = MappingProxyType({}),
+    ) -> None:
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
+        self._counted = counted
         self._statistics = statistics
         self.units = units or units_in_use()
         self.selectivity = Selectivity(statistics.selectivities)
@@ -123,12 +135,21 @@ class CostModel:
         content = formulas.content(costing)
         implementation = expected_implementation(costing.node)
         cut = formulas.net_cut if implementation.gives == "signs" and formulas.net_cut else formulas.cut
-        output = Estimate(content, cut(costing, content))
+        output = self._as_counted(costing.node, Estimate(content, cut(costing, content)), implementation)
         work = WORK[implementation.formula](costing, output)
         timely = timed(replace(output, work=work), costing.inputs)
         arriving = tuple(s.rate for s in costing.inputs)
         made = 0.0 if operator.is_stateless or isinstance(operator, OverTime) else output.rate
         return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
+
+    def _as_counted(self, node: Node, expected: Estimate, implementation: Implementation) -> Estimate:
+        """So many results per chronon as there were; each is valid for as long as is expected."""
+        rate = self._counted.get(logical_node(node)) if self._counted else None
+        if rate is None or implementation.gives == "signs":
+            return expected
+        content, cut = expected.content, expected.cut
+        valid = times(rate, cut.l) + content.always
+        return replace(expected, content=replace(content, valid=valid), cut=replace(cut, d=inverse(rate)))
 
     def _input(self, node: Node) -> Estimate:
         stream = self._statistics.stream(logical_node(node))

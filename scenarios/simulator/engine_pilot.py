@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from midstream.engine import Engine, host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import Crew, EngineAutopilot
+from midstream.migration.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.queries import RunningQuery
 from midstream.optimizer import INTERMEDIATE, PROCESSING, CostModel, Objective, Statistics
@@ -58,7 +59,7 @@ class AmongPlans:
     """
 
     def __init__(self, plans: Sequence[Plan], objective: Objective) -> None:
-        self._plans, self._objective = plans, objective
+        self._plans, self.objective = plans, objective
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
@@ -88,7 +89,7 @@ class AmongPlans:
 
     def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
         model = CostModel(known)
-        return [self._objective.of(model.price(plan)) for plan in plans]
+        return [self.objective.of(model.price(plan)) for plan in plans]
 
 
 def objective_of(plans: Sequence[Plan]) -> Objective:

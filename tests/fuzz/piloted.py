@@ -14,9 +14,10 @@ from machine import FIRST, Midstream
 
 from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.decision import Decision
 from midstream.migration.autopilot.records import Record
-from midstream.migration.autopilot.watching import Crew, EngineAutopilot
+from midstream.migration.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.replacement import TO_COME
@@ -38,7 +39,12 @@ class Restless:
         self.running = running
 
     def decide(
-        self, now: float, advice: Advice[Plan] | None, until_split: float, strategies: Sequence[str]
+        self,
+        now: float,
+        advice: Advice[Plan] | None,
+        until_split: float,
+        strategies: Sequence[str],
+        spent: float | None,
     ) -> Decision[Plan]:
         if advice is None or not advice.others:
             return Decision(now, self.running, "nothing is known")

@@ -1,0 +1,75 @@
+"""Who flies a query: who decides, who advises, who knows, and who counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from midstream.migration.autopilot.advice import Advice, Advisor
+from midstream.migration.autopilot.decision import Decision
+from midstream.migration.autopilot.spending import Spent
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.streams import Batch, Time
+
+S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
+
+
+class Decider(Protocol):
+    """Decides by what an advisor tells, as an `Autopilot` does."""
+
+    running: Plan
+
+    def decide(
+        self,
+        now: float,
+        advice: Advice[Plan] | None,
+        until_split: float,
+        strategies: Sequence[str],
+        spent: float | None,
+    ) -> Decision[Plan]: ...
+
+    def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None: ...
+
+    def ended(self, now: float, running: Plan) -> None: ...
+
+
+class Knowledge(Protocol[S_co]):
+    """Learns from what comes on streams; what it knows at an instant is what an advisor is asked with."""
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """Something came (see `Watcher`)."""
+        ...
+
+    def known(self, now: int) -> S_co:
+        """What is known at an instant, of what starts before it."""
+        ...
+
+
+class Accountant(Protocol):
+    """Keeps accounts in the advisor's unit: what each plan cost lately, by estimates, and what the query has
+    cost, by what its operators gave. It is asked at every look at which there is advice."""
+
+    def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
+        """An advice, with what each of its plans cost lately."""
+        ...
+
+    def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | None:
+        """What the query has cost since it was asked first, in all plans; None where too little is known.
+
+        running   the plan that runs, and during a migration the new one
+        counted   what operators have given so far; None where that is not known, so that what has happened
+                  since the last look is estimated
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Crew(Generic[S]):
+    """Who flies a query. Without an accountant, what it costs is only estimated."""
+
+    decider: Decider
+    advisor: Advisor[Plan, S]
+    knowledge: Knowledge[S]
+    accountant: Accountant | None = None

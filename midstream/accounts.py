@@ -50,10 +50,12 @@ class Accounts:
         """What operators had given at the last look; None where that is not known."""
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
-        """An advice, with what each of its plans cost lately.
+        """An advice, with what each of its plans cost lately, unless it tells that itself.
 
         Where nothing was looked at for longer than the statistics remember, nothing came before that.
         """
+        if advice.lately is not None:
+            return advice
         passed = 0 if self._looked is None else now - self._looked
         share = min(1.0, self._known.memory / passed) if passed else 1.0
         plans = [running, *(other.plan for other in advice.others)]

@@ -30,12 +30,14 @@ class Flight:
     decisions   a file for every decision, as JSON lines; without it what happens is printed
     chart       a file for a chart of what plans cost
     tell        prints a line
+    every       the time from look to look, in chronons; None for a part of each query's largest window
     """
 
     settings: str
     decisions: Path | None
     chart: Path | None
     tell: Callable[[str], object]
+    every: int | None = None
 
     @property
     def reads(self) -> list[Use]:
@@ -50,23 +52,25 @@ class Flight:
 
     @contextmanager
     def over(self, engine: Engine, instant: Callable[[Time], str]) -> Iterator[int]:
-        """Watch the queries of an engine that have a time window, for the time of a block; the block gets by
-        how many chronons streams should be ahead of each other at most. `instant` tells how times are shown.
+        """Watch the queries of an engine that have a time window, or all where it is told how often to look,
+        for the time of a block; the block gets by how many chronons streams should be ahead of each other at
+        most. `instant` tells how times are shown.
 
         Raises   MidstreamError where none has one.
         """
         from midstream.commands.flight_chart import draw, require_matplotlib
 
-        windows = {name: largest_window(query.plan) for name, query in engine.queries.items()}
+        windows = {name: largest_window(query.plan) or self.every for name, query in engine.queries.items()}
         names = [name for name, window in windows.items() if window is not None]
         if not names:
             raise MidstreamError(
-                "--autopilot: found no query with a time window, by which it chooses when to look"
+                "--autopilot: found no query with a time window, by which it chooses when to look; expected "
+                "one, or --every"
             )
         if self.chart is not None:
             require_matplotlib()
         with ExitStack() as stack:
-            pilot = engine.autopilot(settings=self.settings, queries=names)
+            pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
             kept: list[Record] = []
             if self.chart is not None:
                 pilot.listen(kept.append)

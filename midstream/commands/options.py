@@ -108,12 +108,24 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
 
 def slack_of(slack: str | None, catalog: Catalog) -> int | None:
     """--slack in chronons."""
+    return _duration(slack, catalog, "--slack")
+
+
+def every_of(every: str | None, catalog: Catalog) -> int | None:
+    """--every in chronons."""
+    found = _duration(every, catalog, "--every")
+    if found == 0:
+        raise typer.BadParameter(f"found {every!r}, expected a duration above 0", param_hint="--every")
+    return found
+
+
+def _duration(text: str | None, catalog: Catalog, option: str) -> int | None:
     from midstream.commands.times import read_duration
 
     try:
-        return None if slack is None else read_duration(slack, catalog)
+        return None if text is None else read_duration(text, catalog)
     except MidstreamError as error:
-        raise typer.BadParameter(str(error), param_hint="--slack") from error
+        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def _register(path: Path, catalog: Catalog) -> None:

@@ -48,6 +48,13 @@ def run(
         Path | None,
         typer.Option(help="A file for a chart (.svg, .png) of what plans cost by when, and of migrations."),
     ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="How often the autopilot looks, in application time, such as 90s or '5 minutes'; by default "
+            "eight times in a query's largest window. Queries without a time window need it."
+        ),
+    ] = None,
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
@@ -69,7 +76,7 @@ def run(
         options.also_read(script, functions),
         times,
         save_stats,
-        _flight(autopilot, decisions, autopilot_chart),
+        _flight(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, wishes, advance if output != "-" else options.silent)
@@ -78,16 +85,18 @@ def run(
     options.tell(summary.notes)
 
 
-def _flight(settings: str | None, decisions: Path | None, chart: Path | None) -> Flight | None:
+def _flight(
+    settings: str | None, decisions: Path | None, chart: Path | None, every: int | None
+) -> Flight | None:
     """How an autopilot is to fly, where something is said of one."""
     from midstream.commands.flight_chart import require_form
     from midstream.commands.flying import Flight
 
-    if settings is None and decisions is None and chart is None:
+    if settings is None and decisions is None and chart is None and every is None:
         return None
     if chart is not None:
         require_form(chart)
-    return Flight(settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True))
+    return Flight(settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True), every)
 
 
 def explain(

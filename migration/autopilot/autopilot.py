@@ -52,7 +52,7 @@ class Autopilot(Generic[P]):
         self._window = require_number("autopilot: window", window, "a number of chronons", above=0)
         self.running = _plan(running)
         self.settings = settings
-        self._ledger = Ledger(running)
+        self._ledger = Ledger(running, window)
         self._guard: Guard[P] = Guard(settings.guard)
         self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
         self._lately: dict[P, float] = {}
@@ -88,8 +88,8 @@ class Autopilot(Generic[P]):
         if spent is not None:
             spent = require_number("autopilot: spent", spent)
         strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
-        advice = self._corrected(now, advice, spent)
-        only = self._look(now, advice, spent)
+        told, advice = advice, self._corrected(now, advice, spent)
+        only = self._look(now, told, advice, spent)
         if self._is_moving:
             return Decision(now, self.running, "a migration is under way")
         if advice is None or not advice.others:
@@ -120,25 +120,23 @@ class Autopilot(Generic[P]):
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
         require("autopilot: strategy", strategy, str, f"one of {', '.join(KNOWN)}")
         self._pass(now)
-        self._ledger.pay(
-            while_both_run(strategy, self._lately.get(_plan(to), 0.0), until_split, self._window)
-        )
+        self._ledger.pay(while_both_run(strategy, self._cost_lately(_plan(to)), until_split, self._window))
         self._is_moving = True
+        self._since = self._measured = None
 
     def ended(self, now: float, running: P) -> None:
         """A migration has ended, and this plan runs: the old one if it was aborted."""
         self._pass(now)
         self._is_moving, self.running = False, _plan(running)
-        self._since = self._measured = None
 
     def _corrected(self, now: float, advice: Advice[P] | None, spent: float | None) -> Advice[P] | None:
         """Learn how far off the advisor is from what the running plan costs, and correct what it tells."""
         if advice is None:
             self._measured = None
             return None
-        if self._since is None:
+        if self._since is None and not self._is_moving:
             self._since = now
-        if spent is None or self._is_moving or now < self._since + self._window:
+        if spent is None or self._since is None or now < self._since + self._window:
             self._measured = None
         else:
             if self._measured is not None:
@@ -148,18 +146,22 @@ class Autopilot(Generic[P]):
             self._measured = now, spent
         return self._errors.corrected(advice, self.running)
 
-    def _look(self, now: float, advice: Advice[P] | None, spent: float | None) -> P | None:
-        """Learn from what is told; the only plan to which moves may go."""
-        if advice is not None:
+    def _look(
+        self, now: float, told: Advice[P] | None, advice: Advice[P] | None, spent: float | None
+    ) -> P | None:
+        """Learn from what is told, and from that as corrected; the only plan to which moves may go."""
+        if told is not None and advice is not None:
             rates = {self.running: advice.running, **{other.plan: other.rate for other in advice.others}}
             self._horizon.look(now, rates)
-            self._lately = {self.running: _either(advice.lately, advice.running)}
-            self._lately |= {other.plan: _either(other.lately, other.rate) for other in advice.others}
+            self._lately = {self.running: _either(told.lately, told.running)}
+            self._lately |= {other.plan: _either(other.lately, other.rate) for other in told.others}
         self._pass(now)
         ledger = self._ledger
         if spent is not None and advice is not None and advice.lately is not None:
             ledger.measure(spent)
-        return self._guard.check(ledger.ours, ledger.totals, self._guard.SLACK * ledger.peak * self._window)
+        ledger.see(now)
+        totals = ledger.totals(self._errors.in_accounts)
+        return self._guard.check(ledger.ours, totals, self._guard.SLACK * ledger.dearest)
 
     def _pass(self, now: float) -> None:
         """Time passes up to an instant, at the costs that are known now."""
@@ -169,9 +171,12 @@ class Autopilot(Generic[P]):
                 raise ArgumentError(
                     f"autopilot: found instant {now:g}, expected none before {self._looked:g}"
                 )
-            running = self._lately.get(self.running, 0.0)
-            self._ledger.add(now - self._looked, running, self._lately)
+            self._ledger.add(now - self._looked, self._cost_lately(self.running), self._lately)
         self._looked = now
+
+    def _cost_lately(self, plan: P) -> float:
+        """Per chronon, as corrected."""
+        return self._lately.get(plan, 0.0) * self._errors.factor(plan)
 
     def _weigh(
         self, advice: Advice[P], other: Forecast[P], until_split: float, strategies: Sequence[str]

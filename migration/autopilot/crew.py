@@ -49,7 +49,8 @@ class Knowledge(Protocol[S_co]):
 
 class Accountant(Protocol):
     """Keeps accounts in the advisor's unit: what each plan cost lately, by estimates, and what the query has
-    cost, by what its operators gave. It is asked at every look at which there is advice."""
+    cost, by what its operators gave. It is asked at looks at which there is advice, and the latter only when
+    no migration is under way."""
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
         """An advice, with what each of its plans cost lately."""
@@ -58,7 +59,7 @@ class Accountant(Protocol):
     def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | None:
         """What the query has cost since it was asked first, in all plans; None where too little is known.
 
-        running   the plan that runs, and during a migration the new one
+        running   the plans that ran since it was asked last: two, where there was a migration
         counted   what operators have given so far; None where that is not known, so that what has happened
                   since the last look is estimated
         """

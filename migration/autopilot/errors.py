@@ -1,12 +1,12 @@
 """How far off an advisor is: what plans cost when they ran, beside what it told of them.
 
     factor  =  (T · ratio + n) / (T + n)          after T windows in which a plan ran
-    ratio   =  measured / told, towards 1 by two standard deviations
+    ratio   =  measured / told, towards 1 by a standard deviation
 
 How sure a ratio is follows from how much it differs from window to window: where results are few, or come in
 bursts, a plan may cost twice what was told of it by chance. With m and t of each window, and r = Σ m / Σ t
 
-    variance of r  =  Σ (m − max(1, r) t)² / (Σ t)²
+    variance of r  =  Σ (m − max(1, r) t)² / (Σ t)² · T / (T − 1)
 
 Where less was measured than told, differences are taken from what was told: that nothing came for a while
 tells little.
@@ -49,10 +49,13 @@ class _Sums:
             self.measured_measured * kept + measured * measured,
         )
 
-    def deviation(self, ratio: float) -> float:
-        """The standard deviation of measured / told, by differences from a ratio."""
+    def difference(self, ratio: float) -> float:
+        """Of what was measured from so many times what was told: the root of the sum of squares, and a bit
+        more, as one of them is no sample."""
+        if self.windows <= 1:
+            return math.inf
         squares = self.measured_measured - 2 * ratio * self.told_measured + ratio**2 * self.told_told
-        return math.sqrt(max(0.0, squares)) / self.told
+        return math.sqrt(max(0.0, squares) * self.windows / (self.windows - 1))
 
 
 @dataclass(slots=True)
@@ -86,9 +89,9 @@ class Errors(Generic[P]):
     LITTLE = 1.5
     """Up to this factor, or its inverse, an advisor is right."""
 
-    DOUBT = 2.0
+    DOUBT = 1.0
     """So many standard deviations a ratio may be nearer to 1 than it seems."""
-    MOST = 4.0
+    MOST = 16.0
     """No advisor is taken to be off by more than this factor, or its inverse."""
 
     def __init__(self, window: float) -> None:
@@ -115,6 +118,18 @@ class Errors(Generic[P]):
         mean = sum(factors) / len(factors) if factors else 1.0
         return mean if not 1 / self.LITTLE <= mean <= self.LITTLE else 1.0
 
+    def in_accounts(self, plan: P) -> float:
+        """The same for what is added up beside what was measured: there small errors of all plans alike add
+        up, too, and are known better the longer it lasts."""
+        factor = self.factor(plan)
+        if factor != 1.0:
+            return factor
+        alike = [one.sums for other, one in self._seen.items() if self.factor(other) == 1.0]
+        windows, told = sum(one.windows for one in alike), sum(one.told for one in alike)
+        ratio = sum(one.measured for one in alike) / told if told else 1.0
+        ratio = min(max(ratio, 1 / self.LITTLE), self.LITTLE)
+        return (windows * ratio + self.WEIGHT) / (windows + self.WEIGHT)
+
     def corrected(self, advice: Advice[P], running: P) -> Advice[P]:
         """What an advisor should have told."""
         own = self.factor(running)
@@ -131,10 +146,12 @@ class Errors(Generic[P]):
         if not sums.told and not sums.measured:
             return 1.0
         # Where next to nothing is told, a quotient is wild.
-        least = sums.measured / self.MOST
-        ratio = max(sums.measured / max(sums.told, least), 1 / self.MOST)
-        doubt = self.DOUBT * sums.deviation(max(1.0, sums.measured / sums.told)) if sums.told else math.inf
+        told = max(sums.told, sums.measured / self.MOST)
+        ratio = sums.measured / told
+        expected = max(1.0, sums.measured / sums.told if sums.told else ratio)
+        doubt = self.DOUBT * sums.difference(expected) / told
         ratio = max(1.0, ratio - doubt) if ratio > 1 else min(1.0, ratio + doubt)
+        ratio = max(ratio, 1 / self.MOST)
         return (sums.windows * ratio + self.WEIGHT) / (sums.windows + self.WEIGHT)
 
 

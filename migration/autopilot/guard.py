@@ -10,7 +10,8 @@ one by a share, too: the totals must grow by this share between two changes, so 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
 P = TypeVar("P", bound=Hashable)
@@ -23,31 +24,53 @@ class Ledger(Generic[P]):
     does not tell of now: of them there is nothing to regret.
     """
 
-    def __init__(self, running: P) -> None:
+    def __init__(self, running: P, window: float) -> None:
         self.ours = 0.0
-        self.peak = 0.0
-        """The most that the running plan has cost per chronon."""
+        self.dearest = 0.0
+        """The most that we have cost within a window, migrations included, or at the rate of an instant."""
+        self._window = window
+        self._course: deque[tuple[float, float]] = deque()
+        """Instants of the last window, and what we had cost by then."""
         self._before: float | None = None
-        self._totals: dict[P, float] = {running: 0.0}
+        self._ours: dict[P, float] = {running: 0.0}
+        """By plan, what we cost while it was not told of."""
+        self._told: dict[P, float] = {running: 0.0}
+        """By plan, what it would have cost while it was."""
 
-    @property
-    def totals(self) -> Mapping[P, float]:
-        """By plan."""
-        return self._totals
+    def totals(self, factor: Callable[[P], float] = lambda plan: 1.0) -> dict[P, float]:
+        """By plan; what was told of it is off by a factor, as far as is known by now. So a plan that was told
+        to be cheap, and has turned out not to be, does not stay the best one."""
+        return {plan: ours + factor(plan) * self._told[plan] for plan, ours in self._ours.items()}
 
     def add(self, passed: float, running: float, rates: Mapping[P, float]) -> None:
         """What happened in a time, in chronons, at a cost of the running plan and of all that are known."""
-        for plan in dict.fromkeys((*self._totals, *rates)):
-            so_far = self._totals.get(plan, self.ours)
-            self._totals[plan] = so_far + passed * rates.get(plan, running)
+        for plan in rates:
+            if plan not in self._ours:
+                self._ours[plan], self._told[plan] = self.ours, 0.0
+        for plan in self._ours:
+            if plan in rates:
+                self._told[plan] += passed * rates[plan]
+            else:
+                self._ours[plan] += passed * running
         self.ours += passed * running
-        self.peak = max(self.peak, running)
+        self.dearest = max(self.dearest, self._window * running)
 
     def measure(self, spent: float) -> None:
         """What we have cost in truth, since any instant."""
         if self._before is None:
             self._before = spent - self.ours
         self.ours = spent - self._before
+
+    def see(self, now: float) -> None:
+        """How things stand at an instant, of which all has been told."""
+        course = self._course
+        while len(course) > 1 and course[1][0] <= now - self._window:
+            course.popleft()
+        if course:
+            since, before = course[0]
+            share = min(1.0, self._window / (now - since)) if now > since else 1.0
+            self.dearest = max(self.dearest, share * (self.ours - before))
+        course.append((now, self.ours))
 
     def pay(self, cost: float) -> None:
         """A migration, beyond what the running plan costs."""

@@ -215,6 +215,8 @@ class WatchedQuery(Generic[S]):
         """One that was begun here, and has not ended."""
         self._before = 0
         """What the query had cost when it began."""
+        self._ran: dict[Plan, None] = {}
+        """The plans that ran since it was counted last what the query cost."""
         self._is_foreign = False
         """Whether one is under way that was begun elsewhere."""
         self._refused: set[tuple[Plan, Plan]] = set()
@@ -264,19 +266,28 @@ class WatchedQuery(Generic[S]):
     def _counted(self, now: int, advice: Advice[Plan] | None) -> tuple[Advice[Plan] | None, float | None]:
         """The advice with what plans cost lately, and what the query has cost so far: in the same unit, or
         not at all."""
-        counted = self._spending.spent(self._migration)
         if self._crew is None or self._crew.accountant is None or advice is None:
             return advice, None
         accountant, running = self._crew.accountant, self._decider.running
         advice = accountant.with_lately(now, running, advice)
-        plans = list(dict.fromkeys([running, self._query.plan]))
+        self._ran |= {running: None, self._query.plan: None}
+        if self._migration is not None:
+            return advice, None
         # What runs for a migration that was begun elsewhere is not counted.
-        return advice, accountant.spent(now, plans, None if self._is_foreign else counted)
+        counted = None if self._is_foreign else self._spending.spent()
+        ran, self._ran = list(self._ran), {}
+        return advice, accountant.spent(now, ran, counted)
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""
-        spent = self.spent if self._host.queries.get(self._query.name) is self._query else 0
+        is_there = self._host.queries.get(self._query.name) is self._query
+        spent = self._told_spent() if is_there else 0
         return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
+
+    def _told_spent(self) -> int:
+        """What the query has cost; while a migration is under way, what it had cost when that began. What
+        has come out of the new plan so far depends on how elements are cut into batches."""
+        return self.spent if self._migration is None else self._before
 
     def _move(self, record: Record, plan: Plan, until_split: float) -> Record:
         """Begin the migration that was decided; what came of that."""
@@ -294,13 +305,13 @@ class WatchedQuery(Generic[S]):
             return replace(record, event="refused", reason=str(refusal))
         self._decider.begun(now, plan, prediction.strategy, until_split)
         self._migration, self._plan = migration, query.plan
+        self._spending.spent(migration)
         return replace(
             record,
             event="move",
             reason=migration.reason or record.reason,
             strategy=prediction.strategy,
             split=_finite(migration.split),
-            spent=self.spent,
         )
 
     def _follow(self, now: int) -> bool:

@@ -75,6 +75,9 @@ def test_decisions_in_a_file_and_a_chart(folder: Path) -> None:
         (["--autopilot", "q.sql"], "settings: "),
         (["--autopilot-chart", "c.txt"], "expected a file in .png, .svg, .pdf"),
         (["--autopilot", "d.json", "--decisions", "d.json"], "--decisions"),
+        (["--every", "often"], "--every"),
+        (["--every", "0s"], "above 0"),
+        (["--every", "1ms"], "a whole number"),
     ],
 )
 def test_what_is_no_autopilot(folder: Path, given: list[str], message: str) -> None:
@@ -89,6 +92,19 @@ def test_queries_without_windows(folder: Path) -> None:
     )
     result = CliRunner().invoke(app, ["run", "q.sql", "--source", "a=a.csv", "--autopilot", "eager"])
     assert "no query with a time window" in str(result.exception) + result.output
+    given = ["run", "q.sql", "--source", "a=a.csv", "--every", "50s", "--decisions", "d.jsonl"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    assert {json.loads(line)["at"] % 50 for line in (folder / "d.jsonl").read_text().splitlines()} == {0}
+
+
+def test_how_often_to_look(folder: Path) -> None:
+    looks = []
+    for given in ([], ["--every", "8s"], ["--every", "1 minute"]):
+        assert run("--autopilot", "balanced", "--decisions", "d.jsonl", *given).exit_code == 0
+        records = [json.loads(line) for line in (folder / "d.jsonl").read_text().splitlines()]
+        looks.append([record["at"] for record in records if record["event"] != "done"])
+    assert all(at % 8 == 0 for at in looks[1]) and all(at % 60 == 0 for at in looks[2])
+    assert len(looks[0]) > len(looks[1]) > 4 * len(looks[2])
 
 
 def test_recorded_streams_run_abreast() -> None:

@@ -52,13 +52,30 @@ def test_an_advisor_that_is_off_for_all_plans_alike_is_believed_in_their_order()
 
 
 @pytest.mark.parametrize(
-    ("measured", "factor"), [(14.0, 1.0), (30.0, 2.71), (1000.0, 3.57), (0.0, 0.36), (7.0, 1.0)]
+    ("measured", "factor"), [(14.0, 1.0), (30.0, 2.71), (1000.0, 13.83), (0.0, 0.32), (7.0, 1.0)]
 )
 def test_little_deviations_are_no_errors(measured: float, factor: float) -> None:
     errors: Errors[str] = Errors(WINDOW)
     for _ in range(1000):
         errors.saw("a", WINDOW, 1.0, measured)
     assert errors.factor("a") == pytest.approx(factor, abs=0.01)
+
+
+def test_small_errors_of_all_plans_alike_count_where_costs_are_added_up() -> None:
+    errors: Errors[str] = Errors(WINDOW)
+    for _ in range(1000):
+        errors.saw("a", WINDOW, 1.0, 14.0)
+        errors.saw("b", WINDOW, 1.0, 100.0)
+    assert (errors.factor("a"), errors.in_accounts("b")) == (1.0, errors.factor("b"))
+    assert 1.3 < errors.in_accounts("a") < 1.4
+
+
+def test_what_came_in_a_burst_is_no_error() -> None:
+    """Three times as much as was told, but nearly all of it in one window."""
+    errors: Errors[str] = Errors(WINDOW)
+    for look in range(40):
+        errors.saw("a", WINDOW / 4, 1.0, 10.0 * WINDOW if look == 20 else 0.2 * WINDOW)
+    assert errors.factor("a") == 1.0
 
 
 def test_where_nothing_happens_nothing_is_learned() -> None:

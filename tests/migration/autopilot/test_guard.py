@@ -82,22 +82,46 @@ def test_nothing_is_lost_where_the_best_plan_stays_the_best() -> None:
 
 
 def test_a_plan_that_becomes_known_later_has_cost_what_we_did() -> None:
-    ledger = Ledger("a")
+    ledger = Ledger("a", 10)
     ledger.add(10, 3.0, {"a": 3.0})
     ledger.pay(5.0)
     ledger.add(10, 3.0, {"a": 3.0, "b": 1.0})
-    assert (ledger.ours, ledger.totals) == (65.0, {"a": 60.0, "b": 45.0})
+    assert (ledger.ours, ledger.totals()) == (65.0, {"a": 60.0, "b": 45.0})
     ledger.add(10, 2.0, {"a": 2.0})  # of b nothing is told
-    assert ledger.totals == {"a": 80.0, "b": 65.0}
+    assert ledger.totals() == {"a": 80.0, "b": 65.0}
 
 
 def test_what_is_measured_counts_from_the_first_time_on() -> None:
-    ledger = Ledger("a")
+    ledger = Ledger("a", 10)
     ledger.add(10, 1.0, {"a": 1.0})
     ledger.measure(500)
     assert ledger.ours == 10
     ledger.measure(530)
     assert ledger.ours == 40
+
+
+def test_the_dearest_window_tells_how_much_may_be_lost() -> None:
+    """Also of a migration before which nothing was known to cost anything."""
+    ledger = Ledger("a", 10)
+    ledger.see(0)
+    ledger.pay(7.0)
+    ledger.see(0)
+    assert ledger.dearest == 7
+    for now in range(5, 100, 5):
+        ledger.add(5, 1.0, {"a": 1.0})
+        ledger.see(now)
+    assert (ledger.ours, ledger.dearest) == (102.0, 12.0)
+    ledger.add(100, 2.0, {"a": 2.0})
+    ledger.see(195)
+    assert ledger.dearest == 20
+
+
+def test_what_was_told_counts_as_it_is_known_by_now() -> None:
+    """Else a plan that was told to be cheap would stay the best one, however dear it turns out to be."""
+    ledger = Ledger("a", 10)
+    ledger.add(10, 1.0, {"a": 1.0})
+    ledger.add(10, 1.0, {"a": 1.0, "b": 2.0})
+    assert ledger.totals({"a": 1.0, "b": 3.0}.__getitem__) == {"a": 20.0, "b": 10.0 + 3 * 20}
 
 
 def test_a_plan_that_was_the_best_stays_the_goal_until_another_is_clearly_better() -> None:

@@ -160,7 +160,7 @@ class Autopilot(Generic[P]):
         if spent is not None and advice is not None and advice.lately is not None:
             ledger.measure(spent)
         ledger.see(now)
-        totals = ledger.totals(self._errors.in_accounts)
+        totals = ledger.totals(self._errors.factor)
         return self._guard.check(ledger.ours, totals, self._guard.SLACK * ledger.dearest)
 
     def _pass(self, now: float) -> None:

@@ -118,18 +118,6 @@ class Errors(Generic[P]):
         mean = sum(factors) / len(factors) if factors else 1.0
         return mean if not 1 / self.LITTLE <= mean <= self.LITTLE else 1.0
 
-    def in_accounts(self, plan: P) -> float:
-        """The same for what is added up beside what was measured: there small errors of all plans alike add
-        up, too, and are known better the longer it lasts."""
-        factor = self.factor(plan)
-        if factor != 1.0:
-            return factor
-        alike = [one.sums for other, one in self._seen.items() if self.factor(other) == 1.0]
-        windows, told = sum(one.windows for one in alike), sum(one.told for one in alike)
-        ratio = sum(one.measured for one in alike) / told if told else 1.0
-        ratio = min(max(ratio, 1 / self.LITTLE), self.LITTLE)
-        return (windows * ratio + self.WEIGHT) / (windows + self.WEIGHT)
-
     def corrected(self, advice: Advice[P], running: P) -> Advice[P]:
         """What an advisor should have told."""
         own = self.factor(running)

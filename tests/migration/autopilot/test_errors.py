@@ -61,15 +61,6 @@ def test_little_deviations_are_no_errors(measured: float, factor: float) -> None
     assert errors.factor("a") == pytest.approx(factor, abs=0.01)
 
 
-def test_small_errors_of_all_plans_alike_count_where_costs_are_added_up() -> None:
-    errors: Errors[str] = Errors(WINDOW)
-    for _ in range(1000):
-        errors.saw("a", WINDOW, 1.0, 14.0)
-        errors.saw("b", WINDOW, 1.0, 100.0)
-    assert (errors.factor("a"), errors.in_accounts("b")) == (1.0, errors.factor("b"))
-    assert 1.3 < errors.in_accounts("a") < 1.4
-
-
 def test_what_came_in_a_burst_is_no_error() -> None:
     """Three times as much as was told, but nearly all of it in one window."""
     errors: Errors[str] = Errors(WINDOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from asked import asked_before
 from drawn_cases import ELEMENTS, case
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,17 +17,13 @@ from midstream.scenarios.policies.on_engine import run
 from midstream.scenarios.policies.replay import replay
 
 
-def moves_before(time: int, elements: list[tuple[int, str, str]]) -> list[tuple[int, object, object]]:
-    """When it moved, from where to where."""
-    return [(one.at, one.old, one.new) for one in replay(case(elements), ByChart()).moves if one.at < time]
-
-
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS)
 def test_the_same_past_with_two_futures_gives_the_same_decisions(
     past: list[tuple[int, str, str]], one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]
 ) -> None:
     futures = [[(time + 61, name, key) for time, name, key in later] for later in (one, other)]
-    assert moves_before(61, past + futures[0]) == moves_before(61, past + futures[1])
+    one_asked, other_asked = (asked_before(61, case(past + later), ByChart()) for later in futures)
+    assert one_asked == other_asked
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=3), st.data())

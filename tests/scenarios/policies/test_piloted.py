@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from asked import asked_before
 from drawn_cases import ELEMENTS, case
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,15 +18,7 @@ from midstream.scenarios.policies.generated import adversarial, stationary
 from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import packets, roads
-from midstream.scenarios.policies.replay import Moved, replay
-
-
-def moves_before(
-    time: int, elements: list[tuple[int, str, str]], how: How
-) -> list[tuple[int, object, object, str]]:
-    """When it moved, from where to where, and how."""
-    moves: tuple[Moved, ...] = replay(case(elements), Piloted(how=how)).moves
-    return [(move.at, move.old, move.new, move.how) for move in moves if move.at < time]
+from midstream.scenarios.policies.replay import replay
 
 
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, how=st.sampled_from(get_args(How)))
@@ -36,7 +29,8 @@ def test_the_same_past_with_two_futures_gives_the_same_decisions(
     how: How,
 ) -> None:
     futures = [[(time + 61, stream, key) for time, stream, key in later] for later in (one, other)]
-    assert moves_before(61, past + futures[0], how) == moves_before(61, past + futures[1], how)
+    one_asked, other_asked = (asked_before(61, case(past + later), Piloted(how=how)) for later in futures)
+    assert one_asked == other_asked
 
 
 def test_it_leaves_an_order_that_becomes_dear() -> None:

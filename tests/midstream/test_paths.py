@@ -271,7 +271,7 @@ BASE: dict[Name, list[str]] = {
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
-    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
+    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy", "--every",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--chart-parts",
     "--slice",

@@ -34,8 +34,8 @@ class Accounts:
     what each operator takes for the elements that it got and the results that it gave, by the stored
     profile. The clock is not read. Intermediate results need no prices: they have been counted.
 
-    Cost     A few times a window, the price of all plans that the advice names; at each look, that of what
-             runs.
+    Cost     Where results are counted, the price of all plans that the advice names, four times a window;
+             else at each look that of what runs.
     """
 
     def __init__(self, objective: Objective, known: Lately, units: UnitCosts | None = None) -> None:
@@ -50,11 +50,12 @@ class Accounts:
         """What operators had given at the last look; None where that is not known."""
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
-        """An advice, with what each of its plans cost lately, unless it tells that itself.
+        """An advice, with what each of its plans cost lately, unless it tells that itself. Only of what is
+        counted: prices may be off for all plans alike, which beside counts would look like a loss.
 
         Where nothing was looked at for longer than the statistics remember, nothing came before that.
         """
-        if advice.lately is not None:
+        if advice.lately is not None or not self._is_counted:
             return advice
         passed = 0 if self._looked is None else now - self._looked
         share = min(1.0, self._known.memory / passed) if passed else 1.0

@@ -24,16 +24,8 @@ class Ledger(Generic[P]):
     does not tell of now: of them there is nothing to regret.
     """
 
-    WEIGHT, MOST = 4.0, 1.5
-    """So many windows it takes for half of an error to be believed that estimates have in common; and it is
-    taken to be no larger than this factor, or its inverse."""
-
     def __init__(self, running: P, window: float) -> None:
         self.ours = 0.0
-        self._estimated = self._passed = 0.0
-        """What we have cost by estimates alone, and in how many chronons."""
-        self._first: tuple[float, float, float] | None = None
-        """Of both, and of what we had cost, when it was measured first."""
         self.dearest = 0.0
         """The most that we have cost within a window, migrations included, or at the rate of an instant."""
         self._window = window
@@ -47,26 +39,8 @@ class Ledger(Generic[P]):
 
     def totals(self, factor: Callable[[P], float] = lambda plan: 1.0) -> dict[P, float]:
         """By plan; what was told of it is off by a factor, as far as is known by now. So a plan that was told
-        to be cheap, and has turned out not to be, does not stay the best one. Where all that we have cost
-        was a bit more than was expected, so it is of the others: else it would be taken for a loss."""
-        alike = self._error()
-        return {plan: ours + alike * factor(plan) * self._told[plan] for plan, ours in self._ours.items()}
-
-    def _error(self) -> float:
-        """How much more than by estimates we have cost since it is measured, as a factor.
-
-        That includes migrations, and the time right after them: a plan is left when it has become dear, and
-        estimates lag behind; so what they miss of one plan is what they have too much of the next.
-        """
-        if self._first is None:
-            return 1.0
-        estimated, passed, ours = self._first
-        if self._estimated <= estimated:
-            return 1.0
-        ratio = (self.ours - ours) / (self._estimated - estimated)
-        ratio = min(max(ratio, 1 / self.MOST), self.MOST)
-        windows = (self._passed - passed) / self._window
-        return (windows * ratio + self.WEIGHT) / (windows + self.WEIGHT)
+        to be cheap, and has turned out not to be, does not stay the best one."""
+        return {plan: ours + factor(plan) * self._told[plan] for plan, ours in self._ours.items()}
 
     def add(self, passed: float, running: float, rates: Mapping[P, float]) -> None:
         """What happened in a time, in chronons, at a cost of the running plan and of all that are known."""
@@ -79,15 +53,12 @@ class Ledger(Generic[P]):
             else:
                 self._ours[plan] += passed * running
         self.ours += passed * running
-        self._estimated += passed * running
-        self._passed += passed
         self.dearest = max(self.dearest, self._window * running)
 
     def measure(self, spent: float) -> None:
         """What we have cost in truth, since any instant."""
         if self._before is None:
             self._before = spent - self.ours
-            self._first = self._estimated, self._passed, self.ours
         self.ours = spent - self._before
 
     def see(self, now: float) -> None:
@@ -104,7 +75,6 @@ class Ledger(Generic[P]):
     def pay(self, cost: float) -> None:
         """A migration, beyond what the running plan costs."""
         self.ours += cost
-        self._estimated += cost
 
 
 class Guard(Generic[P]):

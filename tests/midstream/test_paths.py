@@ -271,10 +271,10 @@ BASE: dict[Name, list[str]] = {
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
-    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy", "--every",
+    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--chart-parts",
-    "--slice",
+    "--slice", "--every",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from midstream.advising import ByOptimizer
 from midstream.engine import Engine
+from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.operators.engine.collecting import Collector
-from midstream.optimizer import INTERMEDIATE
+from midstream.optimizer import INTERMEDIATE, Statistics
 from midstream.optimizer.online.wanted import wanted
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
@@ -113,11 +115,22 @@ def flown(case: Case, settings: Settings, strategy: str) -> list[Begun]:
     return [(wish.at, wish.strategy, joins_of(plan, wish.to)) for wish in fly(flight, instants(case, flight))]
 
 
+class Estimating:
+    """The optimizer, without telling its unit: nothing is counted, as nothing is without an engine."""
+
+    def __init__(self, optimizer: ByOptimizer) -> None:
+        self._optimizer = optimizer
+
+    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
+        return self._optimizer.advise(running, known)
+
+
 def with_engine(case: Case, settings: Settings, strategy: str) -> list[Begun]:
     """What the engine's autopilot begins. Time comes to every instant on all streams at once."""
     plan = plan_of(case, case.orders[0])
     engine = Engine(plan)
-    pilot = engine.autopilot(settings=settings, objective=INTERMEDIATE, strategy=strategy)
+    advisor = Estimating(ByOptimizer(INTERMEDIATE, obstacle=engine.obstacle))
+    pilot = engine.autopilot(advisor, settings=settings, strategy=strategy)
     for time, together in case.instants():
         for name in case.streams:
             engine.advance(name, time)

@@ -10,9 +10,8 @@ from pathlib import Path
 from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS, Clock
-from midstream.plans.algebra.operators import TimeWindow
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.migration.autopilot.watching import largest_window
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.values.errors import InputFileError
@@ -56,7 +55,7 @@ def load_script(script: str, data: Path | str | None = None, query: str | None =
     plan = logical_plan(chosen.plan)
     read = {source.stream: catalog.streams.get(source.stream) for source in plan.sources}
     streams = {
-        name: _recorded(script, declared, _longest_window(plan), catalog.unit, data)
+        name: _recorded(script, declared, largest_window(plan) or 1, catalog.unit, data)
         for name, declared in read.items()
         if declared is not None
     }
@@ -78,12 +77,6 @@ def _chosen(script: str, queries: Sequence[Query], name: str | None) -> Query:
         expected = f"--query with one of {', '.join(names)}" if names else "one at least"
         raise InputFileError(f"{script}: found {found}, expected {expected}", path=script)
     return queries[names.index(name)]
-
-
-def _longest_window(plan: Plan) -> int:
-    """By which granules are told; each input has its own window."""
-    sizes = [node.size for node in map(logical, plan.nodes) if isinstance(node, TimeWindow) and node.size]
-    return max(sizes, default=1)
 
 
 def _recorded(

@@ -32,7 +32,8 @@ class Record:
     costs      by plan, what the advisor expects it to cost per chronon
     strategy   how a migration is carried out
     split      its split time: before it results are the old plan's
-    spent      intermediate results of the query so far, of all plans that ran, since it is watched
+    spent      intermediate results of the query so far, of all plans that ran, since it is watched; while a
+               migration is under way, those before it
     meanwhile  how many of them came while a migration was under way that has ended
     failure    what the advisor raised
     """

@@ -25,7 +25,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,6 +65,7 @@ from midstream.migration.autopilot.settings import BALANCED
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.statistics import Statistics
 from midstream.scenarios.costs import calibrating
 from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
@@ -198,6 +199,13 @@ CASES: dict[Name, dict[str, Case]] = {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
         "--output": writes("found", folder=True),
+        "--save-stats": writes("seen.json"),
+        "--bucket-stats": writes("buckets", folder=True),
+    },
+    ("study", "run"): {
+        "file": reads("study.yaml"),
+        "--data": reads("data", folder=True),
+        "--out": writes("found", folder=True),
     },
     ("study", "what-if"): {
         "study": reads("study.toml"),
@@ -261,6 +269,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "generate"): ["--output", "found"],
     ("study", "ingest"): ["--output", "found"],
     ("study", "profile"): [],
+    ("study", "run"): ["--out", "found"],
     ("study", "what-if"): [],
     ("study", "policies"): [],
     ("study", "charts"): [],
@@ -429,10 +438,12 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
             described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}], policies=["repeat last best"])
         ),
         "study.toml": STUDY,
+        "study.yaml": "streams: study.toml\nbucket: 10s\nstages: {verify: {cases: 1}}\n",
         "streams.yaml": STREAMS,
         "streams/a.csv": "t,k\n1,1\n",
         "streams/b.csv": "t,k\n1,1\n",
         "data/streams/a.csv": "t,k\n1,1\n",
+        "data/streams/b.csv": "t,k\n1,1\n",
     }
     draw = random.Random(7)
     departures = [f"{60 * i},{draw.choice(('EWR', 'LGA', 'JFK'))},S,UA,{i},3" for i in range(30)]
@@ -494,10 +505,10 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
     from midstream.optimizer.charts import drawing
     from midstream.scenarios.studies import (
-        commands,
         generate_command,
         ingest_command,
         policies_command,
+        profile_command,
         recorded_run,
         recording,
         session,
@@ -509,15 +520,25 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
     from midstream.scenarios.studies.policies import report as policies_report
+    from midstream.scenarios.studies.run import command as run_command
+    from midstream.scenarios.studies.run.stages import STAGES
     from midstream.scenarios.studies.simulate import command as simulate_command
     from midstream.scenarios.studies.what_if import chart
     from midstream.scenarios.studies.what_if import command as what_if_command
 
+    nothing = Statistics({})
     found = SimpleNamespace(
-        by_stream=spark_frame(), by_pair=spark_frame(), prices=(), chart=None, way=None, wrong=()
+        by_stream=spark_frame(),
+        by_pair=spark_frame(),
+        asked=SimpleNamespace(statistics=nothing, by_bucket=SimpleNamespace(each=lambda: [(0, nothing)])),
+        prices=(),
+        chart=None,
+        way=None,
+        wrong=(),
     )
-    of_studies = (charts_command, policies_command, simulate_command, what_if_command)
-    for module in (commands, generate_command, ingest_command, verify_run_command, *of_studies):
+    monkeypatch.setitem(STAGES, "verify", replace(STAGES["verify"], run=run_stage, told=tell_stage))
+    of_studies = (charts_command, policies_command, profile_command, run_command, simulate_command)
+    for module in (generate_command, ingest_command, verify_run_command, what_if_command, *of_studies):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
     monkeypatch.setattr(
@@ -563,6 +584,21 @@ def write_all(found: Any, summary: Any, folder: Path) -> None:
     with new_folder(folder / "plans") as place:
         (place / "part.parquet").write_bytes(b"a part, all of it")
     write_json(summary, folder / "summary.json")
+
+
+def run_stage(work: Any, options: Any) -> Any:
+    """What a stage of a study does to its folder."""
+    from midstream.scenarios.studies.run.stage import Found
+
+    (work.place / "part.parquet").write_bytes(b"a part, all of it")
+    return Found({"found": "all of it"})
+
+
+def tell_stage(file: Any, found: Any) -> Any:
+    """What a stage says of what it found."""
+    from midstream.scenarios.studies.run.told import Told
+
+    return Told(facts=[found.summary["found"]])
 
 
 def ingested(spark: Any, feeds: Any, folder: Path, **_: Any) -> Any:
@@ -664,9 +700,10 @@ def own_inputs(name: Name, flag: str, folder: Path) -> list[str]:
         return []  # with an output, it reads nothing
     if name[0] == "study" and case.folder:
         # What is read lies in a folder that is replaced.
-        for replaced in ("streams", "plans", "runs"):
+        for replaced in ("streams", "plans", "runs", "verify"):
             (folder / replaced).mkdir(exist_ok=True)
-            shutil.copy("study.json", folder / replaced)
+            for read in ("study.json", "study.yaml", "study.toml"):
+                shutil.copy(read, folder / replaced)
         shutil.copy("study.json", "policies.json")
         (folder / "here").mkdir()
         os.symlink("..", folder / "here" / "up")
@@ -701,6 +738,8 @@ def test_an_input_is_not_overwritten(name: Name, flag: str, folder: Path) -> Non
                 "--plan",
                 REPLACED.get(name, "plans/study.json") if CASES[name][flag].folder else "study.json",
             ]
+        if name == ("study", "run"):
+            given = ["verify/study.yaml" if one == "study.yaml" else one for one in given]
         result = invoke(*given)
         assert (result.exit_code, result.stdout) == (2, ""), (path, result.output)
         assert contents(folder) == before, path
@@ -885,7 +924,8 @@ def test_what_is_read_may_have_another_name(name: Name, flag: str, folder: Path)
     case = CASES[name][flag]
     os.symlink(case.value, f"link{case.suffix}")
     given = arguments(name, flag, f"link{case.suffix}")
-    assert invoke(*given).exit_code == 0
+    result = invoke(*given)
+    assert result.exit_code == 0, result.output
     if not case.folder:
         Path(f"hard{case.suffix}").hardlink_to(case.value)
         assert invoke(*arguments(name, flag, f"hard{case.suffix}")).exit_code == 0

@@ -11,6 +11,7 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.requirements import require_libraries, require_spark
+from midstream.scenarios.studies.options import require_files_apart
 from midstream.scenarios.studies.steps import telling
 
 if TYPE_CHECKING:
@@ -52,8 +53,13 @@ def run(
     require_libraries(["jinja2"], "spark", "reports need")
     require_libraries(["matplotlib"], "plot", "reports need")
     from midstream.scenarios.studies.run.reading import load_study_file
+    from midstream.scenarios.studies.run.records import FOLDER as RECORDS
+    from midstream.scenarios.studies.run.report import FILE as REPORT
+    from midstream.scenarios.studies.run.run_log import FILE as LOG
 
     found = load_study_file(file, data)
+    written = (*found.stages, RECORDS, REPORT, LOG)
+    require_files_apart(file, found.study, None, [("--out", out / name) for name in written])
     require_spark()
     from midstream.scenarios.studies.run.running import run_study
     from midstream.scenarios.studies.session import spark_session

@@ -69,9 +69,10 @@ def test_counts_are_those_of_duckdb(spark: Any, left: list[Row], right: list[Row
         name: spark.createDataFrame(of, "time long, c0 long, c1 long").repartition(3)
         for name, of in lists.items()
     }
+    starts = {name: [start for start, *_ in of] for name, of in lists.items()}
     totals = {
-        name: StreamTotals(len(of), min(of)[0] if of else None, max(of)[0] if of else None, 1)
-        for name, of in lists.items()
+        name: StreamTotals(len(of), min(of, default=None), max(of, default=None), 1)
+        for name, of in starts.items()
     }
     with reversed_settings(spark), profile(Recording(spark, frames, totals, BUCKET), study) as found:
         by_stream, by_pair = rows(found.by_stream, "start", "stream"), rows(found.by_pair, "start")

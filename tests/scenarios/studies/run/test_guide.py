@@ -37,7 +37,11 @@ def blocks(guide: str, kind: str) -> list[str]:
 
 @pytest.mark.spark
 def test_the_commands_print_what_is_told(
-    guide: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    guide: str,
+    spark: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark]'")
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
@@ -54,6 +58,10 @@ def test_the_commands_print_what_is_told(
         assert lines(done.output) == lines(expected)
     assert (tmp_path / "found" / "policies" / "autopilot.json").is_file()
     assert "Let the autopilot decide" in (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+    (script,) = blocks(guide, "python spark")
+    capsys.readouterr()
+    exec(compile(script, "docs/study-guide.md", "exec"), {"spark": spark})
+    assert capsys.readouterr().out.startswith("Let the autopilot decide")
 
 
 def lines(text: str) -> list[str]:

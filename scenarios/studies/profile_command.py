@@ -81,6 +81,7 @@ def profile(
     asked = [(name, place) for name, place in stats if place is not None]
     require_files_apart(study, declared, None, [*replaced_in(output, PROFILE), *asked])
     make_folder(output)
+    make_folder(bucket_stats)
     for _, place in asked:
         checked_folder(place.with_name(f".{place.name}"))
     with ExitStack() as stack:

@@ -12,6 +12,7 @@ from secrets import token_hex
 from pyspark.sql import DataFrame
 
 from midstream.io.new_file import UNFINISHED, write_file
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.stream_profile import Profile
 
@@ -45,7 +46,12 @@ def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Seq
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """A place for a folder that gets its name at the end of a block that did not fail, and replaces what was
-    there."""
+    there.
+
+    Raises   InputFileError where that is no folder.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputFileError(f"{folder}: found a file, expected a folder, or nothing", path=folder)
     place = folder.with_name(f".{token_hex(4)}{UNFINISHED}")
     old = place.with_name(f"{place.name}.old")
     try:

@@ -530,7 +530,11 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     found = SimpleNamespace(
         by_stream=spark_frame(),
         by_pair=spark_frame(),
-        asked=SimpleNamespace(statistics=nothing, by_bucket=SimpleNamespace(each=lambda: [(0, nothing)])),
+        asked=SimpleNamespace(
+            by_column=spark_frame(),
+            statistics=nothing,
+            by_bucket=SimpleNamespace(each=lambda: [(0, nothing)]),
+        ),
         prices=(),
         chart=None,
         way=None,

@@ -394,6 +394,23 @@ def orders(
         raise typer.Exit(1)
 
 
+@app.command(epilog=examples("midstream bench auctions --json"))
+def auctions(as_json: AsJson = False, output: OUTPUT = None) -> None:
+    """Search the best plans of NEXMark's auction queries by every rule there is: how long it takes.
+
+    Exit status: 0 if every search takes less than half a second of the processor; 1 if not; 2 for bad input.
+    """
+    from midstream.benchmarks.auction_searches import measure_auctions, show_auctions
+
+    _check_files(output, None)
+    with progress_bar("queries") as advance, nothing_written():
+        run = measure_auctions(advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_auctions(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
 @app.command(epilog=examples("midstream bench searches --runs 10"))
 def searches(
     runs: Annotated[int, typer.Option(help="How many runs without a search, and as many with one.")] = 100,

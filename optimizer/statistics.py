@@ -49,6 +49,10 @@ class Sample:
         return {}
 
     @cached_property
+    def _distinct(self) -> dict[tuple[int, ...], float]:
+        return {}
+
+    @cached_property
     def _parts(self) -> dict[Expression, Sample]:
         return {}
 
@@ -62,7 +66,8 @@ class Sample:
         return known[column]
 
     def distinct(self, columns: Iterable[str]) -> float:
-        """How many combinations of values some columns have in the whole stream, at least 1.
+        """How many combinations of values some columns have in the whole stream, at least 1. Cost: O(rows),
+        once.
 
         Where many combinations occur in one row only, more exist that occur in none; how many follows from
         the numbers f1 and f2 of those that occur once and twice:
@@ -76,10 +81,13 @@ class Sample:
         >>> Sample(Schema.of(x="integer"), [(i,) for i in range(100)]).distinct(["x"])
         5050.0
         """
-        positions = [self.schema.index(column) for column in columns]
-        occurrences = Counter(tuple(row[i] for i in positions) for row in self.rows)
-        times = Counter(occurrences.values())
-        return max(1.0, len(occurrences) + times[1] * (times[1] - 1) / (2 * (times[2] + 1)))
+        positions = tuple(sorted({self.schema.index(column) for column in columns}))
+        known = self._distinct
+        if positions not in known:
+            occurrences = Counter(zip(*([row[i] for row in self.rows] for i in positions), strict=True))
+            times = Counter(occurrences.values())
+            known[positions] = max(1.0, len(occurrences) + times[1] * (times[1] - 1) / (2 * (times[2] + 1)))
+        return known[positions]
 
     def value_bytes(self, column: str) -> float:
         """What a value of a column takes on average, as an object of its own. Cost: O(rows), once."""

@@ -42,6 +42,7 @@ from typer.testing import CliRunner, Result
 import midstream as ms
 from midstream.benchmarks import (
     arrival_turns,
+    auction_searches,
     charts,
     files,
     join_orders,
@@ -173,6 +174,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
+    ("bench", "auctions"): {"--output": writes("auctions.json")},
     ("bench", "policies"): {
         "--output": writes("policies.json"),
         "--chart": writes("policies.png"),
@@ -261,6 +263,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "costs"): ["--quick"],
     ("bench", "queries"): [],
     ("bench", "orders"): [],
+    ("bench", "auctions"): [],
     ("bench", "policies"): [],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
@@ -486,6 +489,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     judged = Regrets("a case", 1, "genmig", 1, (), (), one_key("a case", 1, 1, streams))
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
+    monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())
     monkeypatch.setattr(statistics_cost, "measure_statistics", lambda *_: statistics_cost.CostRun(()))
     timed = what_if_benchmark.WhatIfRun((1.0,), (1.0,))

@@ -185,6 +185,12 @@ def test_numbers_of_different_rows() -> None:
     assert Sample(ROW, [(1,)]).distinct([]) == 1
 
 
+def test_numbers_of_different_rows_in_several_columns_of_one_sample() -> None:
+    two = Sample(Schema.of(x="integer", y="integer"), [(1, 5), (1, 5), (2, 5), (2, 5), (2, 6), (2, 6)])
+    for names, different in [("x", 2), ("y", 2), ("xy", 3), ("yx", 3), ("xx", 2), ("", 1)]:
+        assert two.distinct(list(names)) == different
+
+
 @pytest.mark.parametrize(
     ("d", "length", "g"),
     [(0.0, 1.0, 1), (-1.0, 1.0, 1), (math.nan, 1.0, 1), (1.0, -1.0, 1), (1.0, math.nan, 1), (1.0, 1.0, 0)],

@@ -1,0 +1,151 @@
+"""How long a search by every rule there is takes for the auction queries of NEXMark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from time import process_time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midstream.engine import Engine
+from midstream.optimizer import Choice, optimize
+from midstream.optimizer.rules import ALL_STAGES, RULES, Rule, Stage
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.sql import Catalog, RelationDeclaration, StreamDeclaration
+from midstream.plans.values.schema import Schema
+from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
+from midstream.scenarios.nexmark.scripts import SCRIPTS
+from midstream.scenarios.nexmark.streams import batches, dol_to_euro, lasting
+
+MARK = 0.5
+"""The time that a search by every rule may take, in seconds of the processor."""
+
+TIMES = 3
+"""How often each search is timed."""
+
+EVENTS, HOUR = 4_000, 3_600
+WORKLOAD = AuctionWorkload(
+    seed=7,
+    step=(60, 5_000),
+    initial_persons=6,
+    initial_auctions=6,
+    person_probability=0.3,
+    bids_per_round=(0, 8),
+    duration=(2 * HOUR, 26 * HOUR),
+    categories=12,
+    raise_by=(1, 3),
+)
+"""What statistics and samples are of: some months, in which windows of hours and of days have something."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionFigures:
+    """Searches for one query's best plan, by the rules that are tried by default, and by every rule."""
+
+    query: str
+    seconds_default: float
+    seconds_all: float
+    considered: int
+    """Plans and parts of plans that were priced, by every rule."""
+    gain: float
+    """What the given plan costs, in terms of the best one by every rule."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "query": self.query,
+            "seconds_default": self.seconds_default,
+            "seconds_all": self.seconds_all,
+            "mark_seconds": MARK,
+            "considered": self.considered,
+            "gain": self.gain,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionsRun:
+    """All that was measured."""
+
+    queries: tuple[AuctionFigures, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every search was fast enough."""
+        return all(one.seconds_all < MARK for one in self.queries)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"good": self.is_good, "queries": [one.as_dict() for one in self.queries]}
+
+
+def measure_auctions(
+    advance: Callable[[int, int], None] = lambda done, total: None, queries: Iterable[int] = SCRIPTS
+) -> AuctionsRun:
+    """Search the best plan of each query by its number."""
+    numbers, figures = list(queries), list[AuctionFigures]()
+    for number in numbers:
+        figures.append(_measured(number))
+        advance(len(figures), len(numbers))
+    return AuctionsRun(tuple(figures))
+
+
+def _measured(number: int) -> AuctionFigures:
+    plan, engine = run_query(number)
+    _, default = _searched(plan, engine, RULES)
+    choice, every = _searched(plan, engine, ALL_STAGES)
+    gain = choice.given_cost.total / choice.cost.total
+    return AuctionFigures(f"q{number}", default, every, choice.considered, gain)
+
+
+def _searched(plan: Plan, engine: Engine, rules: Sequence[Rule | Stage]) -> tuple[Choice, float]:
+    """What is chosen by what the engine knows, and the least time of several.
+
+    Each time with statistics of its own: samples keep what was computed of them.
+    """
+    times = []
+    for _ in range(TIMES):
+        statistics = engine.statistics()
+        begin = process_time()
+        choice = optimize(plan, statistics, rules=rules)
+        times.append(process_time() - begin)
+    return choice, min(times)
+
+
+def run_query(number: int) -> tuple[Plan, Engine]:
+    """A query, and an engine that has run it over generated auctions."""
+    catalog = Catalog()
+    catalog.add_function("DolToEuro", dol_to_euro, type="float")
+    (query,) = catalog.execute(SCRIPTS[number].read_text(encoding="utf-8"))
+    events = list(islice(generate(WORKLOAD), EVENTS))
+    relations = {
+        name: lasting(generated, schema, events)
+        for name, (generated, schema) in _generated(catalog.relations).items()
+    }
+    engine = Engine(query.plan, lambda results: None, relations=relations)
+    streams = {name: each for name, each in _generated(catalog.streams).items() if name in engine.streams}
+    for name, batch in batches(streams, events):
+        engine.push(name, batch)
+    return query.plan, engine
+
+
+def _generated(
+    declared: Mapping[str, StreamDeclaration | RelationDeclaration],
+) -> dict[str, tuple[str, Schema]]:
+    """By name, which generated stream a declared one is, and its columns."""
+    return {each.name: (each.source.arguments[0], each.schema) for each in declared.values() if each.source}
+
+
+def show_auctions(run: AuctionsRun, console: Console) -> None:
+    """What was measured, as a table, and the verdict."""
+    table = Table("query", "default rules", "every rule", "aim", "considered", "given / best")
+    for one in run.queries:
+        times = (f"{seconds:.3f} s" for seconds in (one.seconds_default, one.seconds_all))
+        table.add_row(one.query, *times, f"{MARK} s", f"{one.considered:,}", f"{one.gain:.2f}")
+    console.print(table)
+    verdict = "kept" if run.is_good else "not kept"
+    console.print(Text(f"Less than {MARK} s for every query, by every rule: {verdict}."))

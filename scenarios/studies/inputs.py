@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from midstream.plans.algebra.operators import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
 from midstream.plans.expressions.expressions import Col, column_equality, conjuncts
-from midstream.plans.values.errors import PlanError
+from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Type, suggest
-from midstream.scenarios.studies.declaration import RecordedStream
+from midstream.scenarios.studies.declaration import RecordedStream, Study
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,14 @@ def plan_inputs(plan: Plan, streams: Mapping[str, RecordedStream]) -> tuple[Plan
              unbounded, or where there is more than filters and projections below a window.
     """
     return tuple(_input(node, streams) for node in input_nodes(plan))
+
+
+def require_fitting(plan: Plan, study: Study, file: Path | str | None = None) -> None:
+    """Raise InputFileError unless a plan, of a file or of the study itself, fits the study's streams."""
+    try:
+        plan_inputs(plan, study.streams)
+    except PlanError as error:
+        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
 
 
 def questions(plan: Plan) -> dict[Node, Question]:

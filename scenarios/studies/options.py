@@ -12,8 +12,12 @@ import typer
 from rich.console import Console
 
 from midstream.io.distinct_files import Use, require_distinct_files
+from midstream.io.plan_files import read_plan
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.inputs import require_fitting
 
 NAME = Annotated[
     str,
@@ -31,6 +35,23 @@ MASTER = Annotated[
 ]
 FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
 SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
+
+
+def declared_plan(study: Study, file: Path | None) -> Plan:
+    """The plan in a file, else the study's query. Raises InputFileError."""
+    plan = study.query if file is None else logical_plan(read_plan(file))
+    if plan is None:
+        raise InputFileError(
+            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
+        )
+    return plan
+
+
+def plan_to_study(study: Study, file: Path | None) -> Plan:
+    """The same, found to fit the streams."""
+    plan = declared_plan(study, file)
+    require_fitting(plan, study, file)
+    return plan
 
 
 def bucket_length(study: Study, bucket: str) -> int:

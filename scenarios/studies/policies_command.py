@@ -11,21 +11,14 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
-from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import Objective, objective_of
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import (
     ArgumentError,
-    InputFileError,
     MigrationRefused,
-    PlanError,
     StatisticsError,
 )
-from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.options import (
     DATA,
     FOLDER,
@@ -33,6 +26,7 @@ from midstream.scenarios.studies.options import (
     NAME,
     bucket_length,
     make_folder,
+    plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
@@ -94,7 +88,7 @@ def policies(
     aim = _objective(objective)
     _require_strategy(strategy)
     period = None if bucket is None else bucket_length(declared, bucket)
-    asked = _query(declared, plan)
+    asked = plan_to_study(declared, plan)
     if output is not None:
         require_libraries(["matplotlib"], "plot")
     require_spark()
@@ -136,20 +130,6 @@ def policies(
             write_policies(found, summary, output)
             draw_policies(declared, found, output / PICTURE)
     print_found(declared, summary, as_json, show_policies)
-
-
-def _query(study: Study, file: Path | None) -> Plan:
-    """The plan to study, found to fit the streams."""
-    plan = study.query if file is None else logical_plan(read_plan(file))
-    if plan is None:
-        raise InputFileError(
-            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
-        )
-    try:
-        plan_inputs(plan, study.streams)
-    except PlanError as error:
-        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
-    return plan
 
 
 def _objective(text: str) -> Objective:

@@ -12,9 +12,9 @@ from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import checked_folder, nothing_written
 from midstream.io.requirements import require_spark
-from midstream.plans.values.errors import InputFileError, PlanError
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.options import (
     BUCKET,
     DATA,
@@ -27,7 +27,6 @@ from midstream.scenarios.studies.options import (
     replaced_in,
     require_files_apart,
 )
-from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.stats_files import EACH
 from midstream.scenarios.studies.steps import steps
@@ -112,7 +111,4 @@ def _require_query(study: Study) -> None:
             f"study {study.name}: found no query, expected one: statistics are of the streams that it reads",
             path=study.name,
         )
-    try:
-        plan_inputs(renamed_below_windows(study.query), study.streams)
-    except PlanError as error:
-        raise InputFileError(f"study {study.name}: {error}", path=study.name) from error
+    require_fitting(study.query, study)

@@ -13,12 +13,10 @@ from rich.status import Status
 
 from midstream.console.help import examples
 from midstream.console.options import AsJson
-from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_spark
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, PlanError
-from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.options import declared_plan
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.recorded_run import RunCheck
@@ -62,7 +60,7 @@ def verify_run(
     Exit status 1 where they differ.
     """
     declared = load_study(study, data)
-    query = _query(declared, plan)
+    query = declared_plan(declared, plan)
     require_spark()
     from midstream.scenarios.studies.recorded_run import check_run, read_results
     from midstream.scenarios.studies.recording import open_recording
@@ -85,16 +83,6 @@ def verify_run(
     typer.echo(json.dumps(check.as_dict(), indent=2) if as_json else _told(results, check))
     if not check.is_right:
         raise typer.Exit(1)
-
-
-def _query(study: Study, file: Path | None) -> Plan:
-    if file is not None:
-        return logical_plan(read_plan(file))
-    if study.query is None:
-        raise InputFileError(
-            f"study {study.name}: found no [query] and no --plan, expected one of them", path=study.name
-        )
-    return study.query
 
 
 def _told(results: str, check: RunCheck) -> str:

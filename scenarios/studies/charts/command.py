@@ -11,24 +11,21 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
-from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.optimizer.charts.chart import ChartError
 from midstream.optimizer.charts.wanted import Wanted, measures_wanted, wanted
 from midstream.optimizer.cost.objective import Objective, objective_of
 from midstream.optimizer.statistics_file import read_statistics
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.values.errors import InputFileError, PlanError, StatisticsError
+from midstream.plans.values.errors import InputFileError, StatisticsError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
-from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.options import (
     BUCKET,
     DATA,
     MASTER,
     bucket_length,
     make_folder,
+    plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
@@ -97,7 +94,8 @@ def charts(
     """
     declared = load_declared(study, data, query)
     length = bucket_length(declared, bucket)
-    asked, dimensions = _query(declared, plan, along or [])
+    asked = plan_to_study(declared, plan)
+    dimensions = _dimensions(asked, along or [])
     aim = _objective(objective)
     known = None if stats is None else read_statistics(stats, [asked])
     drawn = _picture(output, picture, no_picture)
@@ -143,24 +141,14 @@ def charts(
     print_found(declared, summary, as_json, lambda one, told, console: show_charts(one, told, found, console))
 
 
-def _query(study: Study, file: Path | None, along: list[str]) -> tuple[Plan, list[Wanted]]:
-    """The plan, found to fit the streams, and what is along the dimensions, found to be in it."""
-    if file is None and study.query is None:
-        raise InputFileError(
-            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
-        )
-    plan = study.query if file is None else logical_plan(read_plan(file))
-    assert plan is not None
-    try:
-        plan_inputs(plan, study.streams)
-    except PlanError as error:
-        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+def _dimensions(plan: Plan, along: list[str]) -> list[Wanted]:
+    """What is along the dimensions, found to be in the plan."""
     try:
         found = [wanted(one) for one in along]
         measures_wanted(plan, found)
     except ChartError as error:
         raise typer.BadParameter(str(error), param_hint="--along") from error
-    return plan, found
+    return found
 
 
 def _objective(text: str) -> Objective:

@@ -11,18 +11,14 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
-from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_spark
 from midstream.migration.strategies import STRATEGIES
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.options import (
     DATA,
     MASTER,
     make_folder,
+    plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
@@ -95,7 +91,7 @@ def simulate(
     """
     declared = load_declared(study, data, query)
     length = _length(declared, slice_length)
-    asked = _query(declared, plan)
+    asked = plan_to_study(declared, plan)
     grid = grid_of(
         declared,
         asked,
@@ -138,21 +134,6 @@ def _length(study: Study, text: str) -> int:
         return study.clock.chronons(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--slice") from error
-
-
-def _query(study: Study, file: Path | None) -> Plan:
-    """The plan that runs first, found to fit the streams."""
-    if file is None and study.query is None:
-        raise InputFileError(
-            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
-        )
-    plan = study.query if file is None else logical_plan(read_plan(file))
-    assert plan is not None
-    try:
-        plan_inputs(plan, study.streams)
-    except PlanError as error:
-        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
-    return plan
 
 
 def _some(text: str | None) -> tuple[str, ...]:

@@ -11,11 +11,9 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
-from midstream.io.plan_files import read_plan
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
-from midstream.plans.values.errors import ArgumentError, InputFileError, PlanError, StatisticsError
+from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.options import (
@@ -26,6 +24,7 @@ from midstream.scenarios.studies.options import (
     SHOWN_ROWS,
     bucket_length,
     make_folder,
+    plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
@@ -89,7 +88,7 @@ def what_if(
     """
     declared = load_declared(study, data, query)
     length = bucket_length(declared, bucket)
-    asked = _query(declared, plan)
+    asked = renamed_below_windows(plan_to_study(declared, plan))
     objectives = _objectives(declared, objective or ["processing"])
     forgets = _half_life(declared, asked, half_life, length)
     picture = _picture(output, chart, no_chart)
@@ -127,22 +126,6 @@ def what_if(
 
             draw(declared, found.prices, picture)
     print_found(declared, summary, as_json, show_what_if)
-
-
-def _query(study: Study, file: Path | None) -> Plan:
-    """The plan to study, found to fit the streams."""
-    if file is None and study.query is None:
-        raise InputFileError(
-            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
-        )
-    plan = study.query if file is None else logical_plan(read_plan(file))
-    assert plan is not None
-    plan = renamed_below_windows(plan)
-    try:
-        plan_inputs(plan, study.streams)
-    except PlanError as error:
-        raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
-    return plan
 
 
 def _objectives(study: Study, texts: list[str]) -> list[str]:

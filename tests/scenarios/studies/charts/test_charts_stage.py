@@ -123,6 +123,3 @@ def test_wrong_calls(drifting: Path, tmp_path: Path) -> None:
     assert "--objective" in refused(study, "--objective", "beauty")
     assert "expected a picture's name to end in .png or .svg" in refused(study, "--picture", "chart.gif")
     assert "nowhere.json" in refused(study, "--stats", str(tmp_path / "nowhere.json"))
-    without = tmp_path / "study.toml"
-    without.write_text(drifting.read_text().partition("[query]")[0])
-    assert "found no query and no --plan" in refused(str(without))

@@ -148,9 +148,6 @@ def test_wrong_calls(drifting: Path, study: Study, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text(ms.dumps(ms.stream("a", k="integer").window(40).plan()))
     assert f"{other}: " in refused(file, "--to", str(other))
-    without = tmp_path / "study.toml"
-    without.write_text(drifting.read_text().partition("[query]")[0])
-    assert "found no query and no --plan" in refused(str(without))
 
 
 def test_another_output_ends_with_1(drifting: Path, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

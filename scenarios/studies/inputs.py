@@ -140,14 +140,19 @@ def _stream(chain: Node, streams: Mapping[str, RecordedStream]) -> RecordedStrea
         )
     if operator.intervals:
         raise PlanError(f"{operator}: found a stream of intervals, expected one of timestamped rows")
-    if operator.stream not in streams:
-        known = f"one of {', '.join(streams)}{suggest(operator.stream, streams)}"
-        raise PlanError(f"the plan reads stream {operator.stream}, expected {known}")
-    recorded = streams[operator.stream]
+    recorded = recorded_stream(operator, streams)
     for column in operator.columns:
         if column.name not in recorded.columns or recorded.columns[column.name] != column:
             raise PlanError(f"{operator}: found column {column}, expected those declared: {recorded.columns}")
     return recorded
+
+
+def recorded_stream(source: Source, streams: Mapping[str, RecordedStream]) -> RecordedStream:
+    """The stream that a source reads. Raises PlanError where it is not recorded."""
+    if source.stream not in streams:
+        known = f"one of {', '.join(streams)}{suggest(source.stream, streams)}"
+        raise PlanError(f"the plan reads stream {source.stream}, expected {known}")
+    return streams[source.stream]
 
 
 def _counted(node: Node) -> set[str]:

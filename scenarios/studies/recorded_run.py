@@ -20,6 +20,7 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.scenarios.studies.declaration import FORMATS, Study
+from midstream.scenarios.studies.inputs import recorded_stream
 from midstream.scenarios.studies.raw_files import SPARK_TYPES, open_raw
 from midstream.scenarios.studies.recording import TIME, Recording, payload
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
@@ -83,11 +84,11 @@ def check_run(
     each of these, and at random instants: an element that is valid at none of them is not seen.
 
     Cost     Each element is joined with the instants at which it is valid; then the query's work at these.
-    Raises   PlanError, naming what Spark SQL cannot express.
+    Raises   PlanError; see `require_checkable`.
     """
-    query = SparkSql(Grid(0, 0, 1))
-    query.of(plan)  # raises before anything is read
-    elements = [_elements(recording, study, stream) for stream in query.streams]
+    require_checkable(plan, study)
+    streams = dict.fromkeys(source.stream for source in plan.sources)
+    elements = [_elements(recording, study, stream) for stream in streams]
     looked_at = _instants([*elements, results], sample, instants, seed)
     if not looked_at:
         return RunCheck(0, 0, 0, 0, 0, ())
@@ -108,6 +109,18 @@ def check_run(
     return _compared(expected, recorded, plan.schema, len(looked_at))
 
 
+def require_checkable(plan: Plan, study: Study) -> None:
+    """Raise PlanError where Spark SQL cannot express a plan, or the plan reads what is not recorded."""
+    SparkSql(Grid(0, 0, 1)).of(plan)
+    for source in plan.sources:
+        names = recorded_stream(source, study.streams).columns.names
+        for column in source.columns:
+            if column.name not in names:
+                raise PlanError(
+                    f"{source}: found column {column}, expected those declared: {', '.join(names)}"
+                )
+
+
 def _elements(recording: Recording, study: Study, stream: str) -> DataFrame:
     """The validity of a stream's elements, as its declaration says."""
     window = study.streams[stream].window
@@ -115,15 +128,10 @@ def _elements(recording: Recording, study: Study, stream: str) -> DataFrame:
 
 
 def _input(recording: Recording, study: Study, plan: Plan, stream: str) -> DataFrame:
-    """A stream's frame with the columns that the plan reads, in their order. Raises PlanError."""
-    if stream not in study.streams:
-        raise PlanError(f"the plan reads stream {stream}, expected one of {', '.join(study.streams)}")
+    """A stream's frame with the columns that the plan reads, in their order."""
     sources = {logical(node) for node in plan.nodes if isinstance(logical(node), Source)}
     (source,) = (one for one in sources if isinstance(one, Source) and one.stream == stream)
     names = study.streams[stream].columns.names
-    for column in source.columns:
-        if column.name not in names:
-            raise PlanError(f"{source}: found column {column}, expected those declared: {', '.join(names)}")
     chosen = [F.col(payload(names.index(c.name))).alias(payload(i)) for i, c in enumerate(source.columns)]
     return recording.frames[stream].select(TIME, *chosen)
 

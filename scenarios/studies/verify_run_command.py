@@ -62,14 +62,13 @@ def verify_run(
     declared = load_study(study, data)
     query = declared_plan(declared, plan)
     require_spark()
-    from midstream.scenarios.studies.recorded_run import check_run, read_results
+    from midstream.scenarios.studies.recorded_run import check_run, read_results, require_checkable
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.session import spark_session
-    from midstream.scenarios.studies.spark_sql import Grid, SparkSql
 
     place = plan or study
     try:
-        SparkSql(Grid(0, 0, 1)).of(query)
+        require_checkable(query, declared)
         with ExitStack() as stack:
             console = Console(stderr=True)
             if console.is_terminal:

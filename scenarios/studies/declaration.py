@@ -93,6 +93,7 @@ class RecordedStream:
 class Study:
     """Recorded streams with one time domain, and the query over them, if one is declared.
 
+    query           as `studied` gives it
     since, until    only what starts in [since, until) is studied; None for all from the beginning, or to the
                     end
     """

@@ -14,10 +14,10 @@ from rich.console import Console
 from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.plan_files import read_plan
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import require_fitting
+from midstream.scenarios.studies.renaming import studied
 
 NAME = Annotated[
     str,
@@ -39,7 +39,7 @@ SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print;
 
 def declared_plan(study: Study, file: Path | None) -> Plan:
     """The plan in a file, else the study's query. Raises InputFileError."""
-    plan = study.query if file is None else logical_plan(read_plan(file))
+    plan = study.query if file is None else studied(read_plan(file))
     if plan is None:
         raise InputFileError(
             f"study {study.name}: found no query and no --plan, expected one of them", path=study.name

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.expressions.aggregates import MEANING, AggregateCall, count
 from midstream.plans.expressions.expressions import Col
 from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import InputFileError, MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, suggest
+from midstream.scenarios.studies.renaming import studied
 from midstream.scenarios.studies.toml_table import TomlTable
 
 Equality = tuple[str, str]
@@ -57,7 +57,7 @@ def query_in_sql(table: TomlTable, streams: Mapping[str, Schema], unit: str) -> 
         raise InputFileError(str(error), path=table.file, key="query") from error
     if len(queries) != 1:
         raise table.unexpected("query", "one query")
-    return logical_plan(queries[0].plan)
+    return studied(queries[0].plan)
 
 
 def _owners(table: TomlTable, streams: Mapping[str, Stream]) -> dict[str, str]:

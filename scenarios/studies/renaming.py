@@ -3,6 +3,7 @@
     project(names, window(S))  =  window(project(names, S))
 
 Why      A script's query names columns above its windows. Frequencies go by the names at a plan's inputs.
+         It is done once, where a plan is read, so that all stages study the same one; rules keep it so.
 Guard    Only columns are named, and the window has a size: it looks at times alone.
 """
 
@@ -10,8 +11,14 @@ from __future__ import annotations
 
 from midstream.plans.algebra.operators import Project, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.expressions.expressions import Col
+
+
+def studied(plan: Plan) -> Plan:
+    """A plan as all stages take it, made of one that was written down: no physical operators, and columns
+    named below windows."""
+    return renamed_below_windows(logical_plan(plan))
 
 
 def renamed_below_windows(plan: Plan) -> Plan:

@@ -11,7 +11,6 @@ from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.migration.autopilot.watching import largest_window
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.values.errors import InputFileError
@@ -19,6 +18,7 @@ from midstream.plans.values.schema import suggest
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.studies.declaration import FOLDER, RecordedStream, Study, format_of, load_study
 from midstream.scenarios.studies.ingest.feeds import FILE_SOURCES
+from midstream.scenarios.studies.renaming import studied
 
 SCRIPTS = (".sql",)
 """How the names of scripts end."""
@@ -52,7 +52,7 @@ def load_script(script: str, data: Path | str | None = None, query: str | None =
     catalog = Catalog(None)
     found = catalog.execute(read_text(script), script)
     chosen = _chosen(script, found, query)
-    plan = logical_plan(chosen.plan)
+    plan = studied(chosen.plan)
     read = {source.stream: catalog.streams.get(source.stream) for source in plan.sources}
     streams = {
         name: _recorded(script, declared, largest_window(plan) or 1, catalog.unit, data)

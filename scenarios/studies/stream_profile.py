@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from midstream.optimizer.sampling.intervals import Interval
-from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import RecordedStream, Study
 from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput, equal_names, plan_inputs
@@ -22,7 +21,6 @@ from midstream.scenarios.studies.pairs import Pair, count_pairs
 from midstream.scenarios.studies.profile.query_profile import QueryProfile, query_profile
 from midstream.scenarios.studies.profile.rates import counted_by_cell
 from midstream.scenarios.studies.recording import Recording
-from midstream.scenarios.studies.renaming import renamed_below_windows
 
 
 @dataclass(frozen=True)
@@ -87,11 +85,10 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
 
     Cost     See `count_pairs`; besides, one shuffle of as many rows as there are buckets with elements.
     """
-    query: Plan | None = None
+    query = study.query
     inputs: tuple[PlanInput, ...] = ()
     compared_recording, compared_study = recording, study
-    if study.query is not None:
-        query = renamed_below_windows(study.query)
+    if query is not None:
         inputs = plan_inputs(query, study.streams)
         # Shown in the order of the streams, known by their places in the query.
         order = _in_order_of_streams(inputs, study)

@@ -20,7 +20,6 @@ from midstream.scenarios.studies.policies.counting import lasting
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import bucket_statistics
 from midstream.scenarios.studies.recording import Recording
-from midstream.scenarios.studies.renaming import renamed_below_windows
 
 UNIT = "intermediate results by the cost model"
 
@@ -47,13 +46,11 @@ def model_courses(
              The windows come to the driver, with a number for each plan.
     """
     known = replace(recording, bucket=window)
-    # What is counted of a stream goes by the names at the inputs.
-    asked = [renamed_below_windows(plan) for plan in plans]
-    inputs, of_inputs = plan_inputs(asked[0], study.streams), questions(asked[0])
-    facts = gather(known, inputs, [of_inputs[one.node] for one in inputs], value_groups(asked[0]))
+    inputs, of_inputs = plan_inputs(plans[0], study.streams), questions(plans[0])
+    facts = gather(known, inputs, [of_inputs[one.node] for one in inputs], value_groups(plans[0]))
     granules = [gcd(recording.totals[one.stream.name].granule, one.length) for one in inputs]
     sent = Asked(
-        json.dumps([plan_to_json(plan) for plan in asked]),
+        json.dumps([plan_to_json(plan) for plan in plans]),
         tuple(one.length for one in inputs),
         tuple(granules),
         window,

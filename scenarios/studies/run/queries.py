@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from midstream.io.plan_files import read_plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.scenarios.studies.inputs import require_fitting
+from midstream.scenarios.studies.renaming import studied
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
@@ -19,7 +19,7 @@ def query_of(file: StudyFile, stage: str, plan_file: str | None) -> Plan:
     Raises   InputFileError.
     """
     place = None if plan_file is None else file.folder / plan_file
-    plan = file.study.query if place is None else logical_plan(read_plan(place))
+    plan = file.study.query if place is None else studied(read_plan(place))
     if plan is None:
         raise file.error(("stages", stage), "found no query and no plan, expected one of them")
     require_fitting(plan, file.study, place or file.name)

@@ -9,13 +9,13 @@ from midstream.io.plan_files import read_plan
 from midstream.migration.checking import require_equivalence
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.values.errors import ArgumentError, InputFileError, MigrationRefused, PlanError
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.orders import group_by_order
+from midstream.scenarios.studies.renaming import studied
 from midstream.scenarios.studies.simulate.grid import Grid, Target
 from midstream.scenarios.studies.what_if.candidates import LIMIT, all_plans
 
@@ -52,7 +52,7 @@ def targets(study: Study, plan: Plan, files: Sequence[Path]) -> tuple[Target, ..
             raise InputFileError(f"study {study.name}: {error}", path=study.name) from error
     found = []
     for file in files:
-        target = logical_plan(read_plan(file))
+        target = studied(read_plan(file))
         try:
             require_equivalence(equivalent(plan, target), "refuse")
         except (MigrationRefused, PlanError) as error:

@@ -29,7 +29,6 @@ from midstream.scenarios.studies.options import (
     replaced_in,
     require_files_apart,
 )
-from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.what_if.candidates import LIMIT
@@ -88,7 +87,7 @@ def what_if(
     """
     declared = load_declared(study, data, query)
     length = bucket_length(declared, bucket)
-    asked = renamed_below_windows(plan_to_study(declared, plan))
+    asked = plan_to_study(declared, plan)
     objectives = _objectives(declared, objective or ["processing"])
     forgets = _half_life(declared, asked, half_life, length)
     picture = _picture(output, chart, no_chart)

@@ -32,7 +32,6 @@ from midstream.scenarios.studies.orders import Order, group_by_order
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
-from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import LIMIT, Candidates, all_plans, pack, unpack
 from midstream.scenarios.studies.what_if.objectives import Aim, aim_of
@@ -145,7 +144,7 @@ def what_if(
     Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
              ArgumentError for a half-life that is too long for the buckets.
     """
-    query = with_linked_joins(logical_plan(renamed_below_windows(query)))
+    query = with_linked_joins(logical_plan(query))
     inputs = plan_inputs(query, study.streams)
     aims = [aim_of(text, study.clock) for text in dict.fromkeys(objectives)]
     window = max(one.length for one in inputs)

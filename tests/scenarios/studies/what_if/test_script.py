@@ -13,7 +13,6 @@ from midstream.plans.values.schema import Schema
 from midstream.scenarios.studies.declaration import FOLDER
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.script import load_declared, load_script
 
 DECLARED = """
@@ -43,10 +42,10 @@ def test_streams_and_the_query(tmp_path: Path) -> None:
     assert (ask.path, ask.format, ask.columns) == ("data/asks.jsonl", "json", Schema.of(item="integer?"))
     assert (study.name, study.clock.show(60)) == ("query", "1970-01-01 00:01")
     assert study.query is not None
-    plan = renamed_below_windows(study.query)
+    plan = study.query
     assert [one.length for one in plan_inputs(plan, study.streams)] == [60, 300]
     assert [node.schema.names for node in input_nodes(plan)] == [("b.item", "b.price"), ("a.item",)]
-    assert plan.schema == study.query.schema
+    assert plan.schema.names == ("what", "best")
     assert [order.label for order in group_by_order(list(enumerate_plans(plan)))] == ["γ(Ask ⋈ Bid)"]
 
 

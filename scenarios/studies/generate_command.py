@@ -13,6 +13,7 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.options import MASTER
 from midstream.scenarios.studies.steps import steps
 
 NEXMARK = "nexmark"
@@ -36,9 +37,7 @@ def generate(
         bool,
         typer.Option("--arrivals", help="Write rows as they arrive, out of order, for ingest to read."),
     ] = False,
-    master: Annotated[
-        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
-    ] = "local[*]",
+    master: MASTER = "local[*]",
     as_json: AsJson = False,
 ) -> None:
     """Generate streams of any size into a folder as ingest makes it. Equal seeds give equal streams."""

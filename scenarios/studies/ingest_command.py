@@ -15,6 +15,7 @@ from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.options import MASTER
 from midstream.scenarios.studies.script import SCRIPTS
 from midstream.scenarios.studies.steps import steps
 
@@ -38,9 +39,7 @@ def ingest(
         str | None,
         typer.Option(help="Put rows into the quarantine that come later than so, for example 90s."),
     ] = None,
-    master: Annotated[
-        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
-    ] = "local[*]",
+    master: MASTER = "local[*]",
     as_json: AsJson = False,
 ) -> None:
     """Read recorded streams into sorted Parquet files, with bad rows apart, and a manifest of what was read.

@@ -19,16 +19,20 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.renaming import studied
 
-NAME = Annotated[
+STUDY = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", help="A study declaration (.toml), or a ready-made one by name: nycflights13."
+        metavar="STUDY",
+        help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
+        "(.sql).",
     ),
 ]
 DATA = Annotated[
     Path | None,
     typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
 ]
+PLAN = Annotated[Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")]
+QUERY = Annotated[str | None, typer.Option(help="The name of the query in a script with several.")]
 BUCKET = Annotated[str, typer.Option(help="How long a time bucket is, in s, m, h or d, for example 3h.")]
 MASTER = Annotated[
     str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,7 +22,9 @@ from midstream.scenarios.studies.options import (
     DATA,
     FOLDER,
     MASTER,
-    NAME,
+    PLAN,
+    QUERY,
+    STUDY,
     bucket_length,
     make_folder,
     plan_to_study,
@@ -44,12 +45,10 @@ PICTURE = "policies.png"
 
 
 def policies(
-    study: NAME,
+    study: STUDY,
     data: DATA = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")
-    ] = None,
-    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    plan: PLAN = None,
+    query: QUERY = None,
     grid: Annotated[
         str,
         typer.Option(

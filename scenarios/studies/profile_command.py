@@ -20,7 +20,9 @@ from midstream.scenarios.studies.options import (
     DATA,
     FOLDER,
     MASTER,
+    QUERY,
     SHOWN_ROWS,
+    STUDY,
     bucket_length,
     make_folder,
     print_found,
@@ -39,16 +41,9 @@ EPILOG = examples(
 
 
 def profile(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="What declares the streams, and perhaps a query: a study (.toml, or a ready-made one) or a "
-            "script (.sql).",
-        ),
-    ],
+    study: STUDY,
     data: DATA = None,
-    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    query: QUERY = None,
     bucket: BUCKET = "1h",
     master: MASTER = "local[*]",
     output: FOLDER = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +15,7 @@ from midstream.console.options import AsJson
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.options import declared_plan
+from midstream.scenarios.studies.options import DATA, MASTER, PLAN, declared_plan
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.recorded_run import RunCheck
@@ -38,21 +37,14 @@ def verify_run(
         str,
         typer.Argument(help="What the run gave, as midstream run writes it: .csv, .jsonl or .parquet."),
     ],
-    data: Annotated[
-        Path | None,
-        typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
-    ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A JSON file with the plan; by default the declaration's query.")
-    ] = None,
+    data: DATA = None,
+    plan: PLAN = None,
     sample: Annotated[
         int, typer.Option(min=0, help="At the starts and ends of how many elements of each stream to look.")
     ] = 250,
     instants: Annotated[int, typer.Option(min=1, help="At how many random instants to look.")] = 1_000,
     seed: Annotated[int, typer.Option(help="Of the random instants.")] = 1,
-    master: Annotated[
-        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
-    ] = "local[*]",
+    master: MASTER = "local[*]",
     as_json: AsJson = False,
 ) -> None:
     """Compare the recorded output of a run with Spark SQL over the recorded inputs, at many instants.

@@ -23,6 +23,9 @@ from midstream.scenarios.studies.options import (
     BUCKET,
     DATA,
     MASTER,
+    PLAN,
+    QUERY,
+    STUDY,
     bucket_length,
     make_folder,
     plan_to_study,
@@ -42,19 +45,10 @@ EPILOG = examples(
 
 
 def charts(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
-            "(.sql).",
-        ),
-    ],
+    study: STUDY,
     data: DATA = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")
-    ] = None,
-    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    plan: PLAN = None,
+    query: QUERY = None,
     along: Annotated[
         list[str] | None,
         typer.Option(

@@ -11,7 +11,7 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.requirements import require_libraries, require_spark
-from midstream.scenarios.studies.options import require_files_apart
+from midstream.scenarios.studies.options import MASTER, require_files_apart
 from midstream.scenarios.studies.steps import telling
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def run(
         Path | None,
         typer.Option(help="The folder to which paths of streams are relative; by default as the file says."),
     ] = None,
-    master: Annotated[
-        str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
-    ] = "local[*]",
+    master: MASTER = "local[*]",
     again: Annotated[
         bool, typer.Option("--again", help="Run all stages, also those whose results are there.")
     ] = False,

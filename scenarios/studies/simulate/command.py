@@ -17,6 +17,8 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.options import (
     DATA,
     MASTER,
+    QUERY,
+    STUDY,
     make_folder,
     plan_to_study,
     print_found,
@@ -34,20 +36,13 @@ EPILOG = examples(
 
 
 def simulate(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
-            "(.sql).",
-        ),
-    ],
+    study: STUDY,
     data: DATA = None,
     plan: Annotated[
         Path | None,
         typer.Option(help="A JSON file with the plan that runs first; by default the declared query."),
     ] = None,
-    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    query: QUERY = None,
     to: Annotated[
         list[Path] | None,
         typer.Option(

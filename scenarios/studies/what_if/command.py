@@ -21,7 +21,10 @@ from midstream.scenarios.studies.options import (
     DATA,
     FOLDER,
     MASTER,
+    PLAN,
+    QUERY,
     SHOWN_ROWS,
+    STUDY,
     bucket_length,
     make_folder,
     plan_to_study,
@@ -43,19 +46,10 @@ EPILOG = examples(
 
 
 def what_if(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
-            "(.sql).",
-        ),
-    ],
+    study: STUDY,
     data: DATA = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")
-    ] = None,
-    query: Annotated[str | None, typer.Option(help="The name of the query in a script with several.")] = None,
+    plan: PLAN = None,
+    query: QUERY = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +13,9 @@ from rich.console import Console
 
 from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.io.plan_files import read_plan
+from midstream.optimizer.cost.objective import Objective, objective_of
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.errors import ArgumentError, InputFileError, MidstreamError, StatisticsError
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.renaming import studied
@@ -58,12 +59,42 @@ def plan_to_study(study: Study, file: Path | None) -> Plan:
     return plan
 
 
-def bucket_length(study: Study, bucket: str) -> int:
-    """The length of a bucket in chronons. Raises BadParameter."""
+def length_of(study: Study, text: str, option: str) -> int:
+    """A duration in chronons. Raises BadParameter, naming the option."""
     try:
-        return study.clock.chronons(bucket)
+        return study.clock.chronons(text)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--bucket") from error
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def objective_named(text: str) -> Objective:
+    """What --objective says. Raises BadParameter."""
+    try:
+        return objective_of(text)
+    except (ArgumentError, StatisticsError) as error:
+        raise typer.BadParameter(str(error), param_hint="--objective") from error
+
+
+def some_of(known: Collection[str], text: str | None, option: str) -> tuple[str, ...]:
+    """Names with commas between, each once; all that are known without a text. Raises BadParameter."""
+    found = tuple(known) if text is None else tuple(dict.fromkeys(text.split(",")))
+    if not {*found} <= {*known}:
+        raise typer.BadParameter(f"found {text}, expected some of {', '.join(known)}", param_hint=option)
+    return found
+
+
+def reachable_mutant(name: str | None) -> str | None:
+    """A mutant that stages can plant. Raises BadParameter."""
+    if name is None:
+        return None
+    from midstream.testing.mutants import MUTANTS
+
+    if name not in MUTANTS:
+        known = ", ".join(one for one, mutant in MUTANTS.items() if not mutant.beyond)
+        raise typer.BadParameter(f"found {name}, expected one of {known}", param_hint="--mutant")
+    if beyond := MUTANTS[name].beyond:
+        raise typer.BadParameter(f"{name} is out of reach: {beyond}", param_hint="--mutant")
+    return name
 
 
 def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:

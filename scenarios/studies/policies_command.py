@@ -12,11 +12,8 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.migration.strategies import find_strategy
-from midstream.optimizer.cost.objective import Objective, objective_of
 from midstream.plans.values.errors import (
-    ArgumentError,
     MigrationRefused,
-    StatisticsError,
 )
 from midstream.scenarios.studies.options import (
     DATA,
@@ -25,8 +22,9 @@ from midstream.scenarios.studies.options import (
     PLAN,
     QUERY,
     STUDY,
-    bucket_length,
+    length_of,
     make_folder,
+    objective_named,
     plan_to_study,
     print_found,
     replaced_in,
@@ -84,9 +82,9 @@ def policies(
     """
     declared = load_declared(study, data, query).within(since, until)
     settings = grid_of(grid)
-    aim = _objective(objective)
+    aim = objective_named(objective)
     _require_strategy(strategy)
-    period = None if bucket is None else bucket_length(declared, bucket)
+    period = None if bucket is None else length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     if output is not None:
         require_libraries(["matplotlib"], "plot")
@@ -129,13 +127,6 @@ def policies(
             write_policies(found, summary, output)
             draw_policies(declared, found, output / PICTURE)
     print_found(declared, summary, as_json, show_policies)
-
-
-def _objective(text: str) -> Objective:
-    try:
-        return objective_of(text)
-    except (ArgumentError, StatisticsError) as error:
-        raise typer.BadParameter(str(error), param_hint="--objective") from error
 
 
 def _require_strategy(name: str) -> None:

@@ -23,7 +23,7 @@ from midstream.scenarios.studies.options import (
     QUERY,
     SHOWN_ROWS,
     STUDY,
-    bucket_length,
+    length_of,
     make_folder,
     print_found,
     replaced_in,
@@ -60,7 +60,7 @@ def profile(
 ) -> None:
     """Rates, values and selectivities of recorded streams, by time bucket and in all."""
     declared = load_declared(study, data, query)
-    length = bucket_length(declared, bucket)
+    length = length_of(declared, bucket, "--bucket")
     if save_stats is not None or bucket_stats is not None or declared.query is not None:
         _require_query(declared)
     require_spark()

@@ -22,6 +22,7 @@ from midstream.io.plan_files import MOST_BYTES
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.io.text_file import read_text
 from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.scenarios.studies.options import make_folder, reachable_mutant, some_of
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.case_runs import Draw, Findings
@@ -67,8 +68,7 @@ def verify(
     draw = _draw(kinds, strategies, mutant)
     if master != ALONE:
         require_spark()
-    if output is not None:
-        _make(output)
+    make_folder(output)
     from midstream.scenarios.studies import case_runs
 
     with ExitStack() as stack:
@@ -92,31 +92,12 @@ def _draw(kinds: str | None, strategies: str | None, mutant: str | None) -> Draw
     from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.studies.case_runs import Draw
     from midstream.testing.families import KINDS
-    from midstream.testing.mutants import MUTANTS
 
-    chosen = Draw(
-        _some("--kinds", kinds, tuple(KINDS)), _some("--strategies", strategies, tuple(STRATEGIES)), mutant
+    return Draw(
+        some_of(KINDS, kinds, "--kinds"),
+        some_of(STRATEGIES, strategies, "--strategies"),
+        reachable_mutant(mutant),
     )
-    if mutant is not None:
-        reachable = [name for name, one in MUTANTS.items() if not one.beyond]
-        if mutant not in MUTANTS:
-            raise typer.BadParameter(
-                f"found {mutant}, expected one of {', '.join(reachable)}", param_hint="--mutant"
-            )
-        if MUTANTS[mutant].beyond:
-            raise typer.BadParameter(
-                f"{mutant} is out of reach: {MUTANTS[mutant].beyond}", param_hint="--mutant"
-            )
-    return chosen
-
-
-def _some(option: str, text: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    if text is None:
-        return known
-    found = tuple(text.split(","))
-    if not {*found} <= {*known}:
-        raise typer.BadParameter(f"found {text}, expected some of {', '.join(known)}", param_hint=option)
-    return found
 
 
 @contextmanager
@@ -220,10 +201,3 @@ def _progress(cases: int) -> Iterator[Callable[[Findings], None]]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("cases that count", total=cases)
         yield lambda found: bar.update(task, completed=min(found.number("counted"), cases))
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error

@@ -14,10 +14,9 @@ from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.optimizer.charts.chart import ChartError
 from midstream.optimizer.charts.wanted import Wanted, measures_wanted, wanted
-from midstream.optimizer.cost.objective import Objective, objective_of
 from midstream.optimizer.statistics_file import read_statistics
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import InputFileError, StatisticsError
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
 from midstream.scenarios.studies.options import (
     BUCKET,
@@ -26,8 +25,9 @@ from midstream.scenarios.studies.options import (
     PLAN,
     QUERY,
     STUDY,
-    bucket_length,
+    length_of,
     make_folder,
+    objective_named,
     plan_to_study,
     print_found,
     replaced_in,
@@ -87,10 +87,10 @@ def charts(
     The chart is that of midstream chart; its ranges are learned from recorded streams, where none are given.
     """
     declared = load_declared(study, data, query)
-    length = bucket_length(declared, bucket)
+    length = length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     dimensions = _dimensions(asked, along or [])
-    aim = _objective(objective)
+    aim = objective_named(objective)
     known = None if stats is None else read_statistics(stats, [asked])
     drawn = _picture(output, picture, no_picture)
     require_spark()
@@ -143,13 +143,6 @@ def _dimensions(plan: Plan, along: list[str]) -> list[Wanted]:
     except ChartError as error:
         raise typer.BadParameter(str(error), param_hint="--along") from error
     return found
-
-
-def _objective(text: str) -> Objective:
-    try:
-        return objective_of(text)
-    except StatisticsError as error:
-        raise typer.BadParameter(str(error), param_hint="--objective") from error
 
 
 def _picture(output: Path | None, picture: Path | None, no_picture: bool) -> Path | None:

@@ -13,17 +13,19 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
 from midstream.migration.strategies import STRATEGIES
-from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.options import (
     DATA,
     MASTER,
     QUERY,
     STUDY,
+    length_of,
     make_folder,
     plan_to_study,
     print_found,
+    reachable_mutant,
     replaced_in,
     require_files_apart,
+    some_of,
 )
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.simulate.making import grid_of, targets
@@ -85,16 +87,16 @@ def simulate(
     where a run gives another output than the plan that stays.
     """
     declared = load_declared(study, data, query)
-    length = _length(declared, slice_length)
+    length = length_of(declared, slice_length, "--slice")
     asked = plan_to_study(declared, plan)
     grid = grid_of(
         declared,
         asked,
         targets(declared, asked, to or []),
-        strategies=_some(strategies),
+        strategies=some_of(STRATEGIES, strategies, "--strategies"),
         seeds=range(seed, seed + seeds),
         at=tuple(at or ()),
-        mutant=_mutant(mutant),
+        mutant=reachable_mutant(mutant),
     )
     require_spark()
     from midstream.scenarios.studies.recording import open_recording
@@ -122,31 +124,3 @@ def simulate(
     print_found(declared, summary, as_json, show_simulate)
     if found.wrong:
         raise typer.Exit(1)
-
-
-def _length(study: Study, text: str) -> int:
-    try:
-        return study.clock.chronons(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--slice") from error
-
-
-def _some(text: str | None) -> tuple[str, ...]:
-    found = tuple(STRATEGIES) if text is None else tuple(dict.fromkeys(text.split(",")))
-    if not {*found} <= {*STRATEGIES}:
-        raise typer.BadParameter(
-            f"found {text}, expected some of {', '.join(STRATEGIES)}", param_hint="--strategies"
-        )
-    return found
-
-
-def _mutant(name: str | None) -> str | None:
-    if name is not None:
-        from midstream.testing.mutants import MUTANTS
-
-        known = [one for one, mutant in MUTANTS.items() if not mutant.beyond]
-        if name not in known:
-            raise typer.BadParameter(
-                f"found {name}, expected one of {', '.join(known)}", param_hint="--mutant"
-            )
-    return name

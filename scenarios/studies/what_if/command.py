@@ -25,7 +25,7 @@ from midstream.scenarios.studies.options import (
     QUERY,
     SHOWN_ROWS,
     STUDY,
-    bucket_length,
+    length_of,
     make_folder,
     plan_to_study,
     print_found,
@@ -80,7 +80,7 @@ def what_if(
     cost to take turns: in hindsight, and by what was known before, with the cost of migrating.
     """
     declared = load_declared(study, data, query)
-    length = bucket_length(declared, bucket)
+    length = length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     objectives = _objectives(declared, objective or ["processing"])
     forgets = _half_life(declared, asked, half_life, length)

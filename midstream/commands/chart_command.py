@@ -11,7 +11,7 @@ import typer
 
 from midstream.commands import options
 from midstream.commands.queries_read import is_plan_file, only
-from midstream.console.options import AsJson
+from midstream.console.options import AsJson, LittleOf, Logarithmic
 from midstream.console.progress import progress_bar
 from midstream.plans.values.errors import MidstreamError
 
@@ -41,12 +41,8 @@ def chart(
         ),
     ] = None,
     parts: Annotated[int, typer.Option(min=1, help="How many parts each dimension has.")] = 10,
-    logarithmic: Annotated[
-        bool, typer.Option("--logarithmic", help="Parts of rates are equal times as large, not equally long.")
-    ] = False,
-    objective: Annotated[
-        str, typer.Option(help="What is wanted little of, as in explain: processing, memory, state, …")
-    ] = "processing",
+    logarithmic: Logarithmic = False,
+    objective: LittleOf = "processing",
     output: Annotated[Path | None, typer.Option(help="A file for the chart (JSON).")] = None,
     picture: Annotated[
         Path | None, typer.Option(help="A file for a drawing, .png or .svg; needs the extra plot.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from midstream.console.help import examples
-from midstream.console.options import AsJson
+from midstream.console.options import AsJson, LittleOf, Logarithmic
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.optimizer.charts.chart import ChartError
@@ -60,12 +60,8 @@ def charts(
     parts: Annotated[
         int, typer.Option(min=1, max=MOST_PARTS, help="How many parts each dimension has.")
     ] = 10,
-    logarithmic: Annotated[
-        bool, typer.Option("--logarithmic", help="Parts of rates are equal times as large, not equally long.")
-    ] = False,
-    objective: Annotated[
-        str, typer.Option(help="What is wanted little of, as in explain: processing, memory, state, …")
-    ] = "processing",
+    logarithmic: Logarithmic = False,
+    objective: LittleOf = "processing",
     stats: Annotated[
         Path | None,
         typer.Option(help="A file with statistics of what does not change; by default, it is measured."),

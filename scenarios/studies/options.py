@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,6 +20,10 @@ from midstream.plans.values.errors import ArgumentError, InputFileError, Midstre
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.renaming import studied
+from midstream.scenarios.studies.steps import steps
+
+if TYPE_CHECKING:
+    from midstream.scenarios.studies.recording import Recording
 
 STUDY = Annotated[
     str,
@@ -124,6 +129,24 @@ def make_folder(folder: Path | None) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
+
+
+@contextmanager
+def opened(
+    master: str, study: Study, bucket: int, *following: str
+) -> Iterator[tuple[Recording, Callable[[], None]]]:
+    """The streams of a study in a session of Spark, and what is to be called at the end of each of the
+    following steps, which a terminal shows while they are under way."""
+    from midstream.scenarios.studies import recording, session
+
+    with (
+        steps("starting Spark", "reading the streams", *following) as step,
+        session.spark_session(master) as spark,
+    ):
+        step()
+        with recording.open_recording(spark, study, bucket) as found:
+            step()
+            yield found, step
 
 
 def print_found(

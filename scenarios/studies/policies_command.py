@@ -25,6 +25,7 @@ from midstream.scenarios.studies.options import (
     length_of,
     make_folder,
     objective_named,
+    opened,
     plan_to_study,
     print_found,
     replaced_in,
@@ -32,7 +33,6 @@ from midstream.scenarios.studies.options import (
 )
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.script import load_declared
-from midstream.scenarios.studies.steps import steps
 
 EPILOG = examples(
     "midstream study policies nycflights13 --data recordings --output found",
@@ -98,19 +98,13 @@ def policies(
     )
     from midstream.scenarios.studies.policies.stage import CHARTS
     from midstream.scenarios.studies.policies.stage import policies as replayed
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
 
     require_files_apart(study, declared, plan, replaced_in(output, [*POLICIES, PICTURE]))
     make_folder(output)
     with ExitStack() as stack:
         with nothing_written():
-            step = stack.enter_context(steps("starting Spark", "reading the streams", "replaying", "drawing"))
-            spark = stack.enter_context(spark_session(master))
-            step()
             # Costs are counted in buckets of their own.
-            recording = stack.enter_context(open_recording(spark, declared, 1))
-            step()
+            recording, step = stack.enter_context(opened(master, declared, 1, "replaying", "drawing"))
             found = replayed(
                 recording,
                 declared,

@@ -25,13 +25,13 @@ from midstream.scenarios.studies.options import (
     STUDY,
     length_of,
     make_folder,
+    opened,
     print_found,
     replaced_in,
     require_files_apart,
 )
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.stats_files import EACH
-from midstream.scenarios.studies.steps import steps
 
 EPILOG = examples(
     "midstream study profile nycflights13 --data recordings --bucket 3h",
@@ -64,9 +64,7 @@ def profile(
     if save_stats is not None or bucket_stats is not None or declared.query is not None:
         _require_query(declared)
     require_spark()
-    from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.report import profile_summary, show_profile
-    from midstream.scenarios.studies.session import spark_session
     from midstream.scenarios.studies.stats_files import write_bucket_stats, write_stats
     from midstream.scenarios.studies.stream_profile import profile as profiled
     from midstream.scenarios.studies.writing import PROFILE, write_profile
@@ -80,13 +78,8 @@ def profile(
         checked_folder(place.with_name(f".{place.name}"))
     with ExitStack() as stack:
         with nothing_written():
-            step = stack.enter_context(
-                steps("starting Spark", "reading the streams", "counting pairs and values", "summing up")
-            )
-            spark = stack.enter_context(spark_session(master))
-            step()
-            recording = stack.enter_context(open_recording(spark, declared, length))
-            step()
+            following = ("counting pairs and values", "summing up")
+            recording, step = stack.enter_context(opened(master, declared, length, *following))
             found = stack.enter_context(profiled(recording, declared))
             step()
             summary = profile_summary(declared, found, rows)

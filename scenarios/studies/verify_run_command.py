@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.status import Status
 
 from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.options import DATA, MASTER, PLAN, declared_plan
+from midstream.scenarios.studies.options import DATA, MASTER, PLAN, declared_plan, opened
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.recorded_run import RunCheck
@@ -55,19 +52,12 @@ def verify_run(
     query = declared_plan(declared, plan)
     require_spark()
     from midstream.scenarios.studies.recorded_run import check_run, read_results, require_checkable
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
 
     place = plan or study
     try:
         require_checkable(query, declared)
-        with ExitStack() as stack:
-            console = Console(stderr=True)
-            if console.is_terminal:
-                stack.enter_context(Status("comparing with Spark SQL", console=console))
-            spark = stack.enter_context(spark_session(master))
-            recording = stack.enter_context(open_recording(spark, declared, 1))
-            found = read_results(spark, results, query.schema)
+        with opened(master, declared, 1, "comparing with Spark SQL") as (recording, _):
+            found = read_results(recording.spark, results, query.schema)
             check = check_run(recording, declared, query, found, sample=sample, instants=instants, seed=seed)
     except PlanError as error:
         raise InputFileError(f"{place}: {error}", path=place) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -28,13 +27,13 @@ from midstream.scenarios.studies.options import (
     length_of,
     make_folder,
     objective_named,
+    opened,
     plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
 )
 from midstream.scenarios.studies.script import load_declared
-from midstream.scenarios.studies.steps import steps
 
 PICTURES = (".png", ".svg")
 
@@ -93,22 +92,14 @@ def charts(
     from midstream.scenarios.studies.charts.report import charts_summary, show_charts
     from midstream.scenarios.studies.charts.stage import charts as made
     from midstream.scenarios.studies.charts.writing import CHARTS, write_charts
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
 
     reads = [] if stats is None else [("--stats", stats)]
     writes = [] if drawn is None else [("--picture", drawn)]
     require_files_apart(study, declared, plan, [*replaced_in(output, CHARTS), *writes], reads)
     make_folder(output)
     make_folder(None if drawn is None else drawn.parent)
-    with ExitStack() as stack, nothing_written():
-        step = stack.enter_context(
-            steps("starting Spark", "reading the streams", "asking the optimizer", "summing up")
-        )
-        spark = stack.enter_context(spark_session(master))
-        step()
-        recording = stack.enter_context(open_recording(spark, declared, length))
-        step()
+    following = ("asking the optimizer", "summing up")
+    with nothing_written(), opened(master, declared, length, *following) as (recording, step):
         found = made(
             recording,
             declared,

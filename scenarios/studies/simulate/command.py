@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from midstream.scenarios.studies.options import (
     STUDY,
     length_of,
     make_folder,
+    opened,
     plan_to_study,
     print_found,
     reachable_mutant,
@@ -29,7 +29,6 @@ from midstream.scenarios.studies.options import (
 )
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.simulate.making import grid_of, targets
-from midstream.scenarios.studies.steps import steps
 
 EPILOG = examples(
     "midstream study simulate nycflights13 --data recordings --slice 1d --slices 20 --output found",
@@ -99,8 +98,6 @@ def simulate(
         mutant=reachable_mutant(mutant),
     )
     require_spark()
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
     from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary
     from midstream.scenarios.studies.simulate.stage import simulate as simulated
     from midstream.scenarios.studies.simulate.writing import SIMULATE, write_simulate
@@ -108,14 +105,8 @@ def simulate(
     reads = [("--to", file) for file in to or []]
     require_files_apart(study, declared, plan, replaced_in(output, SIMULATE), reads)
     make_folder(output)
-    with ExitStack() as stack, nothing_written():
-        step = stack.enter_context(
-            steps("starting Spark", "reading the streams", "running slices", "summing up")
-        )
-        spark = stack.enter_context(spark_session(master))
-        step()
-        recording = stack.enter_context(open_recording(spark, declared, length))
-        step()
+    following = ("running slices", "summing up")
+    with nothing_written(), opened(master, declared, length, *following) as (recording, step):
         found = simulated(recording, declared, grid, length, slices)
         step()
         summary = simulate_summary(declared, grid, found)

@@ -27,13 +27,13 @@ from midstream.scenarios.studies.options import (
     STUDY,
     length_of,
     make_folder,
+    opened,
     plan_to_study,
     print_found,
     replaced_in,
     require_files_apart,
 )
 from midstream.scenarios.studies.script import load_declared
-from midstream.scenarios.studies.steps import steps
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
@@ -88,8 +88,6 @@ def what_if(
     if picture is not None:
         require_libraries(["matplotlib"], "plot")
     require_spark()
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
     from midstream.scenarios.studies.what_if.report import show_what_if, what_if_summary
     from midstream.scenarios.studies.what_if.stage import what_if as priced
     from midstream.scenarios.studies.what_if.writing import WHAT_IF, write_what_if
@@ -100,13 +98,8 @@ def what_if(
     make_folder(None if picture is None else picture.parent)
     with ExitStack() as stack:
         with nothing_written():
-            step = stack.enter_context(
-                steps("starting Spark", "reading the streams", "pricing plans", "summing up")
-            )
-            spark = stack.enter_context(spark_session(master))
-            step()
-            recording = stack.enter_context(open_recording(spark, declared, length))
-            step()
+            following = ("pricing plans", "summing up")
+            recording, step = stack.enter_context(opened(master, declared, length, *following))
             found = stack.enter_context(
                 priced(recording, declared, asked, objectives, half_life=forgets, limit=limit)
             )

@@ -39,6 +39,10 @@ DATA = Annotated[
 ]
 PLAN = Annotated[Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")]
 QUERY = Annotated[str | None, typer.Option(help="The name of the query in a script with several.")]
+SINCE = Annotated[
+    str | None, typer.Option("--from", help="Only what starts then or later: a date, or a chronon.")
+]
+UNTIL = Annotated[str | None, typer.Option("--until", help="Only what starts before.")]
 BUCKET = Annotated[str, typer.Option(help="How long a time bucket is, in s, m, h or d, for example 3h.")]
 MASTER = Annotated[
     str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")

@@ -21,7 +21,9 @@ from midstream.scenarios.studies.options import (
     MASTER,
     PLAN,
     QUERY,
+    SINCE,
     STUDY,
+    UNTIL,
     length_of,
     make_folder,
     objective_named,
@@ -67,10 +69,8 @@ def policies(
     bucket: Annotated[
         str | None, typer.Option(help="After how long the best order is repeated; by default a window.")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option("--from", help="Only what starts then or later: a date, or a chronon.")
-    ] = None,
-    until: Annotated[str | None, typer.Option("--until", help="Only what starts before.")] = None,
+    since: SINCE = None,
+    until: UNTIL = None,
     master: MASTER = "local[*]",
     output: FOLDER = None,
     as_json: AsJson = False,

@@ -22,7 +22,9 @@ from midstream.scenarios.studies.options import (
     MASTER,
     QUERY,
     SHOWN_ROWS,
+    SINCE,
     STUDY,
+    UNTIL,
     length_of,
     make_folder,
     opened,
@@ -44,6 +46,8 @@ def profile(
     study: STUDY,
     data: DATA = None,
     query: QUERY = None,
+    since: SINCE = None,
+    until: UNTIL = None,
     bucket: BUCKET = "1h",
     master: MASTER = "local[*]",
     output: FOLDER = None,
@@ -59,7 +63,7 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """Rates, values and selectivities of recorded streams, by time bucket and in all."""
-    declared = load_declared(study, data, query)
+    declared = load_declared(study, data, query).within(since, until)
     length = length_of(declared, bucket, "--bucket")
     if save_stats is not None or bucket_stats is not None or declared.query is not None:
         _require_query(declared)

@@ -23,7 +23,9 @@ from midstream.scenarios.studies.options import (
     MASTER,
     PLAN,
     QUERY,
+    SINCE,
     STUDY,
+    UNTIL,
     length_of,
     make_folder,
     objective_named,
@@ -48,6 +50,8 @@ def charts(
     data: DATA = None,
     plan: PLAN = None,
     query: QUERY = None,
+    since: SINCE = None,
+    until: UNTIL = None,
     along: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,7 +85,7 @@ def charts(
 
     The chart is that of midstream chart; its ranges are learned from recorded streams, where none are given.
     """
-    declared = load_declared(study, data, query)
+    declared = load_declared(study, data, query).within(since, until)
     length = length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     dimensions = _dimensions(asked, along or [])

@@ -16,7 +16,9 @@ from midstream.scenarios.studies.options import (
     DATA,
     MASTER,
     QUERY,
+    SINCE,
     STUDY,
+    UNTIL,
     length_of,
     make_folder,
     opened,
@@ -44,6 +46,8 @@ def simulate(
         typer.Option(help="A JSON file with the plan that runs first; by default the declared query."),
     ] = None,
     query: QUERY = None,
+    since: SINCE = None,
+    until: UNTIL = None,
     to: Annotated[
         list[Path] | None,
         typer.Option(
@@ -85,7 +89,7 @@ def simulate(
     Tells how long migrations take, what they hold, and what operators cost on these machines. Exit status 1
     where a run gives another output than the plan that stays.
     """
-    declared = load_declared(study, data, query)
+    declared = load_declared(study, data, query).within(since, until)
     length = length_of(declared, slice_length, "--slice")
     asked = plan_to_study(declared, plan)
     grid = grid_of(

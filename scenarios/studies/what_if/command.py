@@ -24,7 +24,9 @@ from midstream.scenarios.studies.options import (
     PLAN,
     QUERY,
     SHOWN_ROWS,
+    SINCE,
     STUDY,
+    UNTIL,
     length_of,
     make_folder,
     opened,
@@ -50,6 +52,8 @@ def what_if(
     data: DATA = None,
     plan: PLAN = None,
     query: QUERY = None,
+    since: SINCE = None,
+    until: UNTIL = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,7 +83,7 @@ def what_if(
     Tells which join order is best when, what it costs to hold on to one all the time, and what it would have
     cost to take turns: in hindsight, and by what was known before, with the cost of migrating.
     """
-    declared = load_declared(study, data, query)
+    declared = load_declared(study, data, query).within(since, until)
     length = length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     objectives = _objectives(declared, objective or ["processing"])

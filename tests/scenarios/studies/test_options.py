@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import midstream as ms
 from midstream.cli import app
+from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.declaration import Study
 
 STUDIED = (("what-if",), ("charts",), ("policies",), ("simulate",), ("verify-run", "results.csv"))
 """Commands that study a plan, with their other arguments."""
@@ -36,3 +40,29 @@ def test_a_plan_must_fit_the_streams(command: tuple[str, ...], drifting: Path, t
     plan.write_text(ms.dumps(ms.stream("d", k="integer").window(40).plan()))
     expected = f"{plan}: the plan reads stream d, expected one of a, b, c"
     assert expected in refused(name, str(drifting), *more, "--plan", str(plan))
+
+
+REPLAYING = ("profile", "what-if", "charts", "policies", "simulate")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", REPLAYING)
+def test_a_part_of_the_time_is_read(name: str, drifting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from midstream.scenarios.studies import recording, session
+
+    asked: list[Study] = []
+
+    def noted(spark: Any, study: Study, bucket: int) -> Any:
+        asked.append(study)
+        raise MidstreamError("enough")
+
+    monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
+    monkeypatch.setattr(recording, "open_recording", noted)
+    assert "enough" in refused(name, str(drifting), "--from", "700", "--until", "1800")
+    assert [(study.since, study.until) for study in asked] == [(700, 1800)]
+
+
+@pytest.mark.parametrize("name", REPLAYING)
+def test_a_part_of_the_time_has_a_length(name: str, drifting: Path) -> None:
+    told = refused(name, str(drifting), "--from", "700", "--until", "700")
+    assert "expected an end behind the beginning" in told

@@ -11,6 +11,7 @@ from rich.text import Text
 from midstream.io.new_file import write_file
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, Judged, flown
+from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
 from midstream.scenarios.studies.policies.stage import Found
 from midstream.scenarios.studies.report import Summary, frame, table, title
 from midstream.scenarios.studies.writing import write_json
@@ -56,17 +57,9 @@ def show_policies(study: Study, summary: Summary, console: Console) -> None:
             "marks what nothing else beats in both cost and moves:\n"
         )
     )
-    shown = table("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret")
-    for one in summary["policies"]:
-        shown.add_row(
-            f"{one['policy']}{' *' if one['policy'] in summary['front'] else ''}",
-            f"{one['total']:,.0f}",
-            _share(one["of_fixed"], "{:.3f}"),
-            f"{one['moves']:,}",
-            f"{one['switches']:,}",
-            _share(one["fidelity"], "{:.0%}"),
-            f"{one['regret']:,.0f}",
-        )
+    shown = table(*TITLES)
+    for row in policy_rows(summary):
+        shown.add_row(*row)
     console.print(shown)
     console.print(Text(f"\nRecommended: the settings {summary['recommended']}"))
 
@@ -113,7 +106,3 @@ def draw_policies(study: Study, found: Found, file: Path) -> None:
     axes.set_title(f"{study.title}: recommended is {best}", loc="left")
     axes.grid(alpha=0.3)
     write_picture(figure, file, "png")
-
-
-def _share(number: float | None, form: str) -> str:
-    return "–" if number is None else form.format(number)

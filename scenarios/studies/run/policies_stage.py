@@ -15,6 +15,7 @@ from midstream.plans.values.errors import ArgumentError, MigrationRefused, Stati
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
+from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
 from midstream.scenarios.studies.run.queries import query_of
 from midstream.scenarios.studies.run.stage import Found, Stage, Work
 from midstream.scenarios.studies.run.told import Picture, Table, Told
@@ -101,22 +102,10 @@ def _run(work: Work, options: Options) -> Found:
 def _told(file: StudyFile, found: Found) -> Told:
     summary = found.summary
     unit = summary["cost_unit"]
-    rows = [
-        (
-            one["policy"] + (" *" if one["policy"] in summary["front"] else ""),
-            f"{one['total']:,.0f}",
-            _share(one["of_fixed"], "{:.3f}"),
-            f"{one['moves']:,}",
-            f"{one['switches']:,}",
-            _share(one["fidelity"], "{:.0%}"),
-            f"{one['regret']:,.0f}",
-        )
-        for one in summary["policies"]
-    ]
     table = Table(
         f"What policies cost, {unit} of all plans that ran",
-        ("policy", "total", "× best fixed", "moves", "switches", "fidelity", "regret"),
-        rows,
+        [title.replace("\n", " ") for title in TITLES],
+        policy_rows(summary),
         note="* marks what nothing else beats in both cost and moves.",
     )
     facts = [
@@ -160,10 +149,6 @@ def _picture(summary: dict[str, Any]) -> Picture:
         words,
         partial(pictures.policies, summary),
     )
-
-
-def _share(number: float | None, form: str) -> str:
-    return "–" if number is None else form.format(number)
 
 
 STAGE = Stage(NAME, Options, _run, _told, reads=_reads, after=("ingest",), check=_check)

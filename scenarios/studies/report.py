@@ -21,8 +21,6 @@ from midstream.scenarios.studies.stream_profile import Profile
 
 Summary = dict[str, Any]
 
-SHOWN_ORDERS = 20
-
 GAP = 3
 """Between two columns of a table."""
 

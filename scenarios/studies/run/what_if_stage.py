@@ -19,6 +19,8 @@ from midstream.scenarios.studies.run.told import Picture, Table, Told
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
+from midstream.scenarios.studies.what_if.rows import SHOWN, order_rows, paid
+from midstream.scenarios.studies.what_if.turns import STRATEGIES
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -27,9 +29,6 @@ NAME = "what-if"
 
 CELLS = 250
 """How many stretches of time a picture shows at most."""
-
-SHOWN = 10
-"""How many orders a table shows at most."""
 
 WORTH = 0.01
 """What changing the plan has to save of what one order costs, to be recommended."""
@@ -120,23 +119,11 @@ def _told(file: StudyFile, found: Found) -> Told:
 
 
 def _tables(found: dict[str, Any]) -> list[Table]:
-    unit, orders = found["unit"], found["orders"]
-    rows = [
-        (
-            one["order"] + (" (as written)" if one["is_given"] else ""),
-            f"{len(one['plans']):,}",
-            show_cost(one["spent"]),
-            show_cost(one["regret"]),
-            f"{one['relative_regret']:.2%}",
-            f"{one['best_in']:,}",
-        )
-        for one in orders[:SHOWN]
-    ]
-    rest = len(orders) - SHOWN
+    unit, rest = found["unit"], len(found["orders"]) - SHOWN
     fixed = Table(
         f"What it costs to hold on to one order, by {found['objective']}",
         ("order", "plans", f"cost, {unit}", f"regret, {unit}", "regret", "best in buckets"),
-        rows,
+        order_rows(found),
         note=f"{rest:,} orders cost more." if rest > 0 else "",
     )
     return [fixed, _turns(found)] if found["turns"] else [fixed]
@@ -144,18 +131,13 @@ def _tables(found: dict[str, Any]) -> list[Table]:
 
 def _turns(found: dict[str, Any]) -> Table:
     """What it costs to take turns, with migrations."""
-    strategies = [key for key in found["turns"][0] if key not in ("name", "free")]
     rows = [
-        (
-            turn["name"],
-            "" if turn["free"] is None else show_cost(turn["free"]),
-            *(f"{show_cost(turn[one]['spent'])} ({turn[one]['moves']:,})" for one in strategies),
-        )
+        (turn["name"], "" if turn["free"] is None else show_cost(turn["free"]), *paid(turn))
         for turn in found["turns"]
     ]
     return Table(
         f"With the cost of migrating, {found['unit']}; in brackets, how many moves",
-        ("order", "if moves were free", *strategies),
+        ("order", "if moves were free", *STRATEGIES),
         rows,
     )
 

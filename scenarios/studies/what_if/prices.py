@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from midstream.scenarios.studies.orders import Order
 from midstream.scenarios.studies.pricing import TIE, relative
@@ -66,6 +67,17 @@ class BucketBest:
     given_spent: float
     past_order: Order
     past_spent: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data, but for the start; None where all orders cost the same."""
+        return {
+            "count": self.count,
+            "best": None if self.order is None else self.order.label,
+            "spent": self.spent,
+            "given_spent": self.given_spent,
+            "past": self.past_order.label,
+            "past_spent": self.past_spent,
+        }
 
 
 @dataclass(frozen=True)

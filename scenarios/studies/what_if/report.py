@@ -12,11 +12,9 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.pricing import relative, show_cost
 from midstream.scenarios.studies.report import Summary, frame, table, tell_rest, title
 from midstream.scenarios.studies.what_if.prices import OrderTotal, Prices
+from midstream.scenarios.studies.what_if.rows import SHOWN, order_rows, paid
 from midstream.scenarios.studies.what_if.stage import WhatIf
 from midstream.scenarios.studies.what_if.turns import STRATEGIES, Turn
-
-SHOWN_ORDERS = 10
-"""So many orders are told one by one where people read."""
 
 VERSION = 2
 """Of the summary; the first one knew one objective."""
@@ -52,16 +50,7 @@ def _objective(study: Study, prices: Prices, turns: list[Turn], rows: int) -> Su
         "orders": [_order(total) for total in prices.totals],
         "turns": [_turn(turn) for turn in turns],
         "by_bucket": [
-            {
-                "start": one.start,
-                "time": study.clock.show(one.start),
-                "count": one.count,
-                "best": None if one.order is None else one.order.label,
-                "spent": one.spent,
-                "given_spent": one.given_spent,
-                "past": one.past_order.label,
-                "past_spent": one.past_spent,
-            }
+            {"start": one.start, "time": study.clock.show(one.start), **one.as_dict()}
             for one in prices.bests(slice(rows))
         ],
     }
@@ -111,18 +100,11 @@ def _show_objective(study: Study, found: Summary, console: Console) -> None:
         )
     )
     orders = table("order", "plans", cost, f"regret,\n{unit}", "regret", "best in\nbuckets")
-    for order in found["orders"][:SHOWN_ORDERS]:
-        orders.add_row(
-            order["order"] + (" (as written)" if order["is_given"] else ""),
-            f"{len(order['plans']):,}",
-            show_cost(order["spent"]),
-            show_cost(order["regret"]),
-            f"{order['relative_regret']:.2%}",
-            f"{order['best_in']:,}",
-        )
+    for row in order_rows(found):
+        orders.add_row(*row)
     console.print(orders)
-    if len(found["orders"]) > SHOWN_ORDERS:
-        console.print(f"… and {len(found['orders']) - SHOWN_ORDERS:,} orders that cost more")
+    if len(found["orders"]) > SHOWN:
+        console.print(f"… and {len(found['orders']) - SHOWN:,} orders that cost more")
     if found["turns"]:
         _show_turns(found, console)
 
@@ -136,7 +118,7 @@ def _show_turns(found: Summary, console: Console) -> None:
             turn["name"],
             "" if free is None else show_cost(free),
             "" if free is None else f"{relative(free - found['least'], found['least']):.2%}",
-            *(f"{show_cost(turn[one]['spent'])} ({turn[one]['moves']:,})" for one in STRATEGIES),
+            *paid(turn),
         )
     console.print(shown)
 

@@ -72,13 +72,8 @@ def _best(prices: Prices) -> list[dict[str, object]]:
         {
             "start": one.start,
             "objective": prices.aim.name,
-            "count": one.count,
             "is_contested": one.order is not None,
-            "best": None if one.order is None else one.order.label,
-            "spent": one.spent,
-            "given_spent": one.given_spent,
-            "past": one.past_order.label,
-            "past_spent": one.past_spent,
+            **one.as_dict(),
         }
         for one in prices.bests(slice(None))
     ]

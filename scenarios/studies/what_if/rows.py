@@ -1,0 +1,32 @@
+"""What a what-if study found, row by row, as texts for a terminal and for a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from midstream.scenarios.studies.pricing import show_cost
+from midstream.scenarios.studies.what_if.turns import STRATEGIES
+
+SHOWN = 10
+"""So many orders are told one by one where people read."""
+
+
+def order_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """By objective of a summary, of the cheapest orders: label, plans, cost, regret, relative regret, and in
+    how many buckets it is best."""
+    return [
+        (
+            one["order"] + (" (as written)" if one["is_given"] else ""),
+            f"{len(one['plans']):,}",
+            show_cost(one["spent"]),
+            show_cost(one["regret"]),
+            f"{one['relative_regret']:.2%}",
+            f"{one['best_in']:,}",
+        )
+        for one in found["orders"][:SHOWN]
+    ]
+
+
+def paid(turn: dict[str, Any]) -> tuple[str, ...]:
+    """What a way to take turns costs by each strategy; in brackets, how many moves."""
+    return tuple(f"{show_cost(turn[one]['spent'])} ({turn[one]['moves']:,})" for one in STRATEGIES)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.printing import chart_text
+from midstream.scenarios.studies.charts.rows import RANGES, plan_rows, range_rows
 from midstream.scenarios.studies.charts.stage import FoundChart
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.report import Summary, frame, table, title
@@ -52,14 +53,14 @@ def show_charts(study: Study, summary: Summary, found: FoundChart, console: Cons
             f"{len(summary['plans']):,} plans, {summary['regions']:,} regions, {summary['places']:,} places\n"
         )
     )
-    ranges = table("along", "from", "to", "parts")
-    for one in summary["dimensions"]:
-        ranges.add_row(one["name"], f"{one['low']:.4g}", f"{one['high']:.4g}", f"{one['parts']:,}")
+    ranges = table(*RANGES)
+    for row in range_rows(summary):
+        ranges.add_row(*row)
     console.print(ranges)
     console.print()
     plans = table("best plan", "places", "buckets")
-    for one in summary["plans"]:
-        plans.add_row(one["plan"], f"{one['places'] / summary['places']:.1%}", f"{one['rounds']:,}")
+    for row in plan_rows(summary):
+        plans.add_row(*row)
     console.print(plans)
     console.print(
         Text(

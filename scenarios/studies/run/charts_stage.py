@@ -15,6 +15,7 @@ from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import StatisticsError
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
+from midstream.scenarios.studies.charts.rows import RANGES, plan_rows, range_rows
 from midstream.scenarios.studies.run.queries import query_of
 from midstream.scenarios.studies.run.stage import Found, Stage, Work
 from midstream.scenarios.studies.run.told import Picture, Table, Told
@@ -88,14 +89,7 @@ def _run(work: Work, options: Options) -> Found:
 
 def _told(file: StudyFile, found: Found) -> Told:
     summary = found.summary
-    ranges = [
-        (one["name"], f"{one['low']:.4g}", f"{one['high']:.4g}", f"{one['parts']:,}")
-        for one in summary["dimensions"]
-    ]
-    plans = [
-        (one["plan"], f"{one['places'] / summary['places']:.1%}", f"{one['rounds']:,}")
-        for one in summary["plans"]
-    ]
+    plans = plan_rows(summary)
     facts = [
         f"{len(plans):,} plans are the best somewhere, in {summary['regions']:,} regions of "
         f"{summary['places']:,} places. In {summary['rounds']:,} buckets the streams went from place to "
@@ -112,7 +106,7 @@ def _told(file: StudyFile, found: Found) -> Told:
         has_own_ground=True,
     )
     tables = [
-        Table("The chart's dimensions", ("along", "from", "to", "parts"), ranges),
+        Table("The chart's dimensions", RANGES, range_rows(summary)),
         Table("Where plans are best", ("plan", "places", "buckets"), plans),
     ]
     return Told(facts, (), tables, [picture])

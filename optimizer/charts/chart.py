@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -19,6 +20,21 @@ FORMAT, VERSION = "midstream-chart", 1
 
 class ChartError(MidstreamError):
     """A chart cannot be made, read, or asked as it is. The message names the place."""
+
+
+@contextmanager
+def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
+    """What JSON of some format and version holds, for a block that reads it.
+
+    Raises   ChartError, naming what is read, where the text holds something else.
+    """
+    try:
+        data = json.loads(text)
+        if (found := (data["format"], data["version"])) != (form, version):
+            raise ChartError(f"{what}: found {found}, expected {(form, version)}")
+        yield data
+    except (ValueError, KeyError, TypeError) as error:
+        raise ChartError(f"{what}: {type(error).__name__}: {error}, expected what dumps gave") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +194,7 @@ class Chart:
     @classmethod
     def loads(cls, text: str) -> Chart:
         """A chart from JSON. Raises ChartError, and PlanError where a plan cannot be read."""
-        try:
-            data: Any = json.loads(text)
-            if (found := (data["format"], data["version"])) != (FORMAT, VERSION):
-                raise ChartError(f"chart: found {found}, expected {(FORMAT, VERSION)}")
+        with loaded("chart", text, FORMAT, VERSION) as data:
             return cls(
                 tuple(
                     Dimension(
@@ -196,5 +209,3 @@ class Chart:
                 tuple(plan_from_json(plan) for plan in data["plans"]),
                 tuple(int(number) for number in data["best"]),
             )
-        except (ValueError, KeyError, TypeError) as error:
-            raise ChartError(f"chart: {type(error).__name__}: {error}, expected what dumps gave") from error

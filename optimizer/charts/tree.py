@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.optimizer.charts.chart import ChartError
+from midstream.optimizer.charts.chart import ChartError, loaded
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 
@@ -108,17 +108,12 @@ class ChartTree:
     @classmethod
     def loads(cls, text: str) -> ChartTree:
         """A tree from JSON. Raises ChartError, and PlanError where a plan cannot be read."""
-        try:
-            data: Any = json.loads(text)
-            if (found := (data["format"], data["version"])) != (FORMAT, VERSION):
-                raise ChartError(f"tree: found {found}, expected {(FORMAT, VERSION)}")
+        with loaded("tree", text, FORMAT, VERSION) as data:
             return cls(
                 tuple(map(str, data["dimensions"])),
                 tuple(plan_from_json(plan) for plan in data["plans"]),
                 tuple(_node(node) for node in data["nodes"]),
             )
-        except (ValueError, KeyError, TypeError) as error:
-            raise ChartError(f"tree: {type(error).__name__}: {error}, expected what dumps gave") from error
 
 
 def _node(data: Any) -> Split | Leaf:

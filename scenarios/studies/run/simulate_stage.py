@@ -16,6 +16,7 @@ from midstream.scenarios.studies.run.queries import query_of
 from midstream.scenarios.studies.run.stage import Found, Stage, Work
 from midstream.scenarios.studies.run.told import Table, Told
 from midstream.scenarios.studies.simulate.making import grid_of, targets
+from midstream.scenarios.studies.simulate.rows import total_rows
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -112,26 +113,7 @@ def _run(work: Work, options: Options) -> Found:
 
 def _told(file: StudyFile, found: Found) -> Told:
     clock, summary = file.study.clock, found.summary
-
-    def lasting(chronons: float | None) -> str:
-        return "–" if chronons is None else clock.show_duration(round(chronons))
-
-    def times(ratio: float | None) -> str:
-        return "–" if ratio is None else f"{ratio:.2f}"
-
-    rows = [
-        (
-            one["to"],
-            one["strategy"],
-            *(f"{one[key]:,}" for key in ("moved", "unfinished", "refused", "failed")),
-            lasting(one["duration"]),
-            times(one["held"]),
-            lasting(one["gap"]),
-            lasting(one["gap_stayed"]),
-            times(one["cpu"]),
-        )
-        for one in summary["totals"]
-    ]
+    rows = total_rows(clock, summary, ("moved", "unfinished", "refused", "failed"))
     titles = (
         "to", "by", "moved", "unfinished", "refused", "failed", "duration", "state", "gap", "without", "time",
     )  # fmt: skip

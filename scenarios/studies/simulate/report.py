@@ -10,6 +10,7 @@ from rich.text import Text
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.report import Summary, table
 from midstream.scenarios.studies.simulate.grid import Grid
+from midstream.scenarios.studies.simulate.rows import total_rows
 from midstream.scenarios.studies.simulate.stage import Simulated
 
 VERSION = 1
@@ -69,17 +70,8 @@ def show_simulate(study: Study, summary: Summary, console: Console) -> None:
         "time",
     )
     shown = table(*titles, texts=2, wrapped=["to"])
-    for one in summary["totals"]:
-        shown.add_row(
-            one["to"],
-            one["strategy"],
-            *(f"{one[key]:,}" for key in ("moved", "unfinished", "refused")),
-            _duration(study, one["duration"]),
-            _times(one["held"]),
-            _duration(study, one["gap"]),
-            _duration(study, one["gap_stayed"]),
-            _times(one["cpu"]),
-        )
+    for row in total_rows(clock, summary, ("moved", "unfinished", "refused")):
+        shown.add_row(*row)
     console.print(shown)
     console.print(
         "State and time are multiples of what the plan that stays takes; time depends on the machine.\n"
@@ -90,11 +82,3 @@ def show_simulate(study: Study, summary: Summary, console: Console) -> None:
         console.print(Text(f"{where}: by {run['strategy']} to {run['to']}, the output is another one."))
     if not summary["wrong"]:
         console.print("Each run gives what the plan gives that stays.")
-
-
-def _duration(study: Study, chronons: float | None) -> str:
-    return "–" if chronons is None else study.clock.show_duration(round(chronons))
-
-
-def _times(ratio: float | None) -> str:
-    return "–" if ratio is None else f"{ratio:.2f}"

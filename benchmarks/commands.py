@@ -465,10 +465,9 @@ def what_if(
 ) -> None:
     """Price twelve plans in 343 buckets of 37,126 departures on Spark: how long does that take?
 
-    In hindsight and by what was known before, with the cost of migrating.
-
-    Exit status: 0 if medians are within 18 s with Spark's start and 6 s in a warm session; 1 if not; 2 for
-    bad input.
+    Exit status: 0 if medians are within 12 s with Spark's start and 3 s in a warm session for prices in
+    hindsight alone, 18 s and 6 s also by what was known before and with the cost of migrating; 1 if not; 2
+    for bad input.
     """
     from midstream.benchmarks.what_if import measure_what_if, show_what_if_run
     from midstream.io.requirements import require_spark

@@ -134,11 +134,13 @@ def what_if(
     objectives: Sequence[str] = ("processing",),
     *,
     half_life: int | None = None,
+    knows_past: bool = True,
     limit: int = LIMIT,
 ) -> Iterator[WhatIf]:
     """Price the plans that mean the same as a query. The data frame is at hand while the block runs.
 
-    `half_life` is in chronons; by default, that of the autopilot's settings.
+    half_life     in chronons; by default, that of the autopilot's settings
+    knows_past    whether what lies before a bucket is looked at; else nothing is known before any of them
 
     Cost     See `gather`; then O(buckets × plans × operators × values of a joined column) on the executors.
     Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
@@ -149,7 +151,7 @@ def what_if(
     aims = [aim_of(text, study.clock) for text in dict.fromkeys(objectives)]
     window = max(one.length for one in inputs)
     half_life = HALF_LIFE * window if half_life is None else half_life
-    past = remembered(half_life, recording.bucket)
+    past = remembered(half_life, recording.bucket) if knows_past else 0
     candidates = all_plans(query, limit)
     asked = questions(query)
     buckets = _buckets(recording, inputs)
@@ -159,7 +161,8 @@ def what_if(
     try:
         candidates = candidates or searched_plans(facts, recording.starts, query, buckets, aims, limit)
         orders = group_by_order(candidates.plans)
-        pricing = Pricing(pack(candidates.plans), _order_of(orders), aims, buckets, half_life, units_in_use())
+        numbers = _order_of(orders)
+        pricing = Pricing(pack(candidates.plans), numbers, aims, buckets, half_life, past, units_in_use())
         costs = priced(in_runs(facts, recording.starts, past), pricing).persist()
         try:
             prices = collected(costs, recording.starts, aims, orders)
@@ -223,13 +226,15 @@ def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class Pricing:
-    """What executors need to price plans: see `Buckets`; `plans` is what `pack` gives."""
+    """What executors need to price plans: see `Buckets`; `plans` is what `pack` gives, and so many buckets
+    are `remembered`."""
 
     plans: str
     order_of: list[int]
     aims: Sequence[Aim]
     buckets: Buckets
     half_life: int
+    remembered: int
     units: UnitCosts
 
 
@@ -288,9 +293,11 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
     standing = [plans[first_of[order]] for order in sorted(first_of)]
     objectives = [aim.objective for aim in pricing.aims]
     buckets, half_life = pricing.buckets, pricing.half_life
-    before: deque[Statistics] = deque(maxlen=remembered(half_life, buckets.length))
+    before: deque[Statistics] = deque(maxlen=pricing.remembered)
     _, nothing = buckets.read(plans[0], None)
-    of_nothing = price_bucket(plans, nothing, objectives, pricing.units)
+    of_nothing, standing_on_nothing = (
+        price_bucket(some, nothing, objectives, pricing.units) for some in (plans, standing)
+    )
     under_way: int | None = None
     for run, start, facts in rows:
         if run != under_way:
@@ -298,9 +305,12 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
             before.clear()
         count, known = buckets.read(plans[0], facts)
         if start >= run:
-            past = past_statistics(before, half_life, buckets.length) if before else nothing
             costs = price_bucket(plans, known, objectives, pricing.units) if count else of_nothing
-            yield start, count, costs, price_bucket(standing, past, objectives, pricing.units)
+            by_past = standing_on_nothing
+            if before:
+                past = past_statistics(before, half_life, buckets.length)
+                by_past = price_bucket(standing, past, objectives, pricing.units)
+            yield start, count, costs, by_past
         before.append(known)
 
 

@@ -57,7 +57,7 @@ class Known:
         return sum(one.count for one in known.values()), found
 
 
-def pricing(half_life: int) -> Pricing:
+def pricing(half_life: int, past: int) -> Pricing:
     order_of = {plan: order.number for order in ORDERS for plan in order.plans}
     return Pricing(
         plans=pack(PLANS),
@@ -65,6 +65,7 @@ def pricing(half_life: int) -> Pricing:
         aims=[aim_of(text, Clock("s")) for text in ("processing", "memory")],
         buckets=cast(Buckets, Known()),
         half_life=half_life,
+        remembered=past,
         units=UnitCosts(),
     )
 
@@ -80,7 +81,8 @@ def in_runs(buckets: Sequence[Counted], length: int, past: int) -> list[tuple[in
 
 @given(st.lists(BUCKET, min_size=1, max_size=6), st.integers(1, 30), st.data())
 def test_runs_do_not_matter(buckets: list[Counted], half_life: int, data: st.DataObject) -> None:
-    asked, past = pricing(half_life), remembered(half_life, LENGTH)
+    past = remembered(half_life, LENGTH)
+    asked = pricing(half_life, past)
     length = data.draw(st.integers(1, len(buckets)))
     whole = list(priced_buckets(in_runs(buckets, len(buckets), past), asked))
     assert list(priced_buckets(in_runs(buckets, length, past), asked)) == whole
@@ -96,6 +98,16 @@ def test_runs_do_not_matter(buckets: list[Counted], half_life: int, data: st.Dat
         assert past_costs == price_bucket(standing, past_statistics(before, half_life, LENGTH), objectives)
     else:
         assert past_costs == [[0.0] * len(ORDERS)] * 2
+
+
+@given(st.lists(BUCKET, min_size=1, max_size=4), st.integers(1, 30))
+def test_without_a_past_hindsight_is_the_same(buckets: list[Counted], half_life: int) -> None:
+    whole, without = (
+        list(priced_buckets(in_runs(buckets, len(buckets), past), pricing(half_life, past)))
+        for past in (remembered(half_life, LENGTH), 0)
+    )
+    assert [one[:3] for one in without] == [one[:3] for one in whole]
+    assert all(one[3] == [[0.0] * len(ORDERS)] * 2 for one in without)
 
 
 @given(BUCKET)

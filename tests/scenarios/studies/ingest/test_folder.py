@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
+from killed import killed_at
 
 from midstream.io.ingested import (
     IngestedFile,
@@ -38,30 +37,6 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(one.relative_to(folder)): one.read_text() for one in folder.rglob("*") if one.is_file()}
 
 
-def killed_at(folder: Path, instant: int) -> bool:
-    """Run in another process that ends at its so-many-th call of the system; whether it got that far."""
-    child = os.fork()
-    if child == 0:
-        called = 0
-
-        def count(event: str, arguments: object) -> None:
-            nonlocal called
-            if event.startswith(("os.", "open", "shutil.", "pathlib.", "fcntl.")):
-                called += 1
-                if called == instant:
-                    os._exit(9)
-
-        try:
-            sys.addaudithook(count)
-            run(folder)
-            os._exit(0)
-        finally:
-            os._exit(3)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, 9)
-    return status == 9
-
-
 def test_a_run_that_is_killed_anywhere_leaves_the_runs_before_and_the_next_is_as_if_nothing_was(
     tmp_path: Path,
 ) -> None:
@@ -74,7 +49,7 @@ def test_a_run_that_is_killed_anywhere_leaves_the_runs_before_and_the_next_is_as
     while True:
         folder = tmp_path / str(instant)
         run(folder)
-        if not killed_at(folder, instant):
+        if not killed_at(instant, lambda folder=folder: run(folder)):
             break
         runs = read_manifest(folder).runs
         assert len(runs) in (1, 2)

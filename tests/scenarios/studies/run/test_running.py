@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from killed import killed_at
 
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[simulate]'")
 pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark]'")
@@ -162,30 +161,6 @@ def test_a_stage_that_fails_leaves_those_before_it(tmp_path: Path, table: dict[s
     assert dict(run(tmp_path).statuses) == {"first": "unchanged", "second": "done"}
 
 
-def killed_at(folder: Path, instant: int) -> bool:
-    """Run the study in a process that dies at some call of the operating system; whether it got that far."""
-    child = os.fork()
-    if child == 0:
-        called = 0
-
-        def count(event: str, arguments: object) -> None:
-            nonlocal called
-            if event.startswith(("os.", "open", "shutil.", "pathlib.", "fcntl.")):
-                called += 1
-                if called == instant:
-                    os._exit(9)
-
-        try:
-            sys.addaudithook(count)
-            run(folder)
-            os._exit(0)
-        finally:
-            os._exit(3)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, 9)
-    return status == 9
-
-
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +176,7 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     instant, torn = 1, 0
     while True:
         run(tmp_path, changed)  # what is there is of another study
-        if not killed_at(tmp_path, instant):
+        if not killed_at(instant, lambda: run(tmp_path)):
             break
         torn += contents(tmp_path / "out") not in (whole, other)
         left = tmp_path / "left"

@@ -29,14 +29,15 @@ REVERSED = {
 
 
 @contextmanager
-def reversed_settings(spark: Any) -> Iterator[None]:
-    """A block with these settings, which are still there at its end."""
-    before = {name: spark.conf.get(name) for name in REVERSED}
-    for name, value in REVERSED.items():
+def reversed_settings(spark: Any, more: Mapping[str, str] = {}) -> Iterator[None]:
+    """A block with these settings and more, which are still there at its end."""
+    others = {**REVERSED, **more}
+    before = {name: spark.conf.get(name) for name in others}
+    for name, value in others.items():
         spark.conf.set(name, value)
     try:
         yield
-        assert {name: spark.conf.get(name) for name in REVERSED} == REVERSED
+        assert {name: spark.conf.get(name) for name in others} == others
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)

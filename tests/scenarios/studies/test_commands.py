@@ -19,7 +19,7 @@ from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.what_if.turns import BY_PAST
 
-from .conftest import profile_all, what_if_all
+from .conftest import profile_all, reversed_settings, what_if_all
 
 pytestmark = pytest.mark.spark
 
@@ -100,24 +100,8 @@ def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
 
     assert len(what_if_here["best"]) < 2 * stage.RUN  # two objectives, one run
     monkeypatch.setattr(stage, "RUN", 8)
-    reversed_settings = {
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
-    }
-    before = {name: spark.conf.get(name) for name in reversed_settings}
-    for name, value in reversed_settings.items():
-        spark.conf.set(name, value)
-    try:
+    with reversed_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
         assert what_if_all(spark, drifting, 100) == what_if_here
-        assert {name: spark.conf.get(name) for name in reversed_settings} == reversed_settings
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
     # Nothing is left cached.
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 

@@ -21,6 +21,8 @@ from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.ingest.feeds import Feed, feeds_of_study
 
+from ..conftest import reversed_settings
+
 pytestmark = pytest.mark.spark
 
 DECLARED = """
@@ -301,23 +303,8 @@ def test_a_run_that_fails_at_the_end_and_one_over_all_files(
         with pytest.raises(InputFileError, match=r"manifest\.json: No space left on device"):
             module.ingest(spark, feeds(tmp_path)[1:], tmp_path / "out")
     assert not (tmp_path / "out" / "manifest.json").exists()
-    spark_settings = {
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-    }
-    before = {name: spark.conf.get(name) for name in spark_settings}
-    for name, value in spark_settings.items():
-        spark.conf.set(name, value)
-    try:
+    with reversed_settings(spark):
         run(spark, tmp_path, slack=300)
-        assert {name: spark.conf.get(name) for name in spark_settings} == spark_settings
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
     assert not [
         one.name for one in (tmp_path / "out").rglob("*") if "unfinished" in one.name or "staged" in one.name
     ]

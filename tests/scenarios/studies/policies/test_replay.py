@@ -27,19 +27,12 @@ from midstream.scenarios.studies.policies.bill import Move
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.flying import Flight, Instant, fly
 
+from ..conftest import reversed_settings
+
 pytestmark = pytest.mark.spark
 
 WINDOW = 40
 GRID = {"balanced": BALANCED, "eager": EAGER, "seldom": Settings(looks=3, doubt=0.0)}
-
-REVERSED = {
-    "spark.sql.shuffle.partitions": "3",
-    "spark.sql.session.timeZone": "Asia/Kathmandu",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-}
 
 Row = tuple[int, int, str | None, float]
 """When, and k, m and v."""
@@ -155,15 +148,8 @@ def test_flights_are_those_of_one_autopilot_each(
 
 
 def test_policies_do_not_depend_on_settings_or_partitions(spark: Any, study: Study, found: Any) -> None:
-    before = {name: spark.conf.get(name) for name in REVERSED}
-    for name, value in REVERSED.items():
-        spark.conf.set(name, value)
-    try:
+    with reversed_settings(spark):
         again = found_with(spark, study)
-        assert {name: spark.conf.get(name) for name in REVERSED} == REVERSED
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
     assert again.courses.dumps() == found.courses.dumps()
     assert (again.flights, again.judged, again.least) == (found.flights, found.judged, found.least)
     assert again.recommended == found.recommended

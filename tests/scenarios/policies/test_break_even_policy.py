@@ -1,58 +1,13 @@
-"""A policy that counts the cost of changing moves when it pays, and never knows what is still to come."""
+"""When changing the order pays, from rates that are known more or less well."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from asked import asked_before
-from drawn_cases import ELEMENTS, case
-from hypothesis import given
 
 from midstream.migration.autopilot.break_even import BreakEven
 from midstream.optimizer.pair_rates import difference, pair_rate
-from midstream.scenarios.policies.break_even import ByBreakEven
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.recorded import packets, roads
-from midstream.scenarios.policies.replay import replay
-
-
-@given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS)
-def test_the_same_past_with_two_futures_gives_the_same_decisions(
-    past: list[tuple[int, str, str]], one: list[tuple[int, str, str]], other: list[tuple[int, str, str]]
-) -> None:
-    futures = [[(time + 61, stream, key) for time, stream, key in later] for later in (one, other)]
-    one_asked, other_asked = (asked_before(61, case(past + later), ByBreakEven()) for later in futures)
-    assert one_asked == other_asked
-
-
-def test_it_leaves_an_order_that_becomes_dear() -> None:
-    busy = [(time, stream, "x") for time in range(200) for stream in "ab"]
-    rare = [(time, "c", "x") for time in range(0, 200, 4)]
-    stays, moves = len(case(busy + rare).traces["a", "b"]), replay(case(busy + rare), ByBreakEven(("a", "b")))
-    assert len(moves.moves) == 1
-    assert moves.total < 0.5 * stays
-
-
-@pytest.mark.parametrize(
-    ("read", "how", "at_most"),
-    [
-        (roads, "moving-states", 0.55),
-        (roads, "genmig", 0.70),
-        (packets, "moving-states", 0.85),
-        (packets, "genmig", 1.10),
-    ],
-)
-def test_real_streams_cost_less_than_with_one_order(
-    shared_data: Path, read: Callable[[Path], Case], how: How, at_most: float
-) -> None:
-    recorded = read(shared_data)
-    best = min(map(len, recorded.traces.values()))
-    worst = max(replay(recorded, ByBreakEven(order, how)).total for order in recorded.orders)
-    assert worst <= at_most * best
 
 
 def test_what_both_pairs_share_is_no_difference() -> None:

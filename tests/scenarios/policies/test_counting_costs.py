@@ -1,0 +1,69 @@
+"""A policy that counts the cost of changing moves when it pays, and never knows what is still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from asked import asked_before
+from drawn_cases import ELEMENTS, case
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midstream.scenarios.policies.break_even import ByBreakEven
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.piloted import Piloted
+from midstream.scenarios.policies.policy import How
+from midstream.scenarios.policies.recorded import packets, roads
+from midstream.scenarios.policies.replay import replay
+
+each_policy = pytest.mark.parametrize("policy", [ByBreakEven, Piloted])
+
+
+@each_policy
+@given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, how=st.sampled_from(get_args(How)))
+def test_the_same_past_with_two_futures_gives_the_same_decisions(
+    policy: type[ByBreakEven | Piloted],
+    past: list[tuple[int, str, str]],
+    one: list[tuple[int, str, str]],
+    other: list[tuple[int, str, str]],
+    how: How,
+) -> None:
+    futures = [[(time + 61, stream, key) for time, stream, key in later] for later in (one, other)]
+    one_asked, other_asked = (asked_before(61, case(past + later), policy(how=how)) for later in futures)
+    assert one_asked == other_asked
+
+
+@each_policy
+def test_it_leaves_an_order_that_becomes_dear(policy: type[ByBreakEven | Piloted]) -> None:
+    busy = [(time, stream, "x") for time in range(200) for stream in "ab"]
+    rare = [(time, "c", "x") for time in range(0, 200, 4)]
+    stays, moves = len(case(busy + rare).traces["a", "b"]), replay(case(busy + rare), policy(("a", "b")))
+    assert len(moves.moves) == 1
+    assert moves.total < 0.5 * stays
+
+
+@each_policy
+@pytest.mark.parametrize(
+    ("read", "how", "at_most"),
+    [
+        (roads, "moving-states", 0.55),
+        (roads, "genmig", 0.70),
+        (packets, "moving-states", 0.85),
+        (packets, "genmig", 1.10),
+    ],
+)
+def test_real_streams_cost_less_than_with_one_order(
+    shared_data: Path,
+    policy: type[ByBreakEven | Piloted],
+    read: Callable[[Path], Case],
+    how: How,
+    at_most: float,
+) -> None:
+    recorded = read(shared_data)
+    dearest_first = sorted(recorded.orders, key=lambda order: -len(recorded.traces[order]))
+    starts = dearest_first[:1] if policy is Piloted else dearest_first  # what an engine computes takes long
+    best = len(recorded.traces[dearest_first[-1]])
+    assert max(replay(recorded, policy(order, how)).total for order in starts) <= at_most * best

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 from extras import what_is_missing
 from hypothesis import settings
 
@@ -32,6 +33,9 @@ PYPROJECT = ROOT / "pyproject.toml"
 # commands that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Typer makes all commands anew whenever one is called, which takes longer than most of them do in tests.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 # A time limit per example would measure the machine, not the code.
 settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)
@@ -164,6 +168,20 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Spare the garbage collector all that collecting made: a simulation collects before every run."""
+    """Spare the garbage collector all that collecting made."""
+    keep_what_is_there()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Spare it also what the tests of a file have left: a simulation collects before every run, of which a
+    test may make hundreds."""
+    yield
+    if nextitem is not None and nextitem.path != item.path:
+        keep_what_is_there()
+
+
+def keep_what_is_there() -> None:
+    """Let the garbage collector look at nothing that there is now any more."""
     gc.collect()
     gc.freeze()

@@ -94,7 +94,7 @@ def _shares_of_pairs(problem: JoinProblem, topology: Topology) -> list[float]:
     """By set of inputs, the share of combinations of rows that are joined: each pair has keys of its own."""
     linked: dict[int, list[tuple[int, float]]] = {}
     for i, j in edges(topology, len(problem.inputs)):
-        share = agreement(_values(problem, i, f"s{i}_to{j}"), _values(problem, j, f"s{j}_to{i}"))
+        share, _ = agreement(_values(problem, i, f"s{i}_to{j}"), _values(problem, j, f"s{j}_to{i}"))
         linked.setdefault(1 << min(i, j), []).append((1 << max(i, j), share))
     shares = [1.0]
     for subset in range(1, 1 << len(problem.inputs)):

@@ -73,12 +73,15 @@ class CostModel:
         statistics: Statistics,
         units: UnitCosts | None = None,
         counted: Mapping[Node, float] = MappingProxyType({}),
+        selectivity: Selectivity | None = None,
     ) -> None:
+        """Several models may have a `selectivity` in common, by which they tell what conditions select: where
+        what they know of the values is the same, that is computed once."""
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._counted = counted
         self._statistics = statistics
         self.units = units or units_in_use()
-        self.selectivity = Selectivity(statistics.selectivities)
+        self.selectivity = selectivity or Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
 
     def price(self, plan: Plan) -> PlanCost:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, product
+from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import (
     ColumnFacts,
@@ -19,6 +20,7 @@ from midstream.optimizer.cost.column_facts import (
 )
 from midstream.optimizer.cost.equalities import least_equalities
 from midstream.optimizer.cost.mapped_facts import spread
+from midstream.optimizer.statistics import Distribution
 from midstream.plans.expressions.expressions import (
     Col,
     Expression,
@@ -45,6 +47,15 @@ Classes = Mapping[str, frozenset[str]]
 """By column, the columns that are equal to it in every row; one that has no other may be left out."""
 
 
+class Agreement(NamedTuple):
+    """Of two distributions, the share of pairs that agree, and how these are distributed."""
+
+    one: Distribution
+    other: Distribution
+    share: float
+    joint: Distribution
+
+
 class Selectivity:
     """Estimates shares of rows: by known selectivities, else by samples and distributions, else by default.
 
@@ -55,6 +66,7 @@ class Selectivity:
         self._known = known
         self._known_together = [part for part in known if len(conjuncts(part)) > 1]
         self._pairs: dict[tuple[Hashable, ...], tuple[float | None, list[ColumnFacts]]] = {}
+        self._agreements: dict[tuple[int, int], Agreement] = {}
 
     def of(
         self, parts: Iterable[Expression], schema: Schema, facts: Facts, classes: Classes
@@ -176,11 +188,19 @@ class Selectivity:
         if len(origins) == 1:
             return _by_rows(part, columns[0], facts)
         if names := column_equality(part):
-            one, other = (facts[name].distribution for name in names)
-            return agreement(one, other), equated(*names, facts)
+            share, joint = self._agreement(*(facts[name].distribution for name in names))
+            return share, equated(*names, facts, joint)
         if len(origins) == 2:
             return self._by_pairs(part, origins, schema, facts), facts
         return None, facts
+
+    def _agreement(self, one: Distribution, other: Distribution) -> tuple[float, Distribution]:
+        """The share of pairs that agree, and how they are distributed. Cost: O(values), once."""
+        key = id(one), id(other)
+        if key not in self._agreements:
+            # With what it follows from, which is told apart by identity.
+            self._agreements[key] = Agreement(one, other, *agreement(one, other))
+        return self._agreements[key][2:]
 
     def _by_pairs(
         self, part: Expression, origins: list[list[str]], schema: Schema, facts: Facts

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from midstream.optimizer.cost.column_facts import Facts, agreement, in_both, paired
+from midstream.optimizer.cost.column_facts import Facts, agreement, paired
 from midstream.optimizer.search.join_graph import members
 from midstream.optimizer.search.join_problem import Checked, JoinProblem, Links, is_key, parts_of
 from midstream.optimizer.statistics import Distribution
@@ -67,8 +67,8 @@ class LinkFactor:
             (share, left), (_, right) = self._agree(subset ^ last), self._agree(last)
             if len(self._agreeing) >= MOST_SETS:
                 self._agreeing = {one: self._agreeing[one] for one in self._agreeing if not one & (one - 1)}
-            agreeing = agreement(left, right)
-            self._agreeing[subset] = share * agreeing, in_both(left, right)
+            agreeing, both = agreement(left, right)
+            self._agreeing[subset] = share * agreeing, both
         return self._agreeing[subset]
 
 

@@ -10,6 +10,7 @@ import pytest
 from midstream.optimizer import Sample
 from midstream.optimizer.cost.column_facts import (
     Facts,
+    agreement,
     combinations,
     equated,
     input_facts,
@@ -48,6 +49,15 @@ def test_equal_columns_are_counted_once() -> None:
     assert combinations(["a", "c"], both) == 4
     assert combinations(["a", "b", "c"], both) == 20
     assert combinations(["a", "b", "c", "d"], both) == 100
+
+
+def test_two_columns_agree_as_often_as_they_have_equal_values() -> None:
+    one, other = {1: 0.5, 2: 0.3, 3: 0.2}, {2: 0.25, 3: 0.5, 4: 0.25}
+    share, joint = agreement(one, other)
+    assert share == 0.3 * 0.25 + 0.2 * 0.5
+    assert joint == {2: 0.3 * 0.25 / share, 3: 0.2 * 0.5 / share}
+    assert agreement(other, one) == (share, joint)
+    assert agreement(one, {5: 1.0}) == (0.0, {})
 
 
 def test_only_values_that_found_a_partner_count() -> None:

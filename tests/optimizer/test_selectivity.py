@@ -334,3 +334,5 @@ def test_what_was_priced_before_changes_no_price() -> None:
     model = CostModel(statistics)
     for plan in (all_of_them, with_partner):
         assert model.price(plan) == price(plan, statistics)
+        # What conditions select may be known from another model.
+        assert CostModel(statistics, selectivity=model.selectivity).price(plan) == price(plan, statistics)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midstream.migration.autopilot.advice import Advice
+from midstream.migration.autopilot.autopilot import LATER, Later
 from midstream.migration.autopilot.spending import Spent
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.model import PlanCost
+from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import StatisticsError
@@ -18,13 +21,34 @@ PRICED_EVERY = 4
 """So many times in the time that statistics of the last window remember, plans are priced by them."""
 
 
-class Lately(Protocol):
-    """Statistics of the last window or so; those before it weigh 1 / e."""
+class Known(Protocol):
+    """What is known of the streams."""
 
     memory: float
-    """How long that is, in chronons."""
+    """After so many chronons what is told of lately counts 1 / e: a window or so."""
 
-    def lately(self, now: int) -> Statistics: ...
+    @property
+    def arrived(self) -> Mapping[Node, int]:
+        """By source, how many elements have come before the last look."""
+        ...
+
+    def known(self, now: int) -> Statistics:
+        """Those by which it is decided."""
+        ...
+
+    def lately(self, now: int) -> Statistics:
+        """Those of the last window or so."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """An instant, how many elements had come on each stream, and what operators had given by then; None where
+    that is not known."""
+
+    at: int
+    arrived: Mapping[Node, int]
+    counted: Spent | None
 
 
 class Accounts:
@@ -34,30 +58,39 @@ class Accounts:
     what each operator takes for the elements that it got and the results that it gave, by the stored
     profile. The clock is not read. Intermediate results need no prices: they have been counted.
 
-    Cost     Where results are counted, the price of all plans that the advice names, four times a window;
-             else at each look that of what runs.
+    What operators gave is priced once in a window, and when the plans that run have changed: each stretch of
+    time with the plans that ran in it. How many elements came and went is counted; what else a price depends
+    on, such as how large they are, is as known by then.
+
+    Cost     Where results are counted, the price of all plans that the advice names, four times a window, if
+             there are others than the running one; else once a window that of what runs.
     """
 
-    def __init__(self, objective: Objective, known: Lately, units: UnitCosts | None = None) -> None:
+    def __init__(self, objective: Objective, known: Known, units: UnitCosts | None = None) -> None:
         self._objective, self._known, self._units = objective, known, units
-        self._is_counted = objective == replace(Objective(), intermediate=objective.intermediate)
+        self._is_counted = counts(objective)
         self._prices: dict[Plan, float] = {}
         """Per chronon, of plans at the instant `_priced`."""
         self._priced: int | None = None
         self._spent = 0.0
-        self._looked: int | None = None
-        self._before: Spent | None = None
-        """What operators had given at the last look; None where that is not known."""
+        """Up to the look `_paid`."""
+        self._paid: _Look | None = None
+        self._looked: _Look | None = None
+        self._ran: set[Plan] = set()
+        """The plans that ran between the two."""
+        self._by: tuple[Statistics, Selectivity] | None = None
+        """By which it was priced last, and what they tell of conditions."""
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
-        """An advice, with what each of its plans cost lately, unless it tells that itself. Only of what is
-        counted: prices may be off for all plans alike, which beside counts would look like a loss.
+        """An advice, with what each of its plans cost lately, unless it tells that itself, or knows of one
+        plan only. Only of what is counted: prices may be off for all plans alike, which beside counts would
+        look like a loss.
 
         Where nothing was looked at for longer than the statistics remember, nothing came before that.
         """
-        if advice.lately is not None or not self._is_counted:
+        if advice.lately is not None or not advice.others or not self._is_counted:
             return advice
-        passed = 0 if self._looked is None else now - self._looked
+        passed = 0 if self._looked is None else now - self._looked.at
         share = min(1.0, self._known.memory / passed) if passed else 1.0
         plans = [running, *(other.plan for other in advice.others)]
         try:
@@ -74,33 +107,79 @@ class Accounts:
             self._prices = {plan: self._objective.of(model.price(plan)) for plan in plans}
             self._priced = now
 
-    def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | None:
-        """What the query has cost since it was asked first; None where too little is known."""
-        if self._looked is not None and now > self._looked:
-            try:
-                self._spent += self._since(self._looked, now, running, counted)
-            except StatisticsError:
-                return None
-        self._looked, self._before = now, counted
+    def spent(self, now: int, running: Collection[Plan], counted: Spent | None) -> float | Later | None:
+        """What the query has cost since it was asked first; "later" where that is not priced now, None where
+        too little is known."""
+        before, here = self._looked, _Look(now, dict(self._known.arrived), counted)
+        self._looked = here
+        if before is None or self._paid is None:
+            self._paid = here
+            return self._spent
+        have_changed = bool(self._ran) and not self._ran.issuperset(running)
+        is_due = len(running) > 1 or have_changed or now - self._paid.at >= self._known.memory
+        try:
+            if have_changed:
+                self._pay(before, now)
+            self._ran |= {*running}
+            if not is_due and not self._is_exact(here):
+                return LATER
+            self._pay(here, now)
+        except StatisticsError:
+            self._ran |= {*running}
+            return None
         return self._spent
 
-    def _since(self, since: int, now: int, running: Sequence[Plan], counted: Spent | None) -> float:
-        """What has been spent since the last look, in all plans."""
-        before, passed, rates = self._before, now - since, dict[Node, float]()
-        if before is not None and counted is not None:
+    def _is_exact(self, until: _Look) -> bool:
+        """Whether it is counted, in the unit of the objective, what has been spent up to a look."""
+        assert self._paid is not None
+        return self._is_counted and None not in (self._paid.counted, until.counted)
+
+    def _pay(self, until: _Look, now: int) -> None:
+        """Add what has been spent up to a look, in all plans that ran."""
+        paid = self._paid
+        assert paid is not None
+        if (passed := until.at - paid.at) > 0:
+            self._spent += self._since(paid, until, passed, now)
+        self._paid, self._ran = until, set()
+
+    def _since(self, paid: _Look, until: _Look, passed: int, now: int) -> float:
+        rates = dict[Node, float]()
+        if (before := paid.counted) is not None and (counted := until.counted) is not None:
             if self._is_counted:
                 return self._objective.intermediate * (counted.intermediate - before.intermediate)
             rates = {node: (n - before.results.get(node, 0)) / passed for node, n in counted.results.items()}
-        model = CostModel(self._known.lately(now), self._units, rates)
+        known = self._known.known(now)
+        if self._by is None or self._by[0] is not known:
+            self._by = known, Selectivity(known.selectivities)
+        model = CostModel(_with_rates(known, paid, until), self._units, rates, self._by[1])
         # What two plans have in common runs once.
-        operators = {node: of for plan in running for node, of in model.price(plan).operators.items()}
+        operators = {node: of for plan in self._ran for node, of in model.price(plan).operators.items()}
         return passed * self._objective.of(PlanCost(operators))
 
 
-def accounts_of(advisor: object, known: Lately) -> Accounts | None:
-    """Accounts in an advisor's unit; None where it does not tell the `objective` that it prices plans by."""
+def _with_rates(known: Statistics, since: _Look, until: _Look) -> Statistics:
+    """Statistics with the rates that streams had in a stretch of time."""
+    came = {node: n - since.arrived.get(node, 0) for node, n in until.arrived.items()}
+    passed = until.at - since.at
+    streams = {
+        node: replace(one, d=passed / n if (n := came[node]) else math.inf) if node in came else one
+        for node, one in known.streams.items()
+    }
+    return replace(known, streams=streams)
+
+
+def counts(objective: Objective) -> bool:
+    """Whether an objective asks for intermediate results only: these are counted, and need no price."""
+    return objective == replace(Objective(), intermediate=objective.intermediate)
+
+
+def unit_of(advisor: object) -> Objective | None:
+    """What an advisor prices plans by; None where it does not tell, by an attribute `objective`."""
     objective = getattr(advisor, "objective", None)
+    return objective if isinstance(objective, Objective) else None
+
+
+def prices_of(advisor: object) -> UnitCosts | None:
+    """What single steps cost, as an advisor has it; None for those in use."""
     units = getattr(advisor, "units", None)
-    if not isinstance(objective, Objective):
-        return None
-    return Accounts(objective, known, units if isinstance(units, UnitCosts) else None)
+    return units if isinstance(units, UnitCosts) else None

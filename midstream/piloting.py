@@ -6,7 +6,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from midstream.accounts import accounts_of
+from midstream.accounts import Accounts, counts, prices_of, unit_of
 from midstream.advising import ByOptimizer
 from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.autopilot import Autopilot
@@ -20,8 +20,9 @@ from midstream.optimizer import Objective, Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.optimizer.statistics import StreamStatistics
-from midstream.plans.algebra.operators import Relation
+from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.schema import suggest
@@ -32,16 +33,34 @@ LONGEST = 1 << 16
 
 
 class Learning:
-    """Statistics of what a query reads, learned cell by cell: such as decide, and others that forget so fast
-    that they tell of the last window or so."""
+    """Statistics of what a query reads, learned cell by cell: such as decide; and where they are asked for,
+    others that forget so fast that they tell of the last window or so."""
 
-    def __init__(self, host: Host, query: RunningQuery, step: int, window: int, half_life: float) -> None:
+    def __init__(
+        self,
+        host: Host,
+        query: RunningQuery,
+        step: int,
+        window: int,
+        half_life: float,
+        *,
+        tells_lately: bool = True,
+    ) -> None:
         plan, constant = query.plan, _of_relations(host, query)
         self._statistics = RestartingStatistics(plan, half_life, window, constant=constant)
         self.memory = float(max(window, step))
         """After so many chronons the others count 1 / e."""
-        self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
+        self._fast: DecayedStatistics | None = None
+        if tells_lately:
+            self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
         self._collector = Collector(plan.sources, self._statistics.columns, step)
+        self._nodes = {
+            node.operator.stream: node
+            for node in logical_plan(plan).nodes
+            if isinstance(node.operator, Source)
+        }
+        self.arrived = dict.fromkeys(self._nodes.values(), 0)
+        """By source, how many elements have come before the last look."""
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Something came."""
@@ -50,12 +69,16 @@ class Learning:
     def known(self, now: int) -> Statistics:
         """By what starts before an instant."""
         cells = self._collector.cells(now)
+        for cell in cells:
+            self.arrived[self._nodes[cell.stream]] += cell.elements
         self._statistics.take(cells)
-        self._fast.take(cells)
+        if self._fast is not None:
+            self._fast.take(cells)
         return self._statistics.at(now)
 
     def lately(self, now: int) -> Statistics:
-        """By what came lately; to be asked behind `known`."""
+        """By what came lately; to be asked behind `known`, and only where they are kept."""
+        assert self._fast is not None
         return self._fast.at(now)
 
 
@@ -75,8 +98,11 @@ def crew_for(
         return obstacle(host, plan, query.name)
 
     who = ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor
-    learning = Learning(host, query, step, window, settings.half_life * window)
-    return Crew(Autopilot(query.plan, window, settings), who, learning, accounts_of(who, learning))
+    unit, half_life = unit_of(who), settings.half_life * window
+    is_counted = unit is not None and counts(unit)
+    learning = Learning(host, query, step, window, half_life, tells_lately=is_counted)
+    accounts = None if unit is None else Accounts(unit, learning, prices_of(who))
+    return Crew(Autopilot(query.plan, window, settings), who, learning, accounts)
 
 
 def settings_of(given: Any) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Generic, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
@@ -18,6 +18,10 @@ from midstream.plans.values.arguments import listed, require, require_number, wr
 from midstream.plans.values.errors import ArgumentError
 
 P = TypeVar("P", bound=Hashable)
+
+Later = Literal["later"]
+LATER: Final = "later"
+"""What has been spent is not measured at a look, but at one of the next."""
 
 PRICED = ("genmig", "moving-states")
 """The strategies that are weighed unless others are named."""
@@ -60,8 +64,8 @@ class Autopilot(Generic[P]):
         self._errors: Errors[P] = Errors(window)
         self._since: float | None = None
         """Since when the running plan runs alone."""
-        self._measured: tuple[float, float] | None = None
-        """When something was measured last, and what."""
+        self._measured: _Measured | None = None
+        """When something was measured last; None where it is not known what was told since."""
         self._is_moving = False
 
     def decide(
@@ -70,7 +74,7 @@ class Autopilot(Generic[P]):
         advice: Advice[P] | None,
         until_split: float = 0.0,
         strategies: Sequence[str] = PRICED,
-        spent: float | None = None,
+        spent: float | Later | None = None,
     ) -> Decision[P]:
         """Whether to move, at an instant.
 
@@ -78,14 +82,15 @@ class Autopilot(Generic[P]):
         until_split   after how many chronons all that is valid now has expired; 0 where nothing is
         strategies    those by which a migration may be carried out
         spent         what all plans that ran have cost so far, measured, since any instant; None where
-                      nothing is measured, so that it is estimated
+                      nothing is measured, so that it is estimated; "later" where it is not measured now, but
+                      will be: what is told until then is compared with that
 
         Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
         """
         require("autopilot: advice", advice, (Advice, NoneType), "advice, or None where too little is known")
         now = require_number("autopilot: now", now, "an instant")
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
-        if spent is not None:
+        if spent is not None and spent != LATER:
             spent = require_number("autopilot: spent", spent)
         strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
         told, advice = advice, self._corrected(now, advice, spent)
@@ -129,7 +134,9 @@ class Autopilot(Generic[P]):
         self._pass(now)
         self._is_moving, self.running = False, _plan(running)
 
-    def _corrected(self, now: float, advice: Advice[P] | None, spent: float | None) -> Advice[P] | None:
+    def _corrected(
+        self, now: float, advice: Advice[P] | None, spent: float | Later | None
+    ) -> Advice[P] | None:
         """Learn how far off the advisor is from what the running plan costs, and correct what it tells."""
         if advice is None:
             self._measured = None
@@ -138,16 +145,17 @@ class Autopilot(Generic[P]):
             self._since = now
         if spent is None or self._since is None or now < self._since + self._window:
             self._measured = None
-        else:
-            if self._measured is not None:
-                before, so_far = self._measured
-                told = _either(advice.lately, advice.running)
-                self._errors.saw(self.running, now - before, told, spent - so_far)
-            self._measured = now, spent
+        elif (last := self._measured) is not None and self._looked is not None:
+            last.told += _either(advice.lately, advice.running) * (now - self._looked)
+            if spent != LATER:
+                self._errors.saw(self.running, now - last.at, last.told, spent - last.spent)
+                self._measured = _Measured(now, spent)
+        elif spent != LATER:
+            self._measured = _Measured(now, spent)
         return self._errors.corrected(advice, self.running)
 
     def _look(
-        self, now: float, told: Advice[P] | None, advice: Advice[P] | None, spent: float | None
+        self, now: float, told: Advice[P] | None, advice: Advice[P] | None, spent: float | Later | None
     ) -> P | None:
         """Learn from what is told, and from that as corrected; the only plan to which moves may go."""
         if told is not None and advice is not None:
@@ -157,7 +165,9 @@ class Autopilot(Generic[P]):
             self._lately |= {other.plan: _either(other.lately, other.rate) for other in told.others}
         self._pass(now)
         ledger = self._ledger
-        if spent is not None and advice is not None and advice.lately is not None:
+        if advice is not None and advice.lately is None:
+            ledger.estimate()
+        elif advice is not None and spent is not None and spent != LATER:
             ledger.measure(spent)
         ledger.see(now)
         totals = ledger.totals(self._errors.factor)
@@ -205,6 +215,15 @@ class Autopilot(Generic[P]):
         if moves:
             return "as it pays" if best.gain > 0 else "as the total is far above that of this plan"
         return "as no move pays"
+
+
+@dataclass(slots=True)
+class _Measured:
+    """What all plans had cost by an instant, and what the running one has been told to cost since."""
+
+    at: float
+    spent: float
+    told: float = 0.0
 
 
 @dataclass(frozen=True)

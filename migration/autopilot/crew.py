@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from midstream.migration.autopilot.advice import Advice, Advisor
+from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.decision import Decision
 from midstream.migration.autopilot.spending import Spent
 from midstream.plans.algebra.plan import Plan
@@ -27,7 +28,7 @@ class Decider(Protocol):
         advice: Advice[Plan] | None,
         until_split: float,
         strategies: Sequence[str],
-        spent: float | None,
+        spent: float | Later | None,
     ) -> Decision[Plan]: ...
 
     def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None: ...
@@ -56,8 +57,9 @@ class Accountant(Protocol):
         """An advice, with what each of its plans cost lately."""
         ...
 
-    def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | None:
-        """What the query has cost since it was asked first, in all plans; None where too little is known.
+    def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | Later | None:
+        """What the query has cost since it was asked first, in all plans; "later" where that is not worth the
+        effort at this look, None where too little is known.
 
         running   the plans that ran since it was asked last: two, where there was a migration
         counted   what operators have given so far; None where that is not known, so that what has happened

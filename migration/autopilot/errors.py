@@ -77,7 +77,7 @@ class Errors(Generic[P]):
 
     >>> errors = Errors(window=10)
     >>> for _ in range(100):
-    ...     errors.saw("b", passed=10, told=1.0, measured=30.0)
+    ...     errors.saw("b", passed=10, told=10.0, measured=30.0)
     >>> round(errors.factor("b"), 1), errors.factor("a") == errors.factor("b")
     (2.7, True)
     """
@@ -99,11 +99,12 @@ class Errors(Generic[P]):
         self._seen: dict[P, _Seen] = {}
 
     def saw(self, plan: P, passed: float, told: float, measured: float) -> None:
-        """A plan ran alone, and has done so for a window; `told` is per chronon, `measured` in all."""
+        """A plan ran alone, and has done so for a window; what was told and measured is of the time that has
+        passed since it was seen last."""
         seen = self._seen.setdefault(plan, _Seen())
         seen.passed, seen.told, seen.measured = (
             seen.passed + passed,
-            seen.told + told * passed,
+            seen.told + told,
             seen.measured + measured,
         )
         if seen.passed >= self._window:

@@ -61,6 +61,10 @@ class Ledger(Generic[P]):
             self._before = spent - self.ours
         self.ours = spent - self._before
 
+    def estimate(self) -> None:
+        """What is measured does not count now, nor what has been measured by the next time."""
+        self._before = None
+
     def see(self, now: float) -> None:
         """How things stand at an instant, of which all has been told."""
         course = self._course

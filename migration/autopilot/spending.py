@@ -47,6 +47,10 @@ class Spending:
         """The plan whose operators were looked up last; None where those of a migration were, too."""
         self._last: set[Node] = set()
         """The logical nodes that results come from, of this plan and of the one before a migration."""
+        self._plan: Plan | None = None
+        """The plan of which these are the only ones; None while there may be others."""
+        self._is_inner: dict[Node, bool] = {}
+        """By logical node, whether its results are intermediate ones: as it is found out."""
         self._counted: dict[int, tuple[Node, Operator, int]] = {}
         """By identity, the operators, their logical nodes, and how much each had given."""
         for node, operator in self._running(None):
@@ -68,18 +72,21 @@ class Spending:
                 self._counted[key] = node, operator, operator.emitted
             else:
                 del self._counted[key]
-        if migration is None:
-            self._last = set(_last(self._query.plan))
+        if migration is None and self._plan is not self._query.plan:
+            self._plan, self._last, self._is_inner = self._query.plan, set(_last(self._query.plan)), {}
         return Spent(dict(self._results), self._intermediate)
 
     def _add(self, node: Node, results: int) -> None:
         self._results[node] += results
-        is_made = not (logical(node).is_stateless or isinstance(logical(node), OverTime))
-        if is_made and node not in self._last:
+        if node not in self._is_inner:
+            is_made = not (logical(node).is_stateless or isinstance(logical(node), OverTime))
+            self._is_inner[node] = is_made and node not in self._last
+        if self._is_inner[node]:
             self._intermediate += results
 
     def _find_last(self) -> None:
         self._last |= set(_last(self._query.plan))
+        self._plan, self._is_inner = None, {}
 
     def _running(self, migration: Transition | None) -> Iterator[tuple[Node, Operator]]:
         physical, running = self._query.physical, self._host.operators

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from midstream.migration.auto import Prediction
 from midstream.migration.autopilot.advice import Advice
+from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.records import Event, Record
 from midstream.migration.autopilot.spending import Spending
@@ -254,7 +255,8 @@ class WatchedQuery(Generic[S]):
         strategies: tuple[str, ...] = ("genmig",)
         if advice is not None and is_free:
             advice, strategies = self._within_reach(advice)
-        until_split = self._until_split(now)
+        is_choice = advice is not None and bool(advice.others)
+        until_split = self._until_split(now) if is_choice else 0.0
         decision = self._decider.decide(now, advice, until_split, strategies, spent)
         costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
         costs |= {} if advice is None else {self._decider.running: advice.running}
@@ -263,7 +265,9 @@ class WatchedQuery(Generic[S]):
             record = self._move(record, decision.to, until_split)
         self._autopilot.tell(record)
 
-    def _counted(self, now: int, advice: Advice[Plan] | None) -> tuple[Advice[Plan] | None, float | None]:
+    def _counted(
+        self, now: int, advice: Advice[Plan] | None
+    ) -> tuple[Advice[Plan] | None, float | Later | None]:
         """The advice with what plans cost lately, and what the query has cost so far: in the same unit, or
         not at all."""
         if self._crew is None or self._crew.accountant is None or advice is None:

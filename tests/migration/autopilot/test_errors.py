@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.migration.autopilot.advice import Advice, Forecast, advice_of_costs
-from midstream.migration.autopilot.autopilot import Autopilot
+from midstream.migration.autopilot.autopilot import LATER, Autopilot, Later
 from midstream.migration.autopilot.errors import Errors
 from midstream.migration.autopilot.settings import Settings
 
@@ -41,6 +43,38 @@ def test_it_goes_back_from_a_plan_that_is_dearer_than_was_told() -> None:
     assert set(flown(costs, told, 80, measures=False)[FIRST:]) == {"b"}
 
 
+LOOKS = st.lists(
+    st.tuples(st.sampled_from([1.0, 2.0, 8.0]), st.sampled_from([1.0, 2.0, 8.0]), st.integers(0, 9)),
+    max_size=120,
+)
+"""What both plans are told to cost per chronon, and what the running one costs from this look to the next."""
+
+
+@given(looks=LOOKS, each=st.integers(1, 5))
+def test_what_is_measured_once_a_window_counts_as_if_it_were_at_every_look(
+    looks: list[tuple[float, float, int]], each: int
+) -> None:
+    found = []
+    for every in (1, each):
+        pilot, total, decisions = Autopilot("a", each), 0.0, []
+        for now, (of_a, of_b, more) in enumerate(looks):
+            advice = advice_of_costs(pilot.running, {"a": of_a, "b": of_b})
+            spent: float | Later = LATER if now % every else total
+            decisions.append(pilot.decide(now, advice, each, spent=spent))
+            total += more
+        found.append(decisions)
+    assert found[0] == found[1]
+
+
+def test_nothing_is_compared_with_what_was_not_measured() -> None:
+    """What was told before a look at which nothing was measured is forgotten."""
+    pilot, told = Autopilot("a", WINDOW), advice_of_costs("a", {"a": 1.0, "b": 2.0})
+    for look in range(200):
+        measured = (None, 100.0 * look, LATER)[look % 3]
+        decision = pilot.decide(look * WINDOW, told, spent=measured)  # type: ignore[arg-type]
+    assert decision.rate == 1.0
+
+
 def test_it_stays_with_a_plan_that_is_as_was_told() -> None:
     ran = flown({"a": 10.0, "b": 5.5}, {"a": 10.0, "b": 5.0}, 80)
     assert set(ran[FIRST:]) == {"b"}
@@ -57,7 +91,7 @@ def test_an_advisor_that_is_off_for_all_plans_alike_is_believed_in_their_order()
 def test_little_deviations_are_no_errors(measured: float, factor: float) -> None:
     errors: Errors[str] = Errors(WINDOW)
     for _ in range(1000):
-        errors.saw("a", WINDOW, 1.0, measured)
+        errors.saw("a", WINDOW, WINDOW, measured)
     assert errors.factor("a") == pytest.approx(factor, abs=0.01)
 
 
@@ -65,7 +99,7 @@ def test_what_came_in_a_burst_is_no_error() -> None:
     """Three times as much as was told, but nearly all of it in one window."""
     errors: Errors[str] = Errors(WINDOW)
     for look in range(40):
-        errors.saw("a", WINDOW / 4, 1.0, 10.0 * WINDOW if look == 20 else 0.2 * WINDOW)
+        errors.saw("a", WINDOW / 4, WINDOW / 4, 10.0 * WINDOW if look == 20 else 0.2 * WINDOW)
     assert errors.factor("a") == 1.0
 
 
@@ -78,8 +112,8 @@ def test_where_nothing_happens_nothing_is_learned() -> None:
 def test_what_is_told_is_corrected() -> None:
     errors: Errors[str] = Errors(WINDOW)
     for _ in range(1000):
-        errors.saw("b", WINDOW, 1.0, 30.0)
-        errors.saw("a", WINDOW, 1.0, 10.0)
+        errors.saw("b", WINDOW, WINDOW, 30.0)
+        errors.saw("a", WINDOW, WINDOW, 10.0)
     factor = errors.factor("b")
     told = Advice(5.0, (Forecast("b", 3.0, 2.0, 1.0, lately=4.0),), lately=6.0)
     corrected = errors.corrected(told, "a")

@@ -100,6 +100,18 @@ def test_what_is_measured_counts_from_the_first_time_on() -> None:
     assert ledger.ours == 40
 
 
+def test_where_costs_were_estimated_what_was_measured_does_not_count() -> None:
+    """Else ours would be a count, and that of the running plan an estimate."""
+    ledger = Ledger("a", 10)
+    ledger.measure(500)
+    ledger.estimate()
+    ledger.add(10, 1.0, {"a": 1.0})
+    ledger.measure(900)
+    assert (ledger.ours, ledger.totals()) == (10, {"a": 10})
+    ledger.measure(930)
+    assert ledger.ours == 40
+
+
 def test_the_dearest_window_tells_how_much_may_be_lost() -> None:
     """Also of a migration before which nothing was known to cost anything."""
     ledger = Ledger("a", 10)

@@ -1,0 +1,225 @@
+"""What a query has cost is told in the unit of the objective, each stretch of time by the plans that ran."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import midstream as ms
+from midstream.accounts import Accounts
+from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.autopilot import LATER, Later
+from midstream.migration.autopilot.spending import Spent
+from midstream.optimizer import CostModel, Objective, Statistics
+from midstream.optimizer.cost.model import PlanCost
+from midstream.optimizer.cost.objective import INTERMEDIATE, MEMORY, PROCESSING
+from midstream.optimizer.statistics import StreamStatistics
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Node
+
+WINDOW, STEP = 40, 5
+A, B, C = (ms.stream(name, **{name: "integer"}).window(WINDOW) for name in "abc")
+AB_FIRST = A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")]).plan()
+BC_FIRST = B.join(C, on=[("b", "c")]).join(A, on=[("b", "a")]).plan()
+JOINS = [
+    node for plan in (AB_FIRST, BC_FIRST) for node in plan.nodes if isinstance(node.operator, Join)
+]  # of the first plan, then of the second
+
+
+class Known:
+    """Statistics that are other ones at each instant; as many elements come by each as that is."""
+
+    memory = float(WINDOW)
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.lately_asked: list[int] = []
+        self.now = 0
+
+    @property
+    def arrived(self) -> Mapping[Node, int]:
+        return arrived(self.now)
+
+    def known(self, now: int) -> Statistics:
+        self.asked.append(now)
+        return at(now)
+
+    def lately(self, now: int) -> Statistics:
+        self.lately_asked.append(now)
+        return at(now)
+
+
+SOURCES = [s.node.inputs[0] for s in (A, B, C)]
+
+
+def at(now: int) -> Statistics:
+    return Statistics({source: StreamStatistics(d=1.0 + now % 7, l=1.0) for source in SOURCES})
+
+
+def arrived(now: int) -> Mapping[Node, int]:
+    """None of the last stream, ever."""
+    return dict(zip(SOURCES, (now * now, 3 * now, 0), strict=True))
+
+
+def counted(*results: int) -> Spent:
+    """By what the joins gave so far; the first of a plan gives intermediate results."""
+    return Spent(dict(zip(JOINS, results, strict=True)), results[0] + results[2])
+
+
+NOTHING = counted(0, 0, 0, 0)
+
+
+def priced(
+    objective: Objective,
+    plans: Sequence[ms.Plan],
+    now: int,
+    since: tuple[int, Spent],
+    until: tuple[int, Spent],
+) -> float:
+    """A stretch of time by the elements and results that came in it."""
+    (begin, before), (end, after) = since, until
+    passed = end - begin
+    streams = {
+        source: StreamStatistics(
+            d=passed / n if (n := arrived(end)[source] - arrived(begin)[source]) else math.inf, l=1.0
+        )
+        for source in SOURCES
+    }
+    rates = {node: (n - before.results[node]) / passed for node, n in after.results.items()}
+    model = CostModel(Statistics(streams), None, rates)
+    operators = {node: of for plan in plans for node, of in model.price(plan).operators.items()}
+    return passed * objective.of(PlanCost(operators))
+
+
+class Asked:
+    """Accounts, and what they know at each look."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.known = Known()
+        self.accounts = Accounts(objective, self.known)
+
+    def spent(self, now: int, running: Sequence[ms.Plan], counted: Spent | None) -> float | Later | None:
+        self.known.now = now
+        return self.accounts.spent(now, running, counted)
+
+
+@pytest.mark.parametrize("objective", [PROCESSING, MEMORY])
+def test_what_operators_gave_is_priced_once_in_the_time_that_is_remembered(objective: Objective) -> None:
+    accounts = Asked(objective)
+    told = {}
+    for now in range(0, 4 * WINDOW, STEP):
+        told[now] = accounts.spent(now, [AB_FIRST], counted(now * now, 3 * now, 0, 0))
+    assert accounts.known.asked == [WINDOW, 2 * WINDOW, 3 * WINDOW]
+    total = 0.0
+    for now, spent in told.items():
+        if now and now % WINDOW == 0:
+            since = now - WINDOW
+            stretch = [(time, counted(time * time, 3 * time, 0, 0)) for time in (since, now)]
+            total += priced(objective, [AB_FIRST], now, *stretch)
+        assert spent == (pytest.approx(total) if now % WINDOW == 0 else LATER)
+    assert total > 0
+
+
+@pytest.mark.parametrize("objective", [PROCESSING, MEMORY])
+def test_both_plans_count_while_a_migration_is_under_way_and_not_before(objective: Objective) -> None:
+    """Nobody asks from the look at which it begins to the one at which it has ended."""
+    accounts = Asked(objective)
+    accounts.spent(0, [AB_FIRST], NOTHING)
+    begun, ended, later = counted(10, 20, 0, 0), counted(40, 50, 30, 10), counted(40, 50, 90, 20)
+    assert accounts.spent(10, [AB_FIRST], begun) == LATER
+    total = priced(objective, [AB_FIRST], 60, (0, NOTHING), (10, begun))
+    total += priced(objective, [AB_FIRST, BC_FIRST], 60, (10, begun), (60, ended))
+    assert accounts.spent(60, [AB_FIRST, BC_FIRST], ended) == pytest.approx(total)
+    assert accounts.spent(70, [BC_FIRST], ended) == LATER
+    total += priced(objective, [BC_FIRST], 100, (60, ended), (100, later))
+    assert accounts.spent(100, [BC_FIRST], later) == pytest.approx(total)
+
+
+def test_what_the_plans_have_in_common_is_priced_once() -> None:
+    accounts = Asked(PROCESSING)
+    longer = A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")]).distinct().plan()
+    accounts.spent(0, [AB_FIRST, longer], NOTHING)
+    both = accounts.spent(WINDOW, [AB_FIRST, longer], NOTHING)
+    assert both == pytest.approx(priced(PROCESSING, [longer], WINDOW, (0, NOTHING), (WINDOW, NOTHING)))
+
+
+LOOKS = st.lists(
+    st.tuples(
+        st.integers(1, 3),
+        st.lists(st.integers(0, 99), min_size=4, max_size=4),
+        st.sampled_from(["as before"] * 8 + ["migrated", "swapped"]),
+    ),
+    min_size=1,
+    max_size=60,
+)
+"""After so many steps from the last one, so many more results of each join; and what has happened."""
+
+
+@given(looks=LOOKS, objective=st.sampled_from([PROCESSING, MEMORY]))
+def test_the_total_is_that_of_all_stretches(
+    looks: list[tuple[int, list[int], str]], objective: Objective
+) -> None:
+    """Stretches follow each other without a gap: they end where a plan begins to run or to rest, and after a
+    window."""
+    accounts = Asked(objective)
+    accounts.spent(0, [AB_FIRST], NOTHING)
+    running, now, results, total = AB_FIRST, 0, [0, 0, 0, 0], 0.0
+    paid = last = (0, NOTHING)
+    for steps, more, event in looks:
+        now, results = now + steps * STEP, [n + m for n, m in zip(results, more, strict=True)]
+        here = now, counted(*results)
+        plans = [running]
+        is_told = event == "migrated"
+        if event != "as before":
+            if last[0] > paid[0]:
+                total += priced(objective, plans, now, paid, last)
+                is_told = True
+            running = BC_FIRST if running == AB_FIRST else AB_FIRST
+            plans = [running] if event == "swapped" else [*plans, running]
+            paid = last
+        is_told = is_told or now - paid[0] >= WINDOW
+        if is_told:
+            total += priced(objective, plans, now, paid, here)
+            paid = here
+        found = accounts.spent(now, plans, here[1])
+        assert found == (pytest.approx(total) if is_told else LATER)
+        last = here
+
+
+@given(looks=LOOKS)
+def test_intermediate_results_are_told_at_every_look(
+    looks: list[tuple[int, list[int], str]],
+) -> None:
+    accounts, now, results = Asked(INTERMEDIATE), 0, [0, 0, 0, 0]
+    for steps, more, _ in looks:
+        assert accounts.spent(now, [AB_FIRST], counted(*results)) == results[0] + results[2]
+        now, results = now + steps * STEP, [n + m for n, m in zip(results, more, strict=True)]
+    assert accounts.known.asked == []
+
+
+def test_what_was_not_counted_is_estimated() -> None:
+    """As while a migration is under way that was begun elsewhere."""
+    for objective in (PROCESSING, INTERMEDIATE):
+        accounts = Asked(objective)
+        accounts.spent(0, [AB_FIRST], NOTHING)
+        spent = accounts.spent(WINDOW, [AB_FIRST, BC_FIRST], None)
+        of_none = Spent({}, 0)
+        both = priced(objective, [AB_FIRST, BC_FIRST], WINDOW, (0, of_none), (WINDOW, of_none))
+        assert spent == pytest.approx(both) and both > 0
+
+
+def test_what_plans_cost_lately_is_priced_where_there_is_a_choice() -> None:
+    known = Known()
+    accounts = Accounts(INTERMEDIATE, known)
+    alone, both = Advice[ms.Plan](5.0), Advice(5.0, (Forecast(BC_FIRST, 1.0, 4.0),))
+    assert accounts.with_lately(0, AB_FIRST, alone) == alone and not known.lately_asked
+    for now in range(0, WINDOW, STEP):
+        advice = accounts.with_lately(now, AB_FIRST, both)
+        accounts.spent(now, [AB_FIRST], NOTHING)
+        assert advice.lately is not None and advice.others[0].lately is not None
+    assert known.lately_asked == [0, 10, 20, 30]
+    assert Accounts(PROCESSING, known).with_lately(0, AB_FIRST, both) == both

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from midstream.scenarios.simulator.panels import style_axes
 from midstream.scenarios.simulator.pictures import BASE, FAINT, INK, SERIES
+from midstream.scenarios.studies.course_drawing import (
+    color_of_best,
+    label_time,
+    position,
+    so_far,
+    told_apart,
+)
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
-from midstream.scenarios.studies.pricing import TIE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +39,7 @@ def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]
     """How many elements of each stream start in each stretch of time."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = figure.subplots()
-    at = [_position(edge, clock) for edge in edges]
+    at = [position(edge, clock) for edge in edges]
     for i, (name, numbers) in enumerate(counts.items()):
         axes.stairs(numbers, at, baseline=None, color=SERIES[i % len(SERIES)], linewidth=1.2, label=name)
     axes.set_ylim(bottom=0)
@@ -49,7 +54,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
     figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     load, best, regret = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 4))
     totals, unit = found["orders"], found["unit"]
-    at = [_position(edge, clock) for edge in drawn["edges"]]
+    at = [position(edge, clock) for edge in drawn["edges"]]
     chosen = _chosen(totals)
     colors = dict(zip(chosen, SERIES, strict=False))
     load.stairs([min(spent) for spent in drawn["spent"]], at, baseline=None, color=INK, linewidth=1)
@@ -60,7 +65,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
         1,
         width=[after - before for before, after in pairwise(at)],
         align="edge",
-        color=[_color(spent, colors) for spent in drawn["spent"]],
+        color=[color_of_best(spent, colors, alike="none", other=FAINT) for spent in drawn["spent"]],
     )
     best.set_ylim(0, 1)
     best.set_ylabel("best\norder", fontsize=TEXT, color=INK)
@@ -76,10 +81,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
         {"color": INK, "linewidth": 1.2, "linestyle": (0, (4, 2))},
     )
     for label, (regrets, look) in lines.items():
-        so_far = [0.0, *accumulate(regrets)]
-        if found["is_mean"]:
-            so_far = [total / max(1, i) for i, total in enumerate(so_far)]
-        regret.plot(at, so_far, label=label, **look)
+        regret.plot(at, so_far(regrets, is_mean=found["is_mean"]), label=label, **look)
     regret.set_ylim(bottom=0)
     regret.set_ylabel(f"{'mean ' if found['is_mean'] else ''}regret so far, {unit}", fontsize=TEXT, color=INK)
     for axes in (load, best, regret):
@@ -94,37 +96,16 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
 
 def _chosen(totals: Sequence[Mapping[str, Any]]) -> list[int]:
     """The positions of the orders told apart: the given one, the cheapest, and what is often the best."""
-
-    def rank(i: int) -> tuple[bool, int]:
-        return (not totals[i]["is_given"] and i > 0, -totals[i]["best_in"])
-
-    return sorted(sorted(range(len(totals)), key=rank)[: len(SERIES)])
-
-
-def _color(spent: Sequence[float], colors: Mapping[int, str]) -> str:
-    least = min(spent)
-    best = [i for i, one in enumerate(spent) if one <= least * (1 + TIE)]
-    if len(best) == len(spent):
-        return "none"
-    return next((colors[i] for i in best if i in colors), FAINT)
+    best_in = {i: total["best_in"] for i, total in enumerate(totals)}
+    needed = {i for i, total in enumerate(totals) if total["is_given"] or i == 0}
+    return told_apart(best_in, needed, len(SERIES))
 
 
 def _style(axes: Axes, clock: Clock, at: Sequence[float]) -> None:
     style_axes(axes)
     axes.tick_params(labelsize=TEXT - 0.5)
     axes.set_xlim(at[0], at[-1])
-    if clock.epoch is None:
-        axes.set_xlabel(f"application time, {clock.unit}", fontsize=TEXT, color=INK)
-        return
-    locator = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    axes.set_xlabel("application time, UTC", fontsize=TEXT, color=INK)
-
-
-def _position(chronon: int, clock: Clock) -> float:
-    instant = clock.instant(chronon)
-    return float(chronon) if instant is None else float(date2num(instant))  # type: ignore[no-untyped-call]
+    axes.set_xlabel(label_time(axes, clock, ticks=7), fontsize=TEXT, color=INK)
 
 
 def _legend(figure: Figure, axes: Axes) -> None:

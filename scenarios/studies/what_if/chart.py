@@ -7,19 +7,25 @@ on to one of them, or to take turns by what was known before.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from matplotlib import colormaps
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from midstream.io.pictures import write_picture
 from midstream.io.time_units import Clock
+from midstream.scenarios.studies.course_drawing import (
+    color_of_best,
+    label_time,
+    position,
+    so_far,
+    told_apart,
+)
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.pricing import TIE, relative, show_cost
+from midstream.scenarios.studies.pricing import relative, show_cost
 from midstream.scenarios.studies.what_if.prices import OrderTotal, Prices, Stretch
 
 CELLS = 1000
@@ -49,7 +55,7 @@ def draw(study: Study, prices: Sequence[Prices], file: Path) -> None:
     if len(prices[0].orders) > len(colors):
         handles.append(Patch(color=OTHER, label="another order"))
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    _time_axis(axes[-1], study.clock)
+    axes[-1].set_xlabel(label_time(axes[-1], study.clock))
     write_picture(figure, file, "png")
 
 
@@ -66,7 +72,9 @@ def _draw_best(axes: Any, clock: Clock, found: Prices, colors: Colors) -> None:
     drawn = found.stretches(CELLS)
     edges = _edges(drawn, clock)
     widths = [after - before for before, after in pairwise(edges)]
-    painted = [_color(one, found.totals, colors) for one in drawn]
+    numbers = [total.order.number for total in found.totals]
+    by_place = {i: colors[number] for i, number in enumerate(numbers) if number in colors}
+    painted = [color_of_best(one.spent, by_place, alike=NO_DIFFERENCE, other=OTHER) for one in drawn]
     axes.bar(edges[:-1], 1, width=widths, align="edge", color=painted)
     axes.set_title(f"best order by {found.aim.name}", loc="left", fontsize="medium")
     axes.set_yticks([])
@@ -86,10 +94,8 @@ def _draw_regret(axes: Any, clock: Clock, found: Prices, colors: Colors) -> None
     by_past = f"best by the past: {_amount(lost, found)}"
     lines.append((by_past, "black", [one.past_regret for one in drawn], "dashed"))
     for label, color, regrets, style in lines:
-        so_far = [0.0, *accumulate(regrets)]
-        if not found.aim.is_flow:
-            so_far = [total / max(1, i) for i, total in enumerate(so_far)]
-        axes.plot(edges, so_far, color=color, label=label, linestyle=style)
+        drawn_so_far = so_far(regrets, is_mean=not found.aim.is_flow)
+        axes.plot(edges, drawn_so_far, color=color, label=label, linestyle=style)
     axes.set_ylabel(
         f"{'' if found.aim.is_flow else 'mean '}regret so far, {found.aim.unit}\n(above the best order)"
     )
@@ -108,21 +114,8 @@ def _chosen(prices: Sequence[Prices]) -> list[int]:
         number: sum(t.best_in for p in prices for t in p.totals if t.order.number == number)
         for number in totals
     }
-    cheapest = {found.totals[0].order.number for found in prices}
-
-    def rank(number: int) -> tuple[bool, int, int]:
-        return not (totals[number].is_given or number in cheapest), -often[number], number
-
-    return sorted(sorted(totals, key=rank)[: len(COLORS)])
-
-
-def _color(stretch: Stretch, totals: Sequence[OrderTotal], colors: Colors) -> Any:
-    least = min(stretch.spent)
-    best = [i for i, spent in enumerate(stretch.spent) if spent <= least * (1 + TIE)]
-    if len(best) == len(stretch.spent):
-        return NO_DIFFERENCE
-    numbers = [totals[i].order.number for i in best]
-    return next((colors[number] for number in numbers if number in colors), OTHER)
+    given = {number for number, total in totals.items() if total.is_given}
+    return told_apart(often, given | {found.totals[0].order.number for found in prices}, len(COLORS))
 
 
 def _label(total: OrderTotal, found: Prices) -> str:
@@ -136,20 +129,5 @@ def _amount(regret: float, found: Prices) -> str:
 
 def _edges(drawn: Sequence[Stretch], clock: Clock) -> list[float]:
     return [
-        _position(time, clock) for time in (*(one.start for one in drawn), *(one.end for one in drawn[-1:]))
+        position(time, clock) for time in (*(one.start for one in drawn), *(one.end for one in drawn[-1:]))
     ]
-
-
-def _time_axis(axes: Any, clock: Clock) -> None:
-    if clock.epoch is None:
-        axes.set_xlabel(f"application time, {clock.unit}")
-        return
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
-    axes.set_xlabel("application time, UTC")
-
-
-def _position(chronon: int, clock: Clock) -> float:
-    instant = clock.instant(chronon)
-    return float(chronon) if instant is None else float(date2num(instant))  # type: ignore[no-untyped-call]

@@ -1,0 +1,70 @@
+"""What pictures of what orders cost over time have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, TypeVar
+
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+
+from midstream.scenarios.studies.pricing import TIE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from midstream.io.time_units import Clock
+
+C = TypeVar("C")
+"""Of colours."""
+
+
+def position(chronon: int, clock: Clock) -> float:
+    """Where an instant is on the axis."""
+    instant = clock.instant(chronon)
+    return float(chronon) if instant is None else float(date2num(instant))  # type: ignore[no-untyped-call]
+
+
+def label_time(axes: Axes, clock: Clock, ticks: int | None = None) -> str:
+    """Show instants as dates where a clock has them, at most so many; what the axis is to be called."""
+    if clock.epoch is None:
+        return f"application time, {clock.unit}"
+    locator = AutoDateLocator(maxticks=ticks)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    return "application time, UTC"
+
+
+def told_apart(best_in: Mapping[int, int], needed: Container[int], most: int) -> list[int]:
+    """At most so many of some orders, for which there are colours: those that are needed, then those that are
+    often the best.
+
+    >>> told_apart({0: 5, 1: 7, 2: 9, 3: 0}, needed=[3], most=3)
+    [1, 2, 3]
+    """
+    ranked = sorted(best_in, key=lambda one: (one not in needed, -best_in[one], one))
+    return sorted(ranked[:most])
+
+
+def color_of_best(spent: Sequence[float], colors: Mapping[int, C], *, alike: C, other: C) -> C:
+    """The colour of the order that costs least, by position; another one where all are alike, or where it has
+    none.
+
+    >>> color_of_best([3.0, 1.0, 2.0], {0: "red", 1: "blue"}, alike="white", other="grey")
+    'blue'
+    """
+    least = min(spent)
+    best = [i for i, one in enumerate(spent) if one <= least * (1 + TIE)]
+    if len(best) == len(spent):
+        return alike
+    return next((colors[i] for i in best if i in colors), other)
+
+
+def so_far(amounts: Iterable[float], *, is_mean: bool) -> list[float]:
+    """What amounts add up to, or their mean, before each and after the last.
+
+    >>> so_far([2.0, 4.0], is_mean=False), so_far([2.0, 4.0], is_mean=True)
+    ([0.0, 2.0, 6.0], [0.0, 2.0, 3.0])
+    """
+    totals = [0.0, *accumulate(amounts)]
+    return [total / max(1, i) for i, total in enumerate(totals)] if is_mean else totals

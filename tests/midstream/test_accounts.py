@@ -139,6 +139,17 @@ def test_both_plans_count_while_a_migration_is_under_way_and_not_before(objectiv
     assert accounts.spent(100, [BC_FIRST], later) == pytest.approx(total)
 
 
+def test_a_migration_may_begin_at_a_look_at_which_something_was_priced() -> None:
+    accounts = Asked(PROCESSING)
+    accounts.spent(0, [AB_FIRST], NOTHING)
+    before, both = counted(10, 20, 0, 0), counted(40, 50, 30, 10)
+    total = accounts.spent(WINDOW, [AB_FIRST], before)
+    assert isinstance(total, float)
+    ended = WINDOW + STEP
+    total += priced(PROCESSING, [AB_FIRST, BC_FIRST], ended, (WINDOW, before), (ended, both))
+    assert accounts.spent(ended, [AB_FIRST, BC_FIRST], both) == pytest.approx(total)
+
+
 def test_what_the_plans_have_in_common_is_priced_once() -> None:
     accounts = Asked(PROCESSING)
     longer = A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")]).distinct().plan()

@@ -44,7 +44,8 @@ def test_it_goes_back_from_a_plan_that_is_dearer_than_was_told() -> None:
 
 
 LOOKS = st.lists(
-    st.tuples(st.sampled_from([1.0, 2.0, 8.0]), st.sampled_from([1.0, 2.0, 8.0]), st.integers(0, 9)),
+    st.tuples(st.sampled_from([1.0, 2.0, 8.0]), st.sampled_from([1.0, 2.0, 8.0]), st.integers(0, 40)),
+    min_size=60,
     max_size=120,
 )
 """What both plans are told to cost per chronon, and what the running one costs from this look to the next."""

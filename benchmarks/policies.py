@@ -93,13 +93,17 @@ def show_policies(found: PolicyRun, console: Console) -> None:
         title = f"{one.case}: {one.arrivals:,} elements; the best orders of buckets give {one.hindsight:,}"
         table = Table(title=title, title_justify="left")
         table.add_column("policy", no_wrap=True)
-        for heading in ("results", "engine", "moves", "/ fixed", "/ clairvoyant"):
+        for heading in ("results", "engine", "moves", "/ fixed", "/ clairvoyant", "CPU, s", "/ fixed"):
             table.add_column(heading, justify="right")
-        for row in one.judged:
+        for row in (*one.judged, *one.flown):
             counted = "" if row.counted is None else f"{row.counted:,}"
-            ratios = ("" if ratio is None else f"{ratio:.2f}" for ratio in (row.of_fixed, row.regret))
+            ratios = (_two_places(ratio) for ratio in (row.of_fixed, row.regret, row.seconds, row.of_seconds))
             table.add_row(row.policy, f"{row.total:,}", counted, str(row.moves), *ratios)
         console.print(table)
+
+
+def _two_places(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"
 
 
 POINTS = 400

@@ -1,17 +1,21 @@
-"""Runs a policy with the engine, and counts what all running plans really give as intermediate results."""
+"""Runs a policy with the engine, or the engine's own autopilot, and counts what all running plans really give
+as intermediate results, and the processor's time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from time import process_time
 
 from midstream.engine import Engine, host_of
+from midstream.migration.autopilot.records import Record
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
+from midstream.optimizer import INTERMEDIATE
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
@@ -36,12 +40,29 @@ class Carried:
 
 @dataclass(frozen=True)
 class Run:
-    """What a policy cost, by counting, and what came out."""
+    """What a policy cost, by counting, in how many seconds of the processor, and what came out."""
 
     start: Order
     total: int
     moves: tuple[Carried, ...]
     results: list[Element]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Flight:
+    """The same of the engine's autopilot, with what it did."""
+
+    start: Order
+    total: int
+    records: list[Record]
+    results: list[Element]
+    seconds: float
+
+    @property
+    def moves(self) -> int:
+        """How many migrations it began."""
+        return sum(record.event == "move" for record in self.records)
 
 
 def plan_of(case: Case, order: Order) -> Plan:
@@ -82,6 +103,7 @@ def run(case: Case, policy: Policy) -> Run:
         at, old, move, migration = under_way
         return Carried(at, time, old, move.to, move.how, _chronon(report(migration).split_time))
 
+    begun = process_time()
     for time, together in case.instants():
         for name in case.streams:
             engine.advance(name, time)
@@ -103,8 +125,32 @@ def run(case: Case, policy: Policy) -> Run:
         count.total(under_way[3])
         moves.append(ended(None))
     engine.close()
+    seconds = process_time() - begun
     # During a migration, what waits in the backlog reaches the new plan only now.
-    return Run(start, count.total(None), tuple(moves), results)
+    return Run(start, count.total(None), tuple(moves), results, seconds)
+
+
+def fly(case: Case, start: Order, how: How) -> Flight:
+    """Let the engine decide by itself, with the default settings and few intermediate results in mind: by
+    GenMig only, or by the strategy that is the cheapest.
+
+    Raises   What the engine raises.
+    """
+    results: list[Element] = []
+    engine = Engine(plan_of(case, start), results.extend)
+    pilot = engine.autopilot(objective=INTERMEDIATE, strategy="genmig" if how == "genmig" else "auto")
+    records: list[Record] = []
+    pilot.listen(records.append)
+    begun = process_time()
+    for time, together in case.instants():
+        for name in case.streams:
+            engine.advance(name, time)
+        for _, name, row in together:
+            engine.push(name, [(time, time + 1, row)])
+    engine.close()
+    seconds = process_time() - begun
+    (summary,) = pilot.summary.values()
+    return Flight(start, summary["spent"], records, results, seconds)
 
 
 class InnerJoins:

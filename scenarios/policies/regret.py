@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from midstream.scenarios.policies.break_even import ByBreakEven
 from midstream.scenarios.policies.by_chart import ByChart
 from midstream.scenarios.policies.case import Case, Order
 from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
-from midstream.scenarios.policies.on_engine import run
+from midstream.scenarios.policies.on_engine import fly, run
 from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How, Policy
 from midstream.scenarios.policies.ready import Fixed, Planned, RepeatLastBest
@@ -28,6 +29,9 @@ ITEMS: Mapping[str, Item] = {
 """The policies that decide for themselves, by name."""
 
 
+FLOWN = "engine's autopilot"
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What a policy cost: intermediate results of all plans that ran.
@@ -36,6 +40,8 @@ class Judged:
     moves       how many migrations there were
     of_fixed    as a multiple of what the best fixed order cost; None where that is 0
     regret      as a multiple of what the clairvoyant cost; None where that is 0
+    seconds     of the processor, with the engine; None where it did not run
+    of_seconds  as a multiple of those of the best fixed order
     """
 
     policy: str
@@ -44,6 +50,8 @@ class Judged:
     moves: int
     of_fixed: float | None
     regret: float | None
+    seconds: float | None = None
+    of_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,9 @@ class Regrets:
     hindsight   intermediate results of the best order of each bucket; no lower bound, as a policy may also
                 move within a bucket
     judged      each fixed order, the clairvoyant, and the policies, each from its worst first order
-    bills       of each of them, what it did
+    flown       the engine's own autopilot, from its worst first order, where the engine ran: what it does
+                cannot be replayed, as it knows samples of the streams
+    bills       of each that is judged, what it did
     priced      the streams
     """
 
@@ -62,6 +72,7 @@ class Regrets:
     how: How
     hindsight: int
     judged: tuple[Judged, ...]
+    flown: tuple[Judged, ...]
     bills: tuple[Bill, ...]
     priced: Case
 
@@ -79,37 +90,42 @@ class Regrets:
             "how": self.how,
             "hindsight": self.hindsight,
             "judged": [asdict(one) for one in self.judged],
+            "flown": [asdict(one) for one in self.flown],
         }
 
 
 def regrets(
     case: Case, how: How = "genmig", items: Mapping[str, Item] = ITEMS, *, with_engine: bool = False
 ) -> Regrets:
-    """Judge policies by the replay; `with_engine` also runs each with the engine."""
-    fixed = len(case.traces[best_fixed(case)])
-    cheapest = clairvoyant(case, [how])
-
+    """Judge policies by the replay. `with_engine` also runs each with the engine, and lets that decide by
+    itself."""
+    best, cheapest = best_fixed(case), clairvoyant(case, [how])
+    fixed = len(case.traces[best])
     bills: list[Bill] = []
 
-    def judged(name: str, make: Callable[[], Policy]) -> Judged:
+    def judged(name: str, total: int, counted: int | None, moves: int, seconds: float | None) -> Judged:
+        ratios = _ratio(total, fixed), _ratio(total, cheapest.total)
+        return Judged(name, total, counted, moves, *ratios, seconds)
+
+    def replayed(name: str, make: Callable[[], Policy]) -> Judged:
         bill = replay(case, make())
         bills.append(bill)
-        counted = run(case, make()).total if with_engine else None
-        return Judged(
-            name,
-            bill.total,
-            counted,
-            len(bill.moves),
-            _ratio(bill.total, fixed),
-            _ratio(bill.total, cheapest.total),
-        )
+        ran = run(case, make()) if with_engine else None
+        counted, seconds = (None, None) if ran is None else (ran.total, ran.seconds)
+        return judged(name, bill.total, counted, len(bill.moves), seconds)
 
-    found = [judged(f"{one} ⋈ {other} first", lambda o=(one, other): Fixed(o)) for one, other in case.orders]  # type: ignore[misc]
-    found.append(judged("clairvoyant", lambda: Planned(cheapest)))
+    found = [replayed(f"{order[0]} ⋈ {order[1]} first", partial(Fixed, order)) for order in case.orders]
+    found.append(replayed("clairvoyant", partial(Planned, cheapest)))
     for name, item in items.items():
-        worst = _worst(case, item, how)
-        found.append(judged(name, lambda item=item, worst=worst: item(worst.start, how)))  # type: ignore[misc]
-    return Regrets(case.name, len(case.arrivals), how, hindsight(case), tuple(found), tuple(bills), case)
+        found.append(replayed(name, partial(item, _worst(case, item, how).start, how)))
+    flights = [fly(case, order, how) for order in case.orders] if with_engine else []
+    if flights:
+        flight = max(flights, key=lambda one: one.total)
+        found.append(judged(FLOWN, flight.total, flight.total, flight.moves, flight.seconds))
+    seconds = found[case.orders.index(best)].seconds
+    told = [replace(one, of_seconds=_ratio(one.seconds or 0.0, seconds or 0.0)) for one in found]
+    by_replay, flown = tuple(told[: len(bills)]), tuple(told[len(bills) :])
+    return Regrets(case.name, len(case.arrivals), how, hindsight(case), by_replay, flown, tuple(bills), case)
 
 
 def _worst(case: Case, item: Item, how: How) -> Bill:
@@ -117,5 +133,5 @@ def _worst(case: Case, item: Item, how: How) -> Bill:
     return max(bills, key=lambda bill: bill.total)
 
 
-def _ratio(total: int, of: int) -> float | None:
+def _ratio(total: float, of: float) -> float | None:
     return total / of if of else None

@@ -39,6 +39,11 @@ def test_figures_of_a_case_by_hand() -> None:
         ("chart", 2, 0),
     ]
     assert (found.hindsight, found.is_equal) == (1, True)
+    (flown,) = found.flown
+    assert (flown.policy, flown.counted, flown.of_fixed) == ("engine's autopilot", flown.total, flown.total)
+    # Of the processor's time that of the best fixed order is the measure.
+    assert [one.of_seconds for one in found.judged].index(1.0) == 1
+    assert all((one.seconds or 0) > 0 for one in (*found.judged, flown))
     # Buckets begin with the first element: [1, 6) has a pair of each order, [11, 16) one of a and b.
     assert [one.of_fixed for one in found.judged] == [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 2.0, 2.0]
 
@@ -66,6 +71,8 @@ def test_json_has_all_figures() -> None:
     )
     assert {one["policy"]: one["moves"] for one in case["judged"]}["a ⋈ b first"] == 0
     assert min(one["regret"] for one in case["judged"]) == 1.0
+    # Without the engine there is nothing to measure.
+    assert case["flown"] == [] and {one["seconds"] for one in case["judged"]} == {None}
 
 
 def test_the_chart_has_a_line_for_each_policy(tmp_path: Path) -> None:

@@ -13,12 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.plans.values.snapshots import compare, normal_form
+from midstream.engine import Engine
+from midstream.migration.transition import Transition
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.snapshots import compare, equivalent, normal_form
 from midstream.plans.values.streams import is_ordered
 from midstream.scenarios.policies.case import Arrival, Case, Order, one_key
 from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
-from midstream.scenarios.policies.generated import GENERATED, stationary
-from midstream.scenarios.policies.on_engine import run
+from midstream.scenarios.policies.generated import GENERATED, flips, stationary
+from midstream.scenarios.policies.on_engine import InnerJoins, fly, run
 from midstream.scenarios.policies.policy import How, Move, Now, Policy
 from midstream.scenarios.policies.ready import Fixed, PairCounter, Planned, RepeatLastBest
 from midstream.scenarios.policies.recorded import RECORDED
@@ -92,6 +95,30 @@ def test_the_replay_counts_what_the_engine_counts_on_generated_streams(name: str
     assert replay(case, RepeatLastBest(how=how)).total == run(case, RepeatLastBest(how=how)).total
     planned = clairvoyant(case, [how])
     assert run(case, Planned(planned)).total == planned.total
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_the_engines_own_autopilot_is_counted(how: How, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what it tells, which is what joins gave inside all plans that ran; and nothing is lost."""
+    case = flips(12, 24, "two turns")
+    counts: list[InnerJoins] = []
+    migrate = Engine._migrate
+
+    def counted(engine: Engine, plan: Plan, strategy: str, query: str) -> Transition:
+        count = counts[0] if counts else InnerJoins(engine)
+        count.total(None)
+        migration = migrate(engine, plan, strategy, query)
+        count.total(migration)
+        counts[:] = [count]
+        return migration
+
+    monkeypatch.setattr(Engine, "_migrate", counted)
+    flight = fly(case, ("b", "c"), how)
+    assert flight.moves >= 1 and flight.total == counts[0].total(None)
+    assert flight.seconds > 0
+    fixed = run(case, Fixed(("b", "c")))
+    assert equivalent(flight.results, fixed.results)
+    assert flight.total < fixed.total
 
 
 @given(cases())

@@ -120,6 +120,15 @@ class Autopilot(Generic[P]):
             only,
         )
 
+    def may_pay(self, advice: Advice[P]) -> bool:
+        """Whether some move would pay if a migration cost nothing. Otherwise it need not be found out by
+        which strategies one could be carried out."""
+        known = self._errors.corrected(advice, self.running)
+        return self._guard.presses or any(
+            self._rule.gain(running=known.running, saving=other.saving, deviation=other.deviation, cost=0.0)
+            for other in known.others
+        )
+
     def begun(self, now: float, to: P, strategy: str, until_split: float = 0.0) -> None:
         """A migration has begun, decided here or elsewhere."""
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
@@ -188,16 +197,19 @@ class Autopilot(Generic[P]):
         """Per chronon, as corrected."""
         return self._lately.get(plan, 0.0) * self._errors.factor(plan)
 
+    @property
+    def _rule(self) -> BreakEven:
+        return BreakEven(self._horizon.expected, self.settings.doubt, self.settings.least_saving)
+
     def _weigh(
         self, advice: Advice[P], other: Forecast[P], until_split: float, strategies: Sequence[str]
     ) -> _Weighed[P]:
-        rule = BreakEven(self._horizon.expected, self.settings.doubt, self.settings.least_saving)
         costs = {
             name: predicted_cost(name, other.saving, other.rate, until_split, self._window)
             for name in strategies
         }
         strategy = min(costs, key=costs.__getitem__)
-        gain = rule.gain(
+        gain = self._rule.gain(
             running=advice.running, saving=other.saving, deviation=other.deviation, cost=costs[strategy]
         )
         both = (advice.state or 0.0) + (other.state or 0.0)

@@ -254,7 +254,9 @@ class WatchedQuery(Generic[S]):
         is_free = self._migration is None and not self._query.is_exchanged
         strategies: tuple[str, ...] = ("genmig",)
         if advice is not None and is_free:
-            advice, strategies = self._within_reach(advice)
+            advice = self._not_refused(advice)
+            if self._decider.may_pay(advice):
+                advice, strategies = self._within_reach(advice)
         is_choice = advice is not None and bool(advice.others)
         until_split = self._until_split(now) if is_choice else 0.0
         decision = self._decider.decide(now, advice, until_split, strategies, spent)
@@ -345,10 +347,16 @@ class WatchedQuery(Generic[S]):
             self._decider.ended(now, query.plan)
         return True
 
+    def _not_refused(self, advice: Advice[Plan]) -> Advice[Plan]:
+        if not self._refused:
+            return advice
+        others = (other for other in advice.others if (self._plan, other.plan) not in self._refused)
+        return replace(advice, others=tuple(others))
+
     def _within_reach(self, advice: Advice[Plan]) -> tuple[Advice[Plan], tuple[str, ...]]:
-        """Without the plans that were refused, and those that save more than others but that no strategy can
-        move to; and the strategies that can move to the one that saves most."""
-        others = [other for other in advice.others if (self._plan, other.plan) not in self._refused]
+        """Without the plans that save more than others but that no strategy can move to; and the strategies
+        that can move to the one that saves most."""
+        others = list(advice.others)
         while others:
             best = max(others, key=attrgetter("saving"))
             strategies = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.autopilot import Autopilot
@@ -57,6 +59,22 @@ def test_doubt_is_taken_off_a_saving() -> None:
     uncertain = advice(10.0, b=5.0, deviation=4.0)
     assert Autopilot("a", WINDOW).decide(1, uncertain).to == "b"
     assert Autopilot("a", WINDOW, CAREFUL).decide(1, uncertain).to is None
+
+
+@given(
+    rates=st.lists(st.sampled_from([0.0, 1.0, 8.5, 9.5, 20.0]), max_size=3),
+    deviation=st.sampled_from([0.0, 2.0, 30.0]),
+    until_split=st.sampled_from([0.0, WINDOW]),
+)
+def test_a_move_that_would_not_pay_if_it_cost_nothing_is_never_made(
+    rates: list[float], deviation: float, until_split: float
+) -> None:
+    known = advice(10.0, deviation=deviation, **dict(zip("bcd", rates, strict=False)))
+    pilot = Autopilot("a", WINDOW)
+    may_pay, decision = pilot.may_pay(known), pilot.decide(1, known, until_split)
+    assert may_pay or decision.to is None
+    if until_split == 0:
+        assert may_pay == (decision.to is not None)
 
 
 def test_the_cheapest_of_the_strategies_that_may_be_used() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, and_
+from operator import add, and_, or_
 
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
@@ -18,7 +18,7 @@ from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Column, Type
-from midstream.scenarios.studies.declaration import FOLDER, FORMATS, RecordedStream, Study
+from midstream.scenarios.studies.declaration import FOLDER, FORMATS, Constant, RecordedStream, Study
 from midstream.scenarios.studies.ingest.stored import stored_stream
 from midstream.scenarios.studies.raw_files import RawFile, open_raw
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, failed, reason
@@ -29,7 +29,7 @@ TIME = "time"
 FARTHEST = 1 << 61
 """How far from 0 a time may be: sums of a few times and windows are 64-bit integers, too."""
 
-_MISFIT = "misfit"
+_MISFIT, _TORN = "misfit", "torn"
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,22 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
     While the block runs, streams that had to be parsed are kept in executors' memory or on their disks;
     those that were ingested are read again whenever something is asked of them, which is quicker.
 
-    Cost     One pass over each stream's file.
+    Cost     One pass over each file, however many streams it holds.
     Raises   InputFileError, naming file, stream and column, what was found and what was expected; and where
              Spark fails at what the block does, naming the file, if it was one.
     """
-    read = {name: _within(study, _read(spark, study, stream)) for name, stream in study.streams.items()}
-    kept = [frame for name, frame in read.items() if study.streams[name].format != FOLDER]
+    read: dict[str, DataFrame] = {}
+    kept = []
+    for together in _by_file(study):
+        parsed, found = _read(spark, study, together)
+        read |= found
+        kept += [] if parsed is None else [parsed]
     try:
         for frame in kept:
             frame.persist()
         totals = _totals(study, read)
-        yield Recording(spark, {name: frame.drop(_MISFIT) for name, frame in read.items()}, totals, bucket)
+        frames = {name: read[name].drop(_MISFIT) for name in study.streams}
+        yield Recording(spark, frames, totals, bucket)
     except SPARK_ERRORS as error:
         # Whatever the block did with the streams: a file may turn out to be torn where it is read at last.
         raise failed(f"study {study.name}", error) from error
@@ -112,27 +117,86 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
             frame.unpersist()
 
 
-def _within(study: Study, frame: DataFrame) -> DataFrame:
-    """What starts in the study's time range, and what has no time, which is told of."""
-    time = F.col(TIME)
-    if study.since is not None:
-        frame = frame.where((time >= study.since) | time.isNull())
-    return frame if study.until is None else frame.where((time < study.until) | time.isNull())
+def _by_file(study: Study) -> list[list[RecordedStream]]:
+    """The streams, those together that one pass over a file gives; what was ingested is apart already."""
+    found: list[list[RecordedStream]] = []
+    for stream in study.streams.values():
+        for together in found:
+            if _may_be_read_with(together, stream):
+                together.append(stream)
+                break
+        else:
+            found.append([stream])
+    return found
 
 
-def _read(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
-    """The stream's elements, with what is wrong with each, if anything, in a further column."""
-    if stream.format == FOLDER:
-        return _read_ingested(spark, study, stream)
-    time = Column(stream.time, Type.INTEGER)
-    filters = {name: Column(name, CONSTANT_TYPES[type(value)]) for name, value in stream.where.items()}
-    columns = {**filters, stream.time: time, **{column.name: column for column in stream.columns}}
-    raw = open_raw(spark, stream.path, stream.format, columns)
-    values = {TIME: raw.value(time)} | {payload(i): raw.value(c) for i, c in enumerate(stream.columns)}
-    return raw.frame.where(_belongs(raw, stream, filters)).select(
-        *(value.alias(name) for name, value in values.items()),
-        F.coalesce(_torn(raw), *map(raw.misfit, (time, *stream.columns))).alias(_MISFIT),
+def _may_be_read_with(together: Sequence[RecordedStream], stream: RecordedStream) -> bool:
+    """Whether a stream is in the same file as others, and takes no column of it for another type."""
+    first = together[0]
+    if stream.format == FOLDER or (stream.path, stream.format) != (first.path, first.format):
+        return False
+    types = {column.name: column.type for one in together for column in _columns(one)}
+    return all(types.get(column.name, column.type) is column.type for column in _columns(stream))
+
+
+def _read(
+    spark: SparkSession, study: Study, streams: Sequence[RecordedStream]
+) -> tuple[DataFrame | None, dict[str, DataFrame]]:
+    """What was parsed for some streams of one file, if it was, and by stream its elements, with what is wrong
+    with each, if anything, in a further column."""
+    first = streams[0]
+    if first.format == FOLDER:
+        (stream,) = streams
+        return None, {stream.name: _read_ingested(spark, study, stream)}
+    columns = [column for stream in streams for column in _columns(stream)]
+    raw = open_raw(spark, first.path, first.format, {column.name: column for column in columns})
+    values = {column: f"v{i}" for i, column in enumerate(dict.fromkeys(columns))}
+    checked = {_checked(stream): f"m{i}" for i, stream in enumerate(streams)}
+    rows = raw.frame.select(
+        raw.unreadable.isNotNull().alias(_TORN),
+        *(raw.value(column).alias(name) for column, name in values.items()),
+        *(F.coalesce(_torn(raw), *map(raw.misfit, of)).alias(name) for of, name in checked.items()),
     )
+    belongs = {stream.name: _belongs(study, stream, values) for stream in streams}
+    parsed = rows.where(reduce(or_, belongs.values()))
+    return parsed, {
+        stream.name: parsed.where(belongs[stream.name]).select(
+            F.col(values[_time(stream)]).alias(TIME),
+            *(F.col(values[column]).alias(payload(i)) for i, column in enumerate(stream.columns)),
+            F.col(checked[_checked(stream)]).alias(_MISFIT),
+        )
+        for stream in streams
+    }
+
+
+def _time(stream: RecordedStream) -> Column:
+    return Column(stream.time, Type.INTEGER)
+
+
+def _checked(stream: RecordedStream) -> tuple[Column, ...]:
+    """The columns of a file whose values must be as declared."""
+    return (_time(stream), *stream.columns)
+
+
+def _columns(stream: RecordedStream) -> list[Column]:
+    """All columns of a file that a stream is made of."""
+    return [*_filters(stream), *_checked(stream)]
+
+
+def _filters(stream: RecordedStream) -> dict[Column, Constant]:
+    """By column of a file, the value that rows of the stream have there."""
+    return {Column(name, CONSTANT_TYPES[type(value)]): value for name, value in stream.where.items()}
+
+
+def _belongs(study: Study, stream: RecordedStream, values: Mapping[Column, str]) -> Value:
+    """Whether a row is of a stream and starts in the study's time range, or has no time, which is told of."""
+    is_one = [F.col(values[column]).eqNullSafe(F.lit(value)) for column, value in _filters(stream).items()]
+    # A row that cannot be taken apart may belong to the stream.
+    is_of_stream = F.col(_TORN) | reduce(and_, is_one, F.lit(True))
+    time = F.col(values[_time(stream)])
+    starts = [] if study.since is None else [time >= study.since]
+    starts += [] if study.until is None else [time < study.until]
+    return is_of_stream & reduce(and_, [one | time.isNull() for one in starts], F.lit(True))
 
 
 def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
@@ -161,12 +225,6 @@ def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) ->
         *(value.alias(payload(i)) for i, value in enumerate(values)),
         F.lit(None).cast("string").alias(_MISFIT),
     )
-
-
-def _belongs(raw: RawFile, stream: RecordedStream, filters: Mapping[str, Column]) -> Value:
-    conditions = [raw.value(filters[name]).eqNullSafe(F.lit(value)) for name, value in stream.where.items()]
-    # A row that cannot be taken apart may belong to the stream.
-    return raw.unreadable.isNotNull() | reduce(and_, conditions, F.lit(True))
 
 
 def _torn(raw: RawFile) -> Value:

@@ -162,6 +162,84 @@ def test_bad_parquet(spark: Any, tmp_path: Path) -> None:
         read(spark, study)
 
 
+TOGETHER = """
+[defaults]
+path = "{path}"
+time = "at time"
+unit = "s"
+window = 12
+[streams.all]
+columns = {{ "n.o" = "integer", note = "string?" }}
+[streams.a]
+where = {{ house = "A" }}
+columns = {{ "n.o" = "integer", price = "float?" }}
+[streams.noted]
+where = {{ "n.o" = 4 }}
+columns = {{ house = "string", note = "string" }}
+[streams.texts]
+time = "n.o"
+columns = {{ price = "{price}" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "price", "times"),
+    [
+        ("s.csv", write_csv, "string", 2),
+        ("s.jsonl", write_json, "float?", 1),
+        ("s.parquet", write_parquet, "float?", 1),
+    ],
+)
+def test_a_file_of_several_streams_is_read_once(
+    spark: Any,
+    tmp_path: Path,
+    name: str,
+    write: Callable[[Path, list[dict[str, Any]]], None],
+    price: str,
+    times: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from midstream.scenarios.studies import recording as module
+
+    write(tmp_path / name, ROWS)
+    file = tmp_path / "study.toml"
+    file.write_text(TOGETHER.format(path=name, price=price), encoding="utf-8")
+    study = load_study(str(file)).within("-6", "14")
+    opened: list[Any] = []
+    found = []
+    open_raw = module.open_raw
+    monkeypatch.setattr(module, "open_raw", lambda *given: opened.append(given) or open_raw(*given))
+    for may_be_read_with in (module._may_be_read_with, lambda *_: False):
+        monkeypatch.setattr(module, "_may_be_read_with", may_be_read_with)
+        with module.open_recording(spark, study, 10) as recording:
+            frames = {one: sorted(map(tuple, frame.collect())) for one, frame in recording.frames.items()}
+            found.append((frames, dict(recording.totals)))
+    assert found[0] == found[1]
+    assert len(opened) == times + len(study.streams)  # other types of a column make another pass
+    frames, totals = found[0]
+    assert list(frames) == list(totals) == ["all", "a", "noted", "texts"]
+    assert frames["a"] == [(-6, 1, 1.5), (8, 3, None)]
+    assert (frames["noted"], totals["noted"].count) == ([], 0)
+    assert [row[:2] for row in frames["all"]] == [(-6, 1), (4, 2), (8, 3)]
+    assert [row[0] for row in frames["texts"]] == [1, 2, 3, 4]
+
+
+def test_what_is_wrong_with_one_stream_of_a_file_is_not_with_another(spark: Any, tmp_path: Path) -> None:
+    from midstream.scenarios.studies.recording import open_recording
+
+    (tmp_path / "s.csv").write_text(HEAD + "1,A,1,1,true,\n2,B,1,x,true,\n", encoding="utf-8")
+    file = tmp_path / "study.toml"
+    file.write_text(TOGETHER.format(path="s.csv", price="string"), encoding="utf-8")
+    with open_recording(spark, load_study(str(file)), 10) as recording:
+        assert recording.totals["a"].count == 1
+    file.write_text(file.read_text().replace('"A"', '"B"'), encoding="utf-8")
+    with (
+        pytest.raises(InputFileError, match=r"s\.csv, stream a, column price: found 'x', expected float"),
+        open_recording(spark, load_study(str(file)), 10),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(("times", "window"), [([60, 180, 600], 3600), ([], 12), ([-9, 6], 12), ([7, 8], 1)])
 def test_granule(spark: Any, times: list[int], window: int) -> None:
     from pyspark.sql import functions as F

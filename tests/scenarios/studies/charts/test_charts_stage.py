@@ -21,6 +21,8 @@ from midstream.optimizer.cost.objective import PROCESSING
 from midstream.optimizer.statistics_file import read_statistics
 from midstream.scenarios.studies.declaration import Study, load_study
 
+from ..conftest import reversed_settings
+
 BUCKET = 200
 TOLD = ["rate(a)", "selectivity(b.m = c.m)=0..0.5"]
 ALONG = [wanted(one) for one in TOLD]
@@ -56,26 +58,11 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
 
     plan = study.query
     assert plan is not None
-    other = {
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
-    }
-    before = {name: spark.conf.get(name) for name in other}
     result = studies.charts(spark, study, along=TOLD, parts=4, bucket="200s", output=tmp_path)
     found, summary = result.found, result.summary
     with open_recording(spark, study, BUCKET) as recording:
-        try:
-            for name, value in other.items():
-                spark.conf.set(name, value)
+        with reversed_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
             again = charts(recording, study, plan, ALONG, parts=4, partitions=5)
-            assert {name: spark.conf.get(name) for name in other} == other
-        finally:
-            for name, value in before.items():
-                spark.conf.set(name, value)
         with pytest.raises(ChartError, match=r"rate\(a\): found 101 parts, expected 1 to 100"):
             charts(recording, study, plan, ALONG, parts=101)
     assert (again.chart, again.known, again.way) == (found.chart, found.known, found.way)

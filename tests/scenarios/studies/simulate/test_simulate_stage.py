@@ -21,6 +21,8 @@ from midstream.scenarios.studies.simulate.making import grid_of, other_orders
 from midstream.scenarios.studies.simulate.running import Run, run_slice
 from midstream.scenarios.studies.simulate.slices import slices
 
+from ..conftest import reversed_settings
+
 LENGTH, NUMBER = 300, 3
 """The first slice starts with the first element; one lies where there are none."""
 
@@ -68,15 +70,6 @@ def test_slices_on_executors(
     from midstream.scenarios.studies.simulate.stage import simulate
 
     asked = grid(study)
-    other = {
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
-    }
-    before = {name: spark.conf.get(name) for name in other}
     result = studies.simulate(
         spark, study, slice="300s", slices=NUMBER, strategies=asked.strategies, seeds=(1, 2), output=tmp_path
     )
@@ -90,16 +83,11 @@ def test_slices_on_executors(
                 MidstreamError, match=r"slice from .* to .*: found \d+ elements, expected 100"
             ):
                 simulate(recording, study, asked, LENGTH, NUMBER)
-        try:
-            for name, value in other.items():
-                spark.conf.set(name, value)
+        with reversed_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
             mutated = replace(
                 asked, mutant="results-at-the-split-time", strategies=("moving-states",), seeds=range(1)
             )
             wrong = simulate(recording, study, mutated, LENGTH, NUMBER)
-        finally:
-            for name, value in before.items():
-                spark.conf.set(name, value)
 
     rows = recorded(study)
     parts = slices(rows[0][0], rows[-1][0], LENGTH, NUMBER)

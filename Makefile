@@ -67,7 +67,7 @@ $(READY): pyproject.toml
 	  echo '"$(PYTHON)" cannot make environments; on Debian and Ubuntu: apt-get install python3-venv'; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@echo 'Installing midstream[$(EXTRAS)] into .venv; the first time, PySpark takes minutes.'
-	@$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[$(EXTRAS)]'
 	@touch $@
 
 demo: $(READY) ## Run the demonstration

@@ -20,6 +20,7 @@ from midstream.operators.engine.planner import RUNNING
 from midstream.plans.algebra.operators import KINDS
 
 OPERATORS = "midstream.plans.algebra.operators"
+IMPORTS = (f"from {OPERATORS}", f"from {OPERATORS.rpartition('.')[0]} import")
 NAMES = {kind.__name__ for kind in KINDS.values()}
 LEAVES = {"Source", "Relation"}
 WINDOWS = {"TimeWindow", "CountWindow", "PartitionedWindow"}
@@ -144,6 +145,8 @@ def named_kinds(source: str) -> set[str]:
     """The kinds that a module imports, or reads off the package that holds them."""
     found: set[str] = set()
     packages: set[str] = set()
+    if not any(words in source for words in IMPORTS):
+        return found  # without parsing it, which takes long
     for node in ast.walk(tree := ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OPERATORS):
             found |= {alias.name for alias in node.names}

@@ -36,9 +36,10 @@ CLEAN   := build/wheel-venv
 ALONE   := build/wheel-tests
 SOURCES := build/sources
 NO_JAVA := build/no-java
-# Executors of their own cost a third of the time, and import what any process of Python does.
-NOT_IN_WHEEL := tests/scenarios/studies/test_commands.py::test_what_if_on_executors
-IN_WHEEL := $(wildcard tests/test_packaging.py tests/test_doctests.py tests/test_examples.py tests/midstream/test_cli.py tests/scenarios/*/test_*command*.py)
+# Of studies, the commands in a process of their own. Their results are compared in the unit tests, which takes longer.
+STUDIES  := test_json_is_all_that_what_if_prints test_plans_and_chart_are_written test_bad_options
+IN_WHEEL := $(wildcard tests/test_packaging.py tests/test_doctests.py tests/test_examples.py tests/midstream/test_cli.py \
+  tests/scenarios/simulator/test_*command*.py) $(addprefix tests/scenarios/studies/test_commands.py::,$(STUDIES))
 
 export MIDSTREAM_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -145,7 +146,7 @@ rules: $(READY) ## Try every rule on 40 plans with 50,000 small inputs each, and
 wheel-test: export MIDSTREAM_PROFILE := few
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
 	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE)
-	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(addprefix --deselect ,$(NOT_IN_WHEEL)) $(ARGS)
+	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(ARGS)
 
 java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it installed
 	@mkdir -p build; rm -f $(NO_JAVA); \

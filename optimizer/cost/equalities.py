@@ -15,7 +15,7 @@ def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Exp
     """The equalities that make pairs of columns equal, beyond those that facts tell: first those within one
     sample, whose rows answer them together, then as few as suffice between samples.
 
-    With x and y of one sample and z of another, x = z and y = z become x = y and x = z.
+    With x and y of one sample and z of another, or of none, x = z and y = z become x = y and x = z.
     """
     stated: nx.utils.UnionFind[str] = nx.utils.UnionFind()
     known: nx.utils.UnionFind[str] = nx.utils.UnionFind()
@@ -26,12 +26,13 @@ def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Exp
             within.append(equality(one, other))
         stated.union(one, other)
         for name in (one, other):
-            stated.union(*facts[name].equals)
-            known.union(*facts[name].equals)
+            equals = facts[name].equals if name in facts else {name}
+            stated.union(*equals)
+            known.union(*equals)
     for names in sorted(map(sorted, stated.to_sets())):
         for one, other in combinations(names, 2):
-            sample = facts[one].sample
-            if sample is not None and sample is facts[other].sample and known[one] != known[other]:
+            samples = [facts[name].sample if name in facts else None for name in (one, other)]
+            if samples[0] is not None and samples[0] is samples[1] and known[one] != known[other]:
                 within.append(equality(one, other))
                 known.union(one, other)
         groups: dict[str, list[str]] = {}

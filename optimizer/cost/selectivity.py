@@ -80,7 +80,7 @@ class Selectivity:
         pairs, others = [], []
         for part in self._gathered(parts):
             names = column_equality(part)
-            if names and facts.keys() >= {*names} and not self._is_known(part, classes):
+            if names and not self._is_known(part, classes):
                 pairs.append(names)
             else:
                 others.append(part)

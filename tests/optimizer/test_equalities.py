@@ -63,3 +63,8 @@ def test_columns_without_a_sample_come_from_nowhere_in_common() -> None:
     schema = Schema.of(p="integer", q="integer")
     known = {**FACTS, **input_facts(schema, None, {"p": {1: 1.0}, "q": {1: 1.0}})}
     assert least(("p", "q"), ("q", "a1"), facts=known) == ["a1 = p", "a1 = q"]
+
+
+def test_columns_of_which_nothing_is_known_say_that_others_are_equal() -> None:
+    assert least(("nothing", "a1"), ("nothing", "a2")) == ["a1 = a2", "a1 = nothing"]
+    assert least(("nothing", "no more")) == ["no more = nothing"]

@@ -79,15 +79,16 @@ class ByOptimizer:
         return self._last[2]
 
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
+        model = CostModel(known, self.units)
         try:
-            (running_cost,) = self._costs([running], known)
+            (running_cost,) = self._costs([running], model)
             if not running_cost > 0:
                 return None
             self._look_for_plans(running, known)
         except StatisticsError:
             return None
         others = [plan for plan in self._plans if plan != running]
-        costs = dict(zip(others, self._costs(others, known), strict=True))
+        costs = dict(zip(others, self._costs(others, model), strict=True))
         others.sort(key=costs.__getitem__)
         cheaper = [plan for plan in others if running_cost - costs[plan] > WORTH_A_LOOK * running_cost]
         out_of_reach = {plan for plan in cheaper if self._obstacle is not None and self._obstacle(plan)}
@@ -142,8 +143,7 @@ class ByOptimizer:
         )
         return choice.plan
 
-    def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
-        model = CostModel(known, self.units)
+    def _costs(self, plans: Sequence[Plan], model: CostModel) -> list[float]:
         return [self.objective.of(model.price(plan)) for plan in plans]
 
     def _learn_deviations(
@@ -157,7 +157,8 @@ class ByOptimizer:
         if not known.replicates:
             self._deviations |= dict.fromkeys(new, 0.0)
         elif new:
-            without = [self._costs([running, *new], replicate) for replicate in known.replicates]
+            models = (CostModel(replicate, self.units) for replicate in known.replicates)
+            without = [self._costs([running, *new], model) for model in models]
             for number, plan in enumerate(new, 1):
                 of_saving = deviation(costs[0] - costs[number] for costs in without)
                 self._deviations[plan] = of_saving / cost

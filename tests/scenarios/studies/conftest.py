@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.declaration import Study, load_study
 
 REVERSED = {
     "spark.sql.shuffle.partitions": "3",
@@ -83,27 +83,10 @@ def drifting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_study(tmp_path_factory.mktemp("drifting"), streams, declared)
 
 
-def profile_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
-    """All that a profile finds, as plain data."""
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.report import profile_summary
-    from midstream.scenarios.studies.stream_profile import profile
-
-    study = load_study(str(file))
-    with open_recording(spark, study, bucket) as recording, profile(recording, study) as found:
-        return {
-            "summary": profile_summary(study, found, 3),
-            "streams": rows(found.by_stream, "start", "stream"),
-            "pairs": rows(found.by_pair, "start", "pair"),
-        }
-
-
 def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
     """All that a what-if study finds, as plain data."""
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.report import what_if_summary
     from midstream.scenarios.studies.what_if.stage import what_if
-    from midstream.scenarios.studies.what_if.writing import best_table
 
     study = load_study(str(file))
     assert study.query is not None
@@ -111,15 +94,64 @@ def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
         open_recording(spark, study, bucket) as recording,
         what_if(recording, study, study.query, OBJECTIVES) as found,
     ):
-        return {
-            "summary": what_if_summary(study, found, 3),
-            "costs": rows(found.costs, "objective", "start", "plan"),
-            "best": best_table(found).to_pylist(),
-            "courses": [one.dumps() for both in found.courses.values() for one in both],
-        }
+        return what_if_data(study, found)
+
+
+def what_if_data(study: Study, found: Any) -> dict[str, Any]:
+    from midstream.scenarios.studies.what_if.report import what_if_summary
+    from midstream.scenarios.studies.what_if.writing import best_table
+
+    return {
+        "summary": what_if_summary(study, found, 3),
+        "costs": rows(found.costs, "objective", "start", "plan"),
+        "best": best_table(found).to_pylist(),
+        "courses": [one.dumps() for both in found.courses.values() for one in both],
+    }
 
 
 OBJECTIVES = ("processing", "memory")
+
+
+@pytest.fixture(scope="session")
+def found_here(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """The profile and the what-if study of the drifting streams, by the functions that are for everybody, in
+    the session of all tests. Whether it is as it was is tested here."""
+    from midstream import studies
+
+    before, folder = settings(spark), tmp_path_factory.mktemp("found")
+    profile = studies.profile(spark, drifting, bucket="100s", output=folder)
+    priced = studies.what_if(spark, drifting, bucket="100s", objectives=OBJECTIVES)
+    assert settings(spark) == before
+    assert keeps_nothing(spark)
+    assert (folder / "profile.json").is_file()
+    return profile, priced
+
+
+@pytest.fixture(scope="session")
+def profile_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
+    """All that the profile found, as plain data."""
+    from midstream.scenarios.studies.report import profile_summary
+
+    found = found_here[0].found
+    return {
+        "summary": profile_summary(load_study(str(drifting)), found, 3),
+        "streams": rows(found.by_stream, "start", "stream"),
+        "pairs": rows(found.by_pair, "start", "pair"),
+    }
+
+
+@pytest.fixture(scope="session")
+def what_if_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
+    return what_if_data(load_study(str(drifting)), found_here[1].found)
+
+
+def settings(spark: Any) -> dict[str, str]:
+    return dict(spark.conf.getAll)
+
+
+def keeps_nothing(spark: Any) -> bool:
+    """Whether nothing is in a session's memory."""
+    return bool(spark._jsparkSession.sharedState().cacheManager().isEmpty())
 
 
 def rows(frame: Any, *order: str) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.what_if.turns import BY_PAST
 
-from .conftest import profile_all, reversed_settings, what_if_all
+from .conftest import keeps_nothing, reversed_settings, what_if_all
 
 pytestmark = pytest.mark.spark
 
@@ -46,16 +46,6 @@ def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFact
     assert (done.returncode, done.stderr) == (0, "")  # nothing of what Spark says of itself
     profile, _, what_if = done.stdout.partition(f"{BETWEEN}\n")
     return folder / "found", profile, what_if
-
-
-@pytest.fixture(scope="module")
-def profile_here(spark: Any, drifting: Path) -> dict[str, Any]:
-    return profile_all(spark, drifting, 100)
-
-
-@pytest.fixture(scope="module")
-def what_if_here(spark: Any, drifting: Path) -> dict[str, Any]:
-    return what_if_all(spark, drifting, 100)
 
 
 def read_table(folder: Path, *order: str) -> list[dict[str, Any]]:
@@ -102,8 +92,7 @@ def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
     monkeypatch.setattr(stage, "RUN", 8)
     with reversed_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
         assert what_if_all(spark, drifting, 100) == what_if_here
-    # Nothing is left cached.
-    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+    assert keeps_nothing(spark)
 
 
 def test_what_is_compared_says_something(profile_here: dict[str, Any], what_if_here: dict[str, Any]) -> None:

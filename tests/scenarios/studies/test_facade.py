@@ -15,6 +15,8 @@ import pytest
 from midstream import studies
 from midstream.plans.values.errors import ArgumentError, InputFileError, MidstreamError, MissingExtra
 
+from .conftest import keeps_nothing, settings
+
 CONNECT = """
 import json, sys
 from pyspark.sql import SparkSession
@@ -22,7 +24,7 @@ spark = SparkSession.builder.remote("local[2]").getOrCreate()
 from midstream import studies
 study, folder = sys.argv[1:]
 profile = studies.profile(spark, study, bucket="100s")
-priced = studies.what_if(spark, study, bucket="100s")
+priced = studies.what_if(spark, study, bucket="100s", objectives=["processing", "memory"])
 read = studies.ingest(spark, study, folder)
 rows = [profile.found.by_stream.count(), priced.found.costs.count()]
 taken = {name: [one["rows"], one["first"], one["last"]] for name, one in read.summary["streams"].items()}
@@ -42,25 +44,16 @@ assert (resources.files("midstream.scenarios.simulator") / "report.css").is_file
 """
 
 
-def settings(spark: Any) -> dict[str, str]:
-    return dict(spark.conf.getAll)
-
-
-def keeps_nothing(spark: Any) -> bool:
-    """Whether nothing is in a session's memory."""
-    return bool(spark._jsparkSession.sharedState().cacheManager().isEmpty())
-
-
 @pytest.fixture(scope="module")
-def found(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+def found(
+    spark: Any, found_here: tuple[Any, Any], drifting: Path, tmp_path_factory: pytest.TempPathFactory
+) -> list[Any]:
     """What studies find in the session of all tests; whether it is as it was is tested here."""
+    profile, priced = found_here
     before, folder = settings(spark), tmp_path_factory.mktemp("facade")
-    profile = studies.profile(spark, drifting, bucket="100s", output=folder / "found")
-    priced = studies.what_if(spark, drifting, bucket="100s")
     read = studies.ingest(spark, drifting, folder / "streams")
     assert settings(spark) == before
     assert keeps_nothing(spark)
-    assert (folder / "found" / "profile.json").is_file()
     assert "3 orders" in priced._repr_html_()
     rows = [profile.found.by_stream.count(), priced.found.costs.count()]
     taken = {name: [one["rows"], one["first"], one["last"]] for name, one in read.summary["streams"].items()}
@@ -71,7 +64,7 @@ def found(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFactory) 
 def test_what_is_found(found: list[Any]) -> None:
     profile, priced, read, rows = found
     assert [stream["count"] for stream in profile["streams"]] == [400] * 3
-    assert rows == [3 * profile["buckets"], priced["plans"] * priced["buckets"]]
+    assert rows == [3 * profile["buckets"], 2 * priced["plans"] * priced["buckets"]]
     assert {name: count for name, (count, _, _) in read.items()} == {"a": 400, "b": 400, "c": 400}
 
 

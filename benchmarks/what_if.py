@@ -84,12 +84,13 @@ def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float
     from midstream.scenarios.studies.declaration import load_study
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.studies.sizes import is_small
     from midstream.scenarios.studies.what_if.stage import what_if
 
     study = load_study("nycflights13", data)
     assert study.query is not None
     times = []
-    with spark_session("local[2]") as spark:
+    with spark_session("local[2]", is_small=is_small(study)) as spark:
         for run in range(warm + 1):
             since = time() if run else begun
             with (

@@ -20,6 +20,7 @@ from midstream.plans.values.errors import ArgumentError, InputFileError, Midstre
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.renaming import studied
+from midstream.scenarios.studies.sizes import is_small
 from midstream.scenarios.studies.steps import steps
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def opened(
 
     with (
         steps("starting Spark", "reading the streams", *following) as step,
-        session.spark_session(master) as spark,
+        session.spark_session(master, is_small=is_small(study)) as spark,
     ):
         step()
         with recording.open_recording(spark, study, bucket) as found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from typer.testing import CliRunner
 import midstream as ms
 from midstream.cli import app
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.sizes import is_small
 
 STUDIED = (("what-if",), ("charts",), ("policies",), ("simulate",), ("verify-run", "results.csv"))
 """Commands that study a plan, with their other arguments."""
@@ -56,7 +58,7 @@ def test_a_part_of_the_time_is_read(name: str, drifting: Path, monkeypatch: pyte
         asked.append(study)
         raise MidstreamError("enough")
 
-    monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
+    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext())
     monkeypatch.setattr(recording, "open_recording", noted)
     assert "enough" in refused(name, str(drifting), "--from", "700", "--until", "1800")
     assert [(study.since, study.until) for study in asked] == [(700, 1800)]
@@ -66,3 +68,31 @@ def test_a_part_of_the_time_is_read(name: str, drifting: Path, monkeypatch: pyte
 def test_a_part_of_the_time_has_a_length(name: str, drifting: Path) -> None:
     told = refused(name, str(drifting), "--from", "700", "--until", "700")
     assert "expected an end behind the beginning" in told
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("small", "expected"), [(1 << 20, "QUICK"), (0, "LOCAL")])
+def test_java_compiles_less_where_little_is_read(
+    small: int, expected: str, drifting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from midstream.scenarios.studies import session, sizes
+
+    asked: list[str] = []
+
+    def noted(master: str, settings: dict[str, str]) -> Any:
+        asked.append(settings[session.JAVA])
+        raise MidstreamError("enough")
+
+    monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(session, "started", noted)
+    monkeypatch.setattr(sizes, "SMALL", small)
+    assert "enough" in refused("profile", str(drifting), "--master", "local[1]")
+    assert asked == [getattr(session, expected)[session.JAVA]]
+
+
+def test_what_cannot_be_listed_is_not_small(drifting: Path) -> None:
+    study = load_study(str(drifting))
+    assert is_small(study)
+    for path in ("nowhere/*.csv", "s3://bucket/streams"):
+        elsewhere = {name: replace(stream, path=path) for name, stream in study.streams.items()}
+        assert not is_small(replace(study, streams=elsewhere))

@@ -151,7 +151,7 @@ def test_another_output_ends_with_1(drifting: Path, study: Study, monkeypatch: p
     parts = slices(rows[0][0], rows[-1][0], LENGTH, 1)
     runs = [run for seed in range(5) for run in run_slice(parts[0], rows[:200], seed, asked)]
     monkeypatch.setattr(command, "require_spark", lambda: None)
-    monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
+    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext())
     monkeypatch.setattr(recording, "open_recording", lambda *_: nullcontext())
     for kept, status in ((runs, 1), ([run for run in runs if run.is_right], 0)):
         found = stage.Simulated(parts, 0, tuple(kept), None)

@@ -34,8 +34,8 @@ def test_the_reported_size_is_the_memory_that_is_held(case: Any) -> None:
     for block in range(10):
         for port in ports:
             batch = [
-                (t, t + (1 if case.has_chronons else 300), (t % 5, hash((t, port)) % 4))
-                for t in range(block * 50, block * 50 + 50)
+                (t, t + (1 if case.has_chronons else 150), (t % 5, hash((t, port)) % 4))
+                for t in range(block * 25, block * 25 + 25)
             ]
             operator.process(port, batch, batch[-1][0])
         assert reachable(operator) <= empty + 25 * operator.size() + 60

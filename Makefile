@@ -28,7 +28,7 @@ EXTRAS  := dev,spark,plot
 BIN     := .venv/bin
 READY   := .venv/.ready
 BESIDE  := tests pyproject.toml README.md docs examples
-PYTEST  := pytest -n $(WORKERS) --dist loadgroup
+PYTEST  := pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 # The clean environment of the wheel, and a copy of the tests with no room next to it.
 WHEEL   := build/wheel/.built

@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,15 +140,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     `spark` are skipped where Spark cannot run.
     """
     has_groups = any(line.startswith("xdist_group") for line in config.getini("markers"))
+    groups: dict[pytest.Item, str] = {}
     for item in items:
         function, is_one_of_several, _ = item.name.partition("[")
         group = item.path.stem if _shares(item) else function if is_one_of_several else None
         if item.get_closest_marker("spark") is not None:
-            group = "spark"
+            group = SPARK
             if obstacle := find_spark_obstacle():
                 item.add_marker(pytest.mark.skip(reason=obstacle))
         if has_groups and group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
+        groups[item] = group or item.nodeid
+    if hasattr(config, "workerinput"):
+        # Workers take groups in this order: one is with Spark from the beginning, for most of the time, and
+        # single tests are left for the end.
+        sizes = Counter(groups.values())
+        items.sort(key=lambda item: (groups[item] != SPARK, -sizes[groups[item]], groups[item]))
+
+
+SPARK = "spark"
+"""The group of all tests that need it."""
 
 
 def _shares(item: pytest.Item) -> bool:

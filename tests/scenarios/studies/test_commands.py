@@ -25,7 +25,13 @@ pytestmark = pytest.mark.spark
 
 COURSES = ("1-processing.json", "1-processing-past.json", "2-memory.json", "2-memory-past.json")
 OPTIONS = ["--bucket", "100s", "--master", "local[1]", "--output", "found", "--rows", "3"]
-BETWEEN = "-- what-if --"
+BETWEEN = "-- next --"
+MORE = {
+    "charts": ["--bucket", "400s", "--parts", "2", "--along", "rate(a)", "--no-picture"],
+    "policies": ["--grid", "balanced"],
+    "simulate": ["--slice", "300s", "--slices", "1", "--strategies", "genmig"],
+}
+"""The other commands, with options that make them quick."""
 RUN = f"""
 import sys
 from midstream.scenarios.studies.commands import app
@@ -33,6 +39,11 @@ app(["profile", *sys.argv[1:]], standalone_mode=False)
 print({BETWEEN!r}, flush=True)
 objectives = ["--objective", "processing", "--objective", "memory"]
 app(["what-if", "--json", *objectives, *sys.argv[1:]], standalone_mode=False)
+print({BETWEEN!r}, flush=True)
+from midstream.scenarios.studies.session import spark_session
+with spark_session("local[1]"):  # which the commands use, and leave alone
+    for name, options in {MORE!r}.items():
+        app([name, sys.argv[1], *options, "--output", name], standalone_mode=False)
 """
 
 
@@ -44,7 +55,7 @@ def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFact
     command = [sys.executable, "-c", RUN, str(drifting), *OPTIONS]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")  # nothing of what Spark says of itself
-    profile, _, what_if = done.stdout.partition(f"{BETWEEN}\n")
+    profile, what_if, _ = done.stdout.split(f"{BETWEEN}\n")
     return folder / "found", profile, what_if
 
 
@@ -77,6 +88,39 @@ def test_what_if_on_one_core(told: tuple[Path, str, str], what_if_here: dict[str
     written = [(folder / "courses" / name).read_text("utf-8").rstrip() for name in COURSES]
     assert written == what_if_here["courses"]
     assert (folder / "courses.json").read_text("utf-8").rstrip() == what_if_here["courses"][0]
+
+
+def without_times(found: Any) -> Any:
+    """Plain data without what depends on the machine."""
+    if isinstance(found, dict):
+        return {key: without_times(one) for key, one in found.items() if key not in TIMES}
+    return list(map(without_times, found)) if isinstance(found, list) else found
+
+
+TIMES = ("cpu", "cpu_stayed", "costs")
+
+
+def test_the_others_on_one_core(
+    told: tuple[Path, str, str], spark: Any, drifting: Path, tmp_path: Path
+) -> None:
+    here = told[0].parent
+    with reversed_settings(spark):  # other numbers of partitions, too
+        for name, options in MORE.items():
+            output = ["--output", str(tmp_path / name)]
+            result = CliRunner().invoke(app, [name, str(drifting), *options, *output])
+            assert result.exit_code == 0, result.output
+    files = {file.relative_to(tmp_path) for file in tmp_path.rglob("*.json")}
+    assert {file.parts[0] for file in files} == MORE.keys()
+    for file in files - {Path("simulate/simulate.json"), Path("simulate/costs.json")}:
+        assert (tmp_path / file).read_bytes() == (here / file).read_bytes(), file
+    summaries = [read_json(folder / "simulate" / "simulate.json") for folder in (tmp_path, here)]
+    runs = [read_table(folder / "simulate" / "runs", "to", "at") for folder in (tmp_path, here)]
+    for both in (summaries, runs):
+        assert without_times(both[0]) == without_times(both[1])
+    assert len(runs[0]) == summaries[0]["runs"] > 1
+    policies = read_json(tmp_path / "policies" / "policies.json")
+    assert policies["contested"] and policies["moves"]["balanced"]
+    assert len(read_json(tmp_path / "charts" / "charts.json")["plans"]) > 0
 
 
 def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here: dict[str, Any]) -> None:

@@ -486,13 +486,14 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
     streams = {name: [(1, 1)] for name in "abc"}
-    judged = Regrets("a case", 1, "genmig", 1, (), (), one_key("a case", 1, 1, streams))
+    judged = Regrets("a case", 1, "genmig", 1, (), (), (), one_key("a case", 1, 1, streams))
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())
     monkeypatch.setattr(statistics_cost, "measure_statistics", lambda *_: statistics_cost.CostRun(()))
-    timed = what_if_benchmark.WhatIfRun((1.0,), (1.0,))
+    times = what_if_benchmark.Times((1.0,), (1.0,))
+    timed = what_if_benchmark.WhatIfRun(dict.fromkeys(what_if_benchmark.KINDS, times))
     monkeypatch.setattr(what_if_benchmark, "measure_what_if", lambda *_: timed)
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
@@ -557,10 +558,10 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded_run, "check_run", lambda *_, **__: check)
     for module, name, what in (
         (session, "spark_session", None),
-        (recording, "open_recording", None),
+        (recording, "open_recording", SimpleNamespace(spark=None)),
         (stream_profile, "profile", found),
     ):
-        monkeypatch.setattr(module, name, lambda *_, what=what: nullcontext(what))
+        monkeypatch.setattr(module, name, lambda *_, what=what, **__: nullcontext(what))
     monkeypatch.setattr(told, "profile_summary", lambda *_: {"found": "all of it"})
     monkeypatch.setattr(told, "show_profile", show_all)
     for stage, writes in (

@@ -14,6 +14,7 @@ from machine import FIRST, Midstream
 
 from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.decision import Decision
 from midstream.migration.autopilot.records import Record
@@ -44,11 +45,14 @@ class Restless:
         advice: Advice[Plan] | None,
         until_split: float,
         strategies: Sequence[str],
-        spent: float | None,
+        spent: float | Later | None,
     ) -> Decision[Plan]:
         if advice is None or not advice.others:
             return Decision(now, self.running, "nothing is known")
         return Decision(now, self.running, "at every opportunity", advice.others[0].plan, moves=True)
+
+    def may_pay(self, advice: Advice[Plan]) -> bool:
+        return bool(advice.others)
 
     def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None:
         pass

@@ -822,9 +822,15 @@ def gone(path: str, mode: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # Should nobody have opened it, so that the thread ends.
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
-        other.join(5)
+        let_end(other, path)
+
+
+def let_end(other: threading.Thread, path: str | Path) -> None:
+    """Wait for a thread that opens one end of a pipe, whose other end nobody may have opened. It may not have
+    come to that yet: so the pipe is held open."""
+    held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    other.join(5)
+    os.close(held)
 
 
 @each_written
@@ -989,9 +995,7 @@ def half_written(path: Path, content: bytes) -> Iterator[list[str]]:
         yield told
     finally:
         is_over.set()
-        # Should nobody have opened it, so that the thread ends.
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
-        other.join(5)
+        let_end(other, path)
 
 
 def unread(pipe: int) -> int:

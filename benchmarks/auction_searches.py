@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from time import process_time
@@ -16,11 +16,10 @@ from midstream.engine import Engine
 from midstream.optimizer import Choice, optimize
 from midstream.optimizer.rules import ALL_STAGES, RULES, Rule, Stage
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.sql import Catalog, RelationDeclaration, StreamDeclaration
-from midstream.plans.values.schema import Schema
+from midstream.plans.sql import Catalog
 from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS
-from midstream.scenarios.nexmark.streams import batches, dol_to_euro, lasting
+from midstream.scenarios.nexmark.streams import batches, dol_to_euro, generated, lasting
 
 MARK = 0.5
 """The time that a search by every rule may take, in seconds of the processor."""
@@ -123,21 +122,14 @@ def run_query(number: int) -> tuple[Plan, Engine]:
     (query,) = catalog.execute(SCRIPTS[number].read_text(encoding="utf-8"))
     events = list(islice(generate(WORKLOAD), EVENTS))
     relations = {
-        name: lasting(generated, schema, events)
-        for name, (generated, schema) in _generated(catalog.relations).items()
+        name: lasting(stream, schema, events)
+        for name, (stream, schema) in generated(catalog.relations).items()
     }
     engine = Engine(query.plan, lambda results: None, relations=relations)
-    streams = {name: each for name, each in _generated(catalog.streams).items() if name in engine.streams}
+    streams = {name: each for name, each in generated(catalog.streams).items() if name in engine.streams}
     for name, batch in batches(streams, events):
         engine.push(name, batch)
     return query.plan, engine
-
-
-def _generated(
-    declared: Mapping[str, StreamDeclaration | RelationDeclaration],
-) -> dict[str, tuple[str, Schema]]:
-    """By name, which generated stream a declared one is, and its columns."""
-    return {each.name: (each.source.arguments[0], each.schema) for each in declared.values() if each.source}
 
 
 def show_auctions(run: AuctionsRun, console: Console) -> None:

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from midstream.plans.values.errors import SchemaError, UnknownStreamError
 from midstream.plans.values.schema import Column, Schema, Type, suggest
 from midstream.plans.values.streams import FOREVER, Element, Payload
 from midstream.scenarios.nexmark.generator import SCHEMAS, AuctionEvent, Row
+
+if TYPE_CHECKING:
+    from midstream.plans.sql import RelationDeclaration, StreamDeclaration
 
 OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "person": {"emailaddress": "email"},
@@ -42,6 +45,13 @@ def dol_to_euro(price: float) -> float:
     90.8
     """
     return price * DOLLAR_IN_EUROS
+
+
+def generated(
+    declared: Mapping[str, StreamDeclaration | RelationDeclaration],
+) -> dict[str, tuple[str, Schema]]:
+    """What a script's declarations with a source take: by name the generated stream, and the columns."""
+    return {each.name: (each.source.arguments[0], each.schema) for each in declared.values() if each.source}
 
 
 def rows(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: int = 1) -> Iterator[Row]:

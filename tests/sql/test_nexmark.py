@@ -16,7 +16,7 @@ from midstream.plans.sql import Catalog
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, by_stream, generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS
-from midstream.scenarios.nexmark.streams import batches, dol_to_euro, lasting
+from midstream.scenarios.nexmark.streams import batches, dol_to_euro, generated, lasting
 
 ITEMS = (0, 3, 5, 7, 11)
 """What the second query selects of a small workload."""
@@ -53,16 +53,10 @@ def run(script: str, events: list[AuctionEvent], batch_size: int) -> list[Elemen
     (query,) = known.execute(script)
     results: list[Element] = []
     relations = {
-        declaration.name: lasting(declaration.source.arguments[0], declaration.schema, events)
-        for declaration in known.relations.values()
-        if declaration.source is not None
+        name: lasting(stream, schema, events) for name, (stream, schema) in generated(known.relations).items()
     }
     engine = Engine(query.plan, results.extend, relations=relations)
-    declared = {
-        declaration.name: (declaration.source.arguments[0], declaration.schema)
-        for declaration in known.streams.values()
-        if declaration.source is not None and declaration.name in engine.streams
-    }
+    declared = {name: each for name, each in generated(known.streams).items() if name in engine.streams}
     assert set(engine.streams) == set(declared)
     for name, batch in batches(declared, events, batch_size):
         engine.push(name, batch)

@@ -138,12 +138,12 @@ class Accounts:
         """Add what has been spent up to a look, in all plans that ran."""
         paid = self._paid
         assert paid is not None
-        if (passed := until.at - paid.at) > 0:
-            self._spent += self._since(paid, until, passed, now)
+        if until.at > paid.at:
+            self._spent += self._since(paid, until, now)
         self._paid, self._ran = until, set()
 
-    def _since(self, paid: _Look, until: _Look, passed: int, now: int) -> float:
-        rates = dict[Node, float]()
+    def _since(self, paid: _Look, until: _Look, now: int) -> float:
+        passed, rates = until.at - paid.at, dict[Node, float]()
         if (before := paid.counted) is not None and (counted := until.counted) is not None:
             if self._is_counted:
                 return self._objective.intermediate * (counted.intermediate - before.intermediate)

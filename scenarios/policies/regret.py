@@ -118,14 +118,17 @@ def regrets(
     found.append(replayed("clairvoyant", partial(Planned, cheapest)))
     for name, item in items.items():
         found.append(replayed(name, partial(item, _worst(case, item, how).start, how)))
-    flights = [fly(case, order, how) for order in case.orders] if with_engine else []
-    if flights:
-        flight = max(flights, key=lambda one: one.total)
-        found.append(judged(FLOWN, flight.total, flight.total, flight.moves, flight.seconds))
-    seconds = found[case.orders.index(best)].seconds
-    told = [replace(one, of_seconds=_ratio(one.seconds or 0.0, seconds or 0.0)) for one in found]
-    by_replay, flown = tuple(told[: len(bills)]), tuple(told[len(bills) :])
-    return Regrets(case.name, len(case.arrivals), how, hindsight(case), by_replay, flown, tuple(bills), case)
+    flown = []
+    if with_engine:
+        flight = max((fly(case, order, how) for order in case.orders), key=lambda one: one.total)
+        flown.append(judged(FLOWN, flight.total, flight.total, flight.moves, flight.seconds))
+    of = found[case.orders.index(best)].seconds
+
+    def with_ratios(rows: Sequence[Judged]) -> tuple[Judged, ...]:
+        return tuple(replace(one, of_seconds=_ratio(one.seconds or 0.0, of or 0.0)) for one in rows)
+
+    told, of_engine = with_ratios(found), with_ratios(flown)
+    return Regrets(case.name, len(case.arrivals), how, hindsight(case), told, of_engine, tuple(bills), case)
 
 
 def _worst(case: Case, item: Item, how: How) -> Bill:

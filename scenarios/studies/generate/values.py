@@ -82,8 +82,13 @@ def _zipf(values: Zipf, times: Array, random: np.random.Generator) -> Array:
 
 
 def _choice(values: Choice, times: Array, random: np.random.Generator) -> list[str]:
-    weights = np.cumsum([course_at(weight, times) for weight in values.of.values()], axis=0)
-    places = (weights <= random.random(len(times)) * weights[-1]).sum(axis=0)
+    drawn = random.random(len(times))
+    if any(isinstance(weight, Changing) for weight in values.of.values()):
+        weights = np.cumsum([course_at(weight, times) for weight in values.of.values()], axis=0)
+        places = (weights <= drawn * weights[-1]).sum(axis=0)
+    else:  # A table of weights at all times would take time and space for every value of every element.
+        weights = np.cumsum(np.array(list(values.of.values()), np.float64))
+        places = np.searchsorted(weights, drawn * weights[-1], "right")
     texts = list(values.of)
     return [texts[place] for place in np.minimum(places, len(texts) - 1)]
 

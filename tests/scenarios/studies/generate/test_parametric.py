@@ -61,6 +61,7 @@ VALUES: dict[str, Any] = {
     "normal": Normal(values="normal", mean=COURSE, deviation=3),
     "whole normal": Normal(values="normal", mean=3, deviation=4, type="integer"),
     "choice": Choice(values="choice", of={"a": 1, "b": Changing(linear={0: 0, DURATION: 9}), "c": 0.5}),
+    "choice by weights that stay": Choice(values="choice", of={"a": 1, "b": 0, "c": 2.5}),
     "constant": Constant(values="constant", value={"linear": {0: 1, DURATION: 4}}),
     "text": Constant(values="constant", value="x"),
     "sequence": Sequence(values="sequence", first=5, step=3, length=7),
@@ -124,6 +125,16 @@ def test_values_have_the_simulators_distribution(name: str) -> None:
         else:
             test = kolmogorov_smirnov if values.type == "float" else chi_square
             assert max(test(found, expected), test(*late)) <= 1
+
+
+def test_weights_that_stay_draw_what_weights_of_every_instant_do() -> None:
+    stay = Choice(values="choice", of={"a": 1, "b": 0, "c": 2.5, "d": 0})
+    times = np.arange(2_000)
+    for seed in SEEDS:
+        found = values_of(stay, times, 0, np.random.default_rng(seed))
+        told = Choice(values="choice", of=stay.of | {"c": Changing(steps={0: 2.5})})
+        assert found == values_of(told, times, 0, np.random.default_rng(seed))
+        assert set(found) == {"a", "c"}
 
 
 def test_another_distribution_is_found() -> None:

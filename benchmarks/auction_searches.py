@@ -16,10 +16,8 @@ from midstream.engine import Engine
 from midstream.optimizer import Choice, optimize
 from midstream.optimizer.rules import ALL_STAGES, RULES, Rule, Stage
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.sql import Catalog
-from midstream.scenarios.nexmark.generator import AuctionWorkload, generate
-from midstream.scenarios.nexmark.scripts import SCRIPTS
-from midstream.scenarios.nexmark.streams import batches, dol_to_euro, generated, lasting
+from midstream.scenarios.nexmark.generator import generate
+from midstream.scenarios.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, run_script
 
 MARK = 0.5
 """The time that a search by every rule may take, in seconds of the processor."""
@@ -27,19 +25,8 @@ MARK = 0.5
 TIMES = 3
 """How often each search is timed."""
 
-EVENTS, HOUR = 4_000, 3_600
-WORKLOAD = AuctionWorkload(
-    seed=7,
-    step=(60, 5_000),
-    initial_persons=6,
-    initial_auctions=6,
-    person_probability=0.3,
-    bids_per_round=(0, 8),
-    duration=(2 * HOUR, 26 * HOUR),
-    categories=12,
-    raise_by=(1, 3),
-)
-"""What statistics and samples are of: some months, in which windows of hours and of days have something."""
+EVENTS = 4_000
+"""How many events statistics and samples are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +104,8 @@ def _searched(plan: Plan, engine: Engine, rules: Sequence[Rule | Stage]) -> tupl
 
 def run_query(number: int) -> tuple[Plan, Engine]:
     """A query, and an engine that has run it over generated auctions."""
-    catalog = Catalog()
-    catalog.add_function("DolToEuro", dol_to_euro, type="float")
-    (query,) = catalog.execute(SCRIPTS[number].read_text(encoding="utf-8"))
-    events = list(islice(generate(WORKLOAD), EVENTS))
-    relations = {
-        name: lasting(stream, schema, events)
-        for name, (stream, schema) in generated(catalog.relations).items()
-    }
-    engine = Engine(query.plan, lambda results: None, relations=relations)
-    streams = {name: each for name, each in generated(catalog.streams).items() if name in engine.streams}
-    for name, batch in batches(streams, events):
-        engine.push(name, batch)
+    events = list(islice(generate(SLOW_AUCTIONS), EVENTS))
+    query, engine = run_script(SCRIPTS[number].read_text(encoding="utf-8"), events)
     return query.plan, engine
 
 

@@ -85,15 +85,13 @@ def tell(notes: Sequence[str]) -> None:
 def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
     """What a script declares and asks. Raises MidstreamError where it asks nothing."""
     from midstream.commands.running import read_script
-    from midstream.plans.sql import Catalog, TimeUnit
-    from midstream.plans.values.schema import Type
-    from midstream.scenarios.nexmark.streams import dol_to_euro
+    from midstream.plans.sql import TimeUnit
+    from midstream.scenarios.nexmark.scripts import auction_catalog
 
     try:
-        catalog = Catalog(None if unit is None else TimeUnit.of(unit))
+        catalog = auction_catalog(None if unit is None else TimeUnit.of(unit))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--time-unit") from error
-    catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT)
     if functions is not None:
         _register(functions, catalog)
     text = read_script(script)

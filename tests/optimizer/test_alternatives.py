@@ -45,10 +45,8 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.expressions.operands import col
 from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import ArgumentError, StatisticsError
-from midstream.plans.values.schema import Type
 from midstream.plans.values.verdicts import Answer
-from midstream.scenarios.nexmark.scripts import SCRIPTS
-from midstream.scenarios.nexmark.streams import dol_to_euro
+from midstream.scenarios.nexmark.scripts import SCRIPTS, auction_catalog
 from midstream.testing import plans
 
 MOST = 3000
@@ -160,9 +158,7 @@ def test_they_are_what_enumeration_finds(
 
 def nexmark(number: int) -> Plan:
     """The query of a script."""
-    catalog = Catalog()
-    catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT)
-    (query,) = catalog.execute(SCRIPTS[number].read_text())
+    (query,) = auction_catalog().execute(SCRIPTS[number].read_text(encoding="utf-8"))
     return query.plan
 
 

@@ -6,60 +6,28 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from auction_answers import FIVE_ITEMS, HOUR, Streams, answers, instants
+from auction_answers import FIVE_ITEMS, Streams, answers, instants
 from sql_oracle.checking import compare, snapshots
 
-from midstream.engine import Engine
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.sql import Catalog
 from midstream.plans.values.streams import FOREVER, Element
-from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, by_stream, generate
-from midstream.scenarios.nexmark.scripts import SCRIPTS
-from midstream.scenarios.nexmark.streams import batches, dol_to_euro, generated, lasting
+from midstream.scenarios.nexmark.generator import AuctionEvent, by_stream, generate
+from midstream.scenarios.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, auction_catalog, run_script
 
 ITEMS = (0, 3, 5, 7, 11)
 """What the second query selects of a small workload."""
 
-WORKLOAD = AuctionWorkload(
-    seed=7,
-    step=(60, 5000),
-    initial_persons=6,
-    initial_auctions=6,
-    person_probability=0.3,
-    bids_per_round=(0, 8),
-    duration=(2 * HOUR, 26 * HOUR - 1),
-    categories=12,
-    raise_by=(1, 3),
-)
-"""Some days, in which every query has an answer."""
-
 
 @pytest.fixture(scope="module")
 def events() -> list[AuctionEvent]:
-    return list(islice(generate(WORKLOAD), 900))
-
-
-def catalog() -> Catalog:
-    """A catalog that knows the benchmark's function."""
-    made = Catalog()
-    made.add_function("DolToEuro", dol_to_euro, type="float")
-    return made
+    return list(islice(generate(SLOW_AUCTIONS), 900))
 
 
 def run(script: str, events: list[AuctionEvent], batch_size: int) -> list[Element]:
     """The results of a script's query over generated events."""
-    known = catalog()
-    (query,) = known.execute(script)
     results: list[Element] = []
-    relations = {
-        name: lasting(stream, schema, events) for name, (stream, schema) in generated(known.relations).items()
-    }
-    engine = Engine(query.plan, results.extend, relations=relations)
-    declared = {name: each for name, each in generated(known.streams).items() if name in engine.streams}
-    assert set(engine.streams) == set(declared)
-    for name, batch in batches(declared, events, batch_size):
-        engine.push(name, batch)
+    _, engine = run_script(script, events, results.extend, batch_size)
     engine.close()
     return results
 
@@ -161,7 +129,7 @@ def shape(node: Node) -> Any:
 
 
 def thesis_plan(name: str) -> Plan:
-    known = catalog()
+    known = auction_catalog()
     known.execute(THESIS_STREAMS)
     (query,) = known.execute(THESIS_QUERIES[name])
     return query.plan
@@ -196,7 +164,7 @@ def test_nothing_is_computed_twice(name: str, operator: str, number: int) -> Non
 )
 def test_scripts_are_the_thesis_queries(number: int, name: str) -> None:
     """But for the slides that the repository has in two of them."""
-    (query,) = catalog().execute(SCRIPTS[number].read_text(encoding="utf-8"))
+    (query,) = auction_catalog().execute(SCRIPTS[number].read_text(encoding="utf-8"))
     slides = {8: ("window 3600 slide 60", "window 3600"), 10: ("window 600 slide 600", "window 600")}
     assert shape(query.plan.root) == _renamed(FIGURES[name], *slides.get(number, ("", ""))[::-1])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -39,13 +39,11 @@ class DecayedCounts:
 
     def rates(self, now: float) -> Mapping[Hashable, float]:
         """Elements per chronon, by key."""
-        counts = {
-            key: (count * math.exp(-self.decay * (now - last)), last)
-            for key, (count, last) in self._counts.items()
-        }
-        kept = {key for key, (count, _) in counts.items() if count > self.NOTHING}
-        self._counts = {key: seen for key, seen in self._counts.items() if key in kept}
-        return {key: self.decay * counts[key][0] for key in self._counts}
+        exp, decay = math.exp, self.decay
+        counts = {key: count * exp(-decay * (now - last)) for key, (count, last) in self._counts.items()}
+        for key in [key for key, count in counts.items() if count <= self.NOTHING]:
+            del counts[key], self._counts[key]
+        return {key: decay * count for key, count in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +75,32 @@ def difference(
     Elements of a key are taken to come as in a Poisson process: a rate λ has the variance a λ / 2. What both
     pairs have in common goes into both, so that the deviation is that of the difference.
     """
-    slopes: dict[tuple[str, Hashable], float] = defaultdict(float)
-    chance = 0.0
+    ours, theirs = (pair_rate(rates[one], rates[other], window) for one, other in (first, second))
+    partners = defaultdict[str, list[tuple[int, Mapping[Hashable, float]]]](list)
     for sign, (one, other) in ((1, first), (-1, second)):
-        for here, there in ((one, other), (other, one)):
-            for key in rates[here]:
-                slopes[here, key] += sign * 2 * window * rates[there].get(key, 0.0)
-        chance += 2 * window * pair_rate(rates[one], rates[other], window) * (decay / 2) ** 2
-    variance = chance + decay / 2 * math.fsum(
-        slope**2 * rates[stream][key] for (stream, key), slope in slopes.items()
+        partners[one].append((sign, rates[other]))
+        partners[other].append((sign, rates[one]))
+    slopes = {stream: _total(others) for stream, others in partners.items()}
+    of_rates = (
+        (2 * window) ** 2
+        * decay
+        / 2
+        * math.fsum(
+            rate * slope.get(key, 0.0) ** 2
+            for stream, slope in slopes.items()
+            for key, rate in rates[stream].items()
+        )
     )
-    value = pair_rate(rates[first[0]], rates[first[1]], window)
-    value -= pair_rate(rates[second[0]], rates[second[1]], window)
-    return Estimate(value, math.sqrt(variance))
+    of_pairs = 2 * window * (decay / 2) ** 2 * (ours + theirs)
+    return Estimate(ours - theirs, math.sqrt(of_rates + of_pairs))
+
+
+def _total(signed: Sequence[tuple[int, Mapping[Hashable, float]]]) -> Mapping[Hashable, float]:
+    """The sum of rates by key, some of which are taken off; of a single one, up to its sign."""
+    if len(signed) == 1:
+        return signed[0][1]
+    total = defaultdict[Hashable, float](float)
+    for sign, rates in signed:
+        for key, rate in rates.items():
+            total[key] += sign * rate
+    return total

@@ -32,8 +32,8 @@ class Known(Protocol):
         """By source, how many elements have come before the last look."""
         ...
 
-    def known(self, now: int) -> Statistics:
-        """Those by which it is decided."""
+    def known(self, now: int) -> Statistics | None:
+        """Those by which it is decided; None where that is too little."""
         ...
 
     def lately(self, now: int) -> Statistics:
@@ -149,6 +149,8 @@ class Accounts:
                 return self._objective.intermediate * (counted.intermediate - before.intermediate)
             rates = {node: (n - before.results.get(node, 0)) / passed for node, n in counted.results.items()}
         known = self._known.known(now)
+        if known is None:
+            raise StatisticsError("accounts: too little is known to price what was counted")
         if self._by is None or self._by[0] is not known:
             self._by = known, Selectivity(known.selectivities)
         model = CostModel(_with_rates(known, paid, until), self._units, rates, self._by[1])

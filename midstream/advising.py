@@ -21,7 +21,8 @@ from midstream.plans.values.errors import ArgumentError, StatisticsError
 MOST_PLANS = 6
 """So many plans are remembered, the running one among them."""
 WORTH_A_LOOK = 0.02
-"""How sure a saving is, is worked out where it is a larger share of what the running plan costs."""
+"""How sure a saving is, is worked out where it is a larger share of what the running plan costs; and a plan
+that differs only in sides takes the place of another where it saves a larger share."""
 SEARCH_EVERY = 4
 """A search follows when statistics have changed so often; plans that are known are priced at every change."""
 
@@ -84,7 +85,7 @@ class ByOptimizer:
             (running_cost,) = self._costs([running], model)
             if not running_cost > 0:
                 return None
-            self._look_for_plans(running, known)
+            self._look_for_plans(running, known, model)
         except StatisticsError:
             return None
         others = [plan for plan in self._plans if plan != running]
@@ -106,13 +107,13 @@ class ByOptimizer:
         )
         return Advice(running_cost, forecasts, self._reason(len(others), known))
 
-    def _look_for_plans(self, running: Plan, known: Statistics) -> None:
+    def _look_for_plans(self, running: Plan, known: Statistics, model: CostModel) -> None:
         """Remember the running plan, and what a search finds if it is time for one."""
         if self._form(running) not in map(self._form, self._plans):
             self._plans, self._forms, self._sides = [], {}, Sides()  # these need not mean the same
         if not self._plans or self._changes >= SEARCH_EVERY:
             self._remember(running)
-            self._remember(self._search(running, known))
+            self._remember(self._known_by_now(self._search(running, known), model))
             self._changes, self._deviations = 0, {}
         self._remember(running)
         self._changes += 1
@@ -122,6 +123,13 @@ class ByOptimizer:
         others = [plan for plan in self._plans if self._form(plan) != self._form(new)]
         self._plans = [new, *others][: self._most]
         self._forms = {plan: self._form(plan) for plan in self._plans}
+
+    def _known_by_now(self, found: Plan, model: CostModel) -> Plan:
+        """Of plans that differ from what was found only in sides the one that is remembered, unless the new
+        one costs less: what has been learned of a plan is not known of another one."""
+        alike = next((plan for plan in self._plans if self._form(plan) == self._form(found)), found)
+        old, new = self._costs([alike, found], model)
+        return found if new < (1 - WORTH_A_LOOK) * old else alike
 
     def _form(self, plan: Plan) -> tuple[tuple[str, int], ...]:
         """The same for plans that differ only in which input of a join is which, or in which of equal columns

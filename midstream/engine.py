@@ -389,11 +389,12 @@ class Engine:
     ) -> EngineAutopilot[Statistics]:
         """Let the engine decide by itself when to move which query to another plan.
 
-        Statistics are learned while streams flow. A few times a window, at instants of application time, the
-        `advisor` is asked what other plans would cost; by default the optimizer, and less is what the
-        `objective` says. A query migrates, by the `strategy`, where what that saves is more than what it
-        costs; `settings` are careful, balanced or eager, or of your own. All queries are watched, also those
-        that come, or the `queries` that you name. `every` is the time from look to look, in chronons.
+        Statistics are learned while streams flow. A window after the first element, and from there on a few
+        times a window, at instants of application time, the `advisor` is asked what other plans would cost;
+        by default the optimizer, and less is what the `objective` says. A query migrates, by the `strategy`,
+        where what that saves is more than what it costs; `settings` are careful, balanced or eager, or of
+        your own. All queries are watched, also those that come, or the `queries` that you name. `every` is
+        the time from look to look, in chronons.
 
         What comes back tells its `decisions`, tells those who `listen`, and can `stop`. Nothing of it depends
         on batch boundaries, or on how fast the machine is. See docs/autopilot.md.
@@ -410,7 +411,7 @@ class Engine:
         ...         engine.push(name, [(t + i, t + i + 1, (i,)) for i in range(10)])
         >>> move = next(record for record in pilot.decisions if record.event == "move")
         >>> move.at, move.strategy, str(engine.plan.root.operator)
-        (30, 'moving-states', 'join a = b')
+        (60, 'moving-states', 'join a = b')
         """
         if advisor is not None and not callable(getattr(advisor, "advise", None)):
             raise wrong("autopilot: advisor", advisor, "one with a method `advise`, or None")

@@ -66,8 +66,8 @@ class Learning:
         """Something came."""
         self._collector.take(stream, batch, progress)
 
-    def known(self, now: int) -> Statistics:
-        """By what starts before an instant."""
+    def known(self, now: int) -> Statistics | None:
+        """By what starts before an instant; None within a window of the first element."""
         cells = self._collector.cells(now)
         for cell in cells:
             self.arrived[self._nodes[cell.stream]] += cell.elements

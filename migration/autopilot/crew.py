@@ -48,8 +48,9 @@ class Knowledge(Protocol[S_co]):
         """Something came (see `Watcher`)."""
         ...
 
-    def known(self, now: int) -> S_co:
-        """What is known at an instant, of what starts before it."""
+    def known(self, now: int) -> S_co | None:
+        """What is known at an instant, of what starts before it; None where that is too little to ask an
+        advisor with."""
         ...
 
 

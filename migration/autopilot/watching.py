@@ -245,9 +245,7 @@ class WatchedQuery(Generic[S]):
         if not self._follow(now) or self._crew is None:
             return
         try:
-            advice = self._crew.advisor.advise(self._decider.running, self._crew.knowledge.known(now))
-            _require_advice(advice)
-            advice, spent = self._counted(now, advice)
+            advice, spent = self._counted(now, self._advice(now, self._crew))
         except Exception as failure:
             self._fail(now, failure)
             return
@@ -266,6 +264,12 @@ class WatchedQuery(Generic[S]):
         if decision.to is not None and is_free:
             record = self._move(record, decision.to, until_split)
         self._autopilot.tell(record)
+
+    def _advice(self, now: int, crew: Crew[S]) -> Advice[Plan] | None:
+        known = crew.knowledge.known(now)
+        advice = None if known is None else crew.advisor.advise(self._decider.running, known)
+        _require_advice(advice)
+        return advice
 
     def _counted(
         self, now: int, advice: Advice[Plan] | None

@@ -37,6 +37,9 @@ class RestartingStatistics:
     those of the last `window` chronons, for each pair of columns that a join equates; and the ratio of any
     two of these, on which it depends what is to be joined first. After a change only the cells since count.
 
+    Pairs are of elements up to a window apart. Until a window has passed since the first element, many have
+    not had the time to come, so that nothing is told.
+
     Input    As for `DecayedStatistics`.
     State    Besides, the cells of the last 8 windows.
     Cost     Besides, O(values) per cell and pair of columns; of a change, to take the cells since it again.
@@ -60,6 +63,8 @@ class RestartingStatistics:
         self._changes = Changes(threshold)
         self._lately = _Lately(wanted(plan).pairs, window)
         self._cells: deque[Cell] = deque()
+        self._first: int | None = None
+        """When the first element started."""
         self.changed: int | None = None
         """Since when things are as they are, where a change was noticed."""
 
@@ -75,6 +80,8 @@ class RestartingStatistics:
         """Cells in order of time, as the collector gives them: all of an instant at once."""
         for start, of_one in groupby(cells, key=attrgetter("start")):
             together = list(of_one)
+            if self._first is None:
+                self._first = min(cell.first for cell in together)
             self._known.take(together)
             self._cells += together
             while self._cells[0].end <= start - KEPT * self._window:
@@ -90,8 +97,11 @@ class RestartingStatistics:
         self._known = self._anew()
         self._known.take(self._cells)
 
-    def at(self, now: int) -> Statistics:
-        """The statistics at an instant of the grid; see `DecayedStatistics.at`."""
+    def at(self, now: int) -> Statistics | None:
+        """The statistics at an instant of the grid (see `DecayedStatistics.at`); None within a window
+        of the first element."""
+        if self._first is None or now < self._first + self._window:
+            return None
         return self._known.at(now)
 
 

@@ -166,10 +166,13 @@ def test_an_engine_follows_a_chart(advises: str) -> None:
         [(Dimension(one.name, 0.001, 0.2, 6, is_logarithmic=True), one) for one in RATES],
         INTERMEDIATE,
     )
+    soon = RangeSettings(first=8)
     advisor = {
         "a chart": ByChart(chart, INTERMEDIATE),
         "a chart at centroids": ByChart(chart, INTERMEDIATE, at="centroid"),
-        "a chart that is learned": ByChart(LearnedChart(QUERY, RATES, 4, INTERMEDIATE), INTERMEDIATE),
+        "a chart that is learned": ByChart(
+            LearnedChart(QUERY, RATES, 4, INTERMEDIATE, settings=soon), INTERMEDIATE
+        ),
     }[advises]
     plain: list[Element] = []
     flown: list[Element] = []

@@ -14,7 +14,8 @@ from midstream.operators.engine.collecting import Collector
 from midstream.optimizer.online.changes import Changes, PageHinkley
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
-from midstream.plans.algebra.plan import Plan
+from midstream.optimizer.statistics import StreamStatistics
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element
 from midstream.scenarios.policies.generated import adversarial
 
@@ -93,10 +94,16 @@ def cells(known: Mapping[str, Sequence[str]], of: Mapping[str, Sequence[Element]
     return collector.cells(until)
 
 
+def told(known: DecayedStatistics | RestartingStatistics, now: int) -> Mapping[Node, StreamStatistics]:
+    statistics = known.at(now)
+    assert statistics is not None
+    return statistics.streams
+
+
 def share(known: DecayedStatistics | RestartingStatistics, now: int) -> float:
     """Of all pairs, those with equal values."""
     one, other = (
-        known.at(now).streams[stream.node].distributions[f"{name}_x"] for name, stream in (("a", A), ("b", B))
+        told(known, now)[stream.node].distributions[f"{name}_x"] for name, stream in (("a", A), ("b", B))
     )
     return sum(p * other.get(value, 0.0) for value, p in one.items())
 
@@ -129,7 +136,17 @@ def test_where_nothing_changes_they_are_decayed_statistics(seed: int) -> None:
     decayed.take(taken)
     restarting.take(taken)
     assert restarting.changed is None
-    assert restarting.at(now).streams == decayed.at(now).streams
+    assert told(restarting, now) == told(decayed, now)
+
+
+@given(st.integers(0, 50 * STEP), st.integers(0, 50 * STEP), st.integers(1, 2 * WINDOW // STEP))
+def test_within_a_window_of_the_first_element_they_tell_nothing(a: int, b: int, cells_each: int) -> None:
+    known, first = RestartingStatistics(query(), HALF_LIFE, WINDOW), min(a, b)
+    of = {name: [(t, t + 1, (1,)) for t in range(begin, 8000, 7)] for name, begin in (("a", a), ("b", b))}
+    taken = cells(known.columns, of, 8000)
+    for now in range(0, 8000, cells_each * STEP):
+        known.take(cell for cell in taken if now - cells_each * STEP < cell.end <= now)
+        assert (known.at(now) is None) == (now < first + WINDOW)
 
 
 def test_orders_that_take_turns_every_four_windows_are_noticed_by_their_ratio() -> None:

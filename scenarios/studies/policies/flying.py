@@ -167,7 +167,8 @@ class _Pilot:
         if self._over is not None and now >= self._over:
             self._over = None
             self._decider.ended(now, self._runs)
-        advice = self._advisor.advise(self._decider.running, self._statistics.at(now))
+        known = self._statistics.at(now)
+        advice = None if known is None else self._advisor.advise(self._decider.running, known)
         strategies: tuple[str, ...] = ("genmig",)
         if advice is not None and self._over is None:
             advice, strategies = self._within_reach(advice)

@@ -62,7 +62,7 @@ def gather(
         elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
         for one in inputs
     ]
-    every = _facts_of(bucketed, inputs, asked, groups, kept)
+    every = _facts_of(recording, bucketed, inputs, asked, groups, kept)
     return recording.buckets().join(every, "start", "left")
 
 
@@ -75,10 +75,11 @@ def gather_all(
 ) -> DataFrame:
     """The same of the whole time, as one bucket; no row where there are no elements."""
     elements = [elements_of(recording, one).withColumn("start", F.lit(0).cast("long")) for one in inputs]
-    return _facts_of(elements, inputs, asked, groups, kept)
+    return _facts_of(recording, elements, inputs, asked, groups, kept)
 
 
 def _facts_of(
+    recording: Recording,
     elements: Sequence[DataFrame],
     inputs: Sequence[PlanInput],
     asked: Sequence[Question],
@@ -86,16 +87,24 @@ def _facts_of(
     kept: int,
 ) -> DataFrame:
     chains = [one.chain for one in inputs]
-    values = [_values(frame, i, chains, groups) for i, frame in enumerate(elements)]
+    values = [
+        _values(frame, i, question, chains, groups)
+        for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
+        if question.is_counted or any(member.input == i for group in groups for member in group)
+    ]
     counted = _counted(reduce(DataFrame.unionAll, values), max(len(inputs), _width(groups)))
+    # Where there are no more elements than values that are kept, no value is left out.
+    counts = [
+        [recording.totals[inputs[member.input].stream.name].count for member in group] for group in groups
+    ]
+    is_rest = max(map(sum, counts), default=0) > kept
+    totals = [_totals(counted, _width(groups), kept)] if is_rest else []
     sampled = [
         _sampled(frame, i, len(chains[i].schema))
         for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
         if question.is_sampled
     ]
-    every = reduce(
-        DataFrame.unionAll, [_heaviest(counted, kept), _totals(counted, _width(groups), kept), *sampled]
-    )
+    every = reduce(DataFrame.unionAll, [_heaviest(counted, kept), *totals, *sampled])
     # Sorted, so that nothing depends on which partition was read first.
     facts = F.sort_array(F.collect_list(F.struct("about", "number", "texts", "counts"))).alias("facts")
     return every.groupBy("start").agg(facts)
@@ -177,9 +186,11 @@ def _has_floats(group: Group) -> bool:
     return any(member.type is Type.FLOAT for member in group)
 
 
-def _values(elements: DataFrame, number: int, chains: Sequence[Node], groups: Sequence[Group]) -> DataFrame:
-    """A row for each element, and one for each known value of its columns that are in a group."""
-    facts = [_value(ELEMENTS, number, F.lit(""))]
+def _values(
+    elements: DataFrame, number: int, asked: Question, chains: Sequence[Node], groups: Sequence[Group]
+) -> DataFrame:
+    """A row for each element, if it is counted, and one for each known value of its columns in a group."""
+    facts = [_value(ELEMENTS, number, F.lit(""))] if asked.is_counted else []
     for place, group in enumerate(groups):
         for i, member in enumerate(group):
             if member.input == number:

@@ -37,10 +37,12 @@ class Question:
 
     columns    those whose frequencies are counted: joined, grouped or made distinct
     is_sampled whether rows are needed too, because of conditions that frequencies do not answer
+    is_counted whether elements are counted; not where it is known of another input how many there are
     """
 
     columns: tuple[str, ...]
     is_sampled: bool
+    is_counted: bool = True
 
 
 @dataclass(frozen=True)

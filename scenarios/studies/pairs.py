@@ -47,8 +47,10 @@ CELL = 4
 GONE, STARTS_LEFT, STARTS_RIGHT = 0, 1, 2
 
 
-def count_pairs(recording: Recording, study: Study, pairs: Sequence[Pair]) -> DataFrame:
-    """For each bucket and pair with any: (start, pair, overlapping, matched).
+def count_pairs(
+    recording: Recording, study: Study, pairs: Sequence[Pair], *, in_every_bucket: bool = False
+) -> DataFrame:
+    """For each bucket and pair with any, or for every one: (start, pair, overlapping, matched).
 
     pair          its position in `pairs`
     overlapping   pairs of elements that are valid together
@@ -62,10 +64,21 @@ def count_pairs(recording: Recording, study: Study, pairs: Sequence[Pair]) -> Da
     groups = ["pair", "is_matching", "cell_length", "side", "window", TIME, "key"]
     counted = reduce(DataFrame.unionAll, questions).groupBy(*groups).agg(F.count("*").alias("n"))
     met = _sweep(_events(counted))
+    if in_every_bucket:
+        met = met.unionAll(_nothing(recording, pairs))
     start = floor_to(F.col(TIME), recording.bucket).alias("start")
     return met.groupBy(start, "pair").agg(
         F.sum(F.when(~F.col("is_matching"), F.col("met")).otherwise(0)).alias("overlapping"),
         F.sum(F.when(F.col("is_matching"), F.col("met")).otherwise(0)).alias("matched"),
+    )
+
+
+def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
+    """For every bucket and pair, one that met nothing."""
+    every = F.explode(F.array(*map(F.lit, range(len(pairs))))).alias("pair")
+    none = F.lit(0).cast("long").alias("met")
+    return recording.buckets().select(
+        every, F.lit(False).alias("is_matching"), F.col("start").alias(TIME), none
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any
 
 from pyspark.sql import functions as F
@@ -74,10 +75,13 @@ def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
     buckets: dict[int, Summary] = {
         start: {"start": start, "time": study.clock.show(start), "counts": {}, "pairs": []} for start in first
     }
+    if not buckets:
+        return []
     shown = F.col("start") < first.stop
-    for row in found.by_stream.where(shown).orderBy("start", "stream").collect():
+    # They are few: sorted here, they cost Spark no further pass.
+    for row in sorted(found.by_stream.where(shown).collect(), key=itemgetter("start", "stream")):
         buckets[row["start"]]["counts"][row["stream"]] = row["count"]
-    for row in found.by_pair.where(shown).orderBy("start", "pair").collect():
+    for row in sorted(found.by_pair.where(shown).collect(), key=itemgetter("start", "pair")):
         buckets[row["start"]]["pairs"].append({"overlapping": row["overlapping"], "matched": row["matched"]})
     return list(buckets.values())
 

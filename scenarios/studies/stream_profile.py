@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import combinations
 from typing import Any
 
+from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -19,7 +19,7 @@ from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput, equal_names, plan_inputs
 from midstream.scenarios.studies.pairs import Pair, count_pairs
 from midstream.scenarios.studies.profile.query_profile import QueryProfile, query_profile
-from midstream.scenarios.studies.profile.rates import counted_by_cell
+from midstream.scenarios.studies.profile.rates import counted_by_bucket
 from midstream.scenarios.studies.recording import Recording
 
 
@@ -60,7 +60,7 @@ class Profile:
     """What was found of a study's streams.
 
     by_stream      one row a bucket and stream: start, stream, count, rate, d, l, g, dispersion (see
-                   `counted_by_cell`)
+                   `counted_by_bucket`)
     by_pair        one row a bucket and pair: start, pair (its position), left, right, on, overlapping,
                    matched, selectivity
     streams, pairs the same in all
@@ -96,7 +96,7 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
         compared_recording, compared_study = as_streams(recording, study, [inputs[i] for i in order])
         names = {i: name for i, name in zip(order, compared_study.streams, strict=True)}
     pairs = compared(compared_study)
-    by_stream = _by_stream(recording, study)
+    by_stream = _by_stream(recording, study).persist()
     by_pair = _by_pair(compared_recording, compared_study, pairs).persist()
     try:
         found = _pairs(compared_study, pairs, by_pair)
@@ -120,6 +120,7 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
             asked=asked,
         )
     finally:
+        by_stream.unpersist()
         by_pair.unpersist()
 
 
@@ -188,42 +189,36 @@ def _stream(recording: Recording, stream: RecordedStream, covered: int) -> Strea
 
 
 def _by_stream(recording: Recording, study: Study) -> DataFrame:
-    counted = reduce(DataFrame.unionAll, [counted_by_cell(recording, name) for name in recording.frames])
     constants = [
         {"stream": name, "l": float(stream.window), "g": recording.totals[name].granule}
         for name, stream in study.streams.items()
     ]
-    length = F.lit(float(recording.bucket))
-    count = F.coalesce("counted", F.lit(0).cast("long"))
-    return (
-        _in_every_bucket(recording, constants)
-        .join(counted, ["start", "stream"], "left")
-        .select(
-            "start",
-            "stream",
-            count.alias("count"),
-            (count / length).alias("rate"),
-            F.when(count > 0, length / count).otherwise(math.inf).alias("d"),
-            "l",
-            "g",
-            "dispersion",
-        )
+    length, count = F.lit(float(recording.bucket)), F.col("count")
+    return counted_by_bucket(recording, list(study.streams)).select(
+        "start",
+        _constant(constants, "number", "stream"),
+        "count",
+        (count / length).alias("rate"),
+        F.when(count > 0, length / count).otherwise(math.inf).alias("d"),
+        _constant(constants, "number", "l"),
+        _constant(constants, "number", "g"),
+        "dispersion",
     )
 
 
 def _by_pair(recording: Recording, study: Study, pairs: Sequence[Pair]) -> DataFrame:
-    constants = [
-        {"pair": i, "left": pair.left, "right": pair.right, "on": words(study, pair)}
-        for i, pair in enumerate(pairs)
-    ]
+    constants = [{"left": pair.left, "right": pair.right, "on": words(study, pair)} for pair in pairs]
     if not pairs:
         return recording.spark.createDataFrame([], PAIR_COLUMNS)
-    every = _in_every_bucket(recording, constants).join(
-        count_pairs(recording, study, pairs), ["start", "pair"], "left"
-    )
-    counts = [F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("overlapping", "matched")]
     share = F.when(F.col("overlapping") > 0, F.col("matched") / F.col("overlapping"))
-    return every.select("start", "pair", "left", "right", "on", *counts).withColumn("selectivity", share)
+    return count_pairs(recording, study, pairs, in_every_bucket=True).select(
+        "start",
+        "pair",
+        *(_constant(constants, "pair", name) for name in ("left", "right", "on")),
+        "overlapping",
+        "matched",
+        share.alias("selectivity"),
+    )
 
 
 PAIR_COLUMNS = (
@@ -232,14 +227,9 @@ PAIR_COLUMNS = (
 )
 
 
-def _in_every_bucket(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """Some constant rows, once for every bucket."""
-    structs = [F.struct(*(F.lit(value).alias(name) for name, value in row.items())) for row in rows]
-    return (
-        recording.buckets()
-        .select("start", F.explode(F.array(*structs)).alias("row"))
-        .select("start", "row.*")
-    )
+def _constant(rows: Sequence[Mapping[str, Any]], number: str, name: str) -> Value:
+    """What some constant rows have by a name, for the number of one of them."""
+    return F.array(*(F.lit(row[name]) for row in rows))[F.col(number)].alias(name)
 
 
 def _pairs(study: Study, pairs: Sequence[Pair], by_pair: DataFrame) -> tuple[PairProfile, ...]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
+from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.expressions import Expression
 from midstream.scenarios.studies.inputs import PlanInput, Question
 from midstream.scenarios.studies.pricing import InputFacts
@@ -24,8 +26,22 @@ def source_inputs(inputs: Sequence[PlanInput]) -> tuple[PlanInput, ...]:
     return tuple(PlanInput(node, node, stream, 1) for node, stream in sources.items())
 
 
-ONLY_ROWS = Question((), True)
-"""Of sources: how many elements they have, and some of these."""
+def asked_of_sources(
+    sources: Sequence[PlanInput], inputs: Sequence[PlanInput]
+) -> list[tuple[Question, int | None]]:
+    """What is asked of each source: some of its elements, and how many there are; where an input leaves out
+    none of them, its number stands beside the question, and only it is counted."""
+    asked = []
+    for source in sources:
+        same = next((i for i, one in enumerate(inputs) if _keeps_all(one.chain, source.node)), None)
+        asked.append((Question((), True, is_counted=same is None), same))
+    return asked
+
+
+def _keeps_all(chain: Node, source: Node) -> bool:
+    while isinstance(logical(chain), Project):
+        (chain,) = chain.inputs
+    return chain == source
 
 
 def source_statistics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +25,7 @@ from midstream.scenarios.studies.inputs import (
 )
 from midstream.scenarios.studies.pricing import InputFacts
 from midstream.scenarios.studies.profile.artefact import (
-    ONLY_ROWS,
+    asked_of_sources,
     known_selectivities,
     source_inputs,
     source_statistics,
@@ -83,11 +83,15 @@ class QueryProfile:
 
 @dataclass(frozen=True)
 class Buckets:
-    """What was counted in each bucket, and what it takes to read it."""
+    """What was counted in each bucket, and what it takes to read it.
+
+    counted_as   by source, the input that has all its elements, so that only one of both is counted
+    """
 
     facts: DataFrame
     inputs: tuple[PlanInput, ...]
     sources: tuple[PlanInput, ...]
+    counted_as: tuple[int | None, ...]
     groups: tuple[Group, ...]
     granules: Mapping[str, int]
     length: int
@@ -96,7 +100,15 @@ class Buckets:
     def read(self, facts: Sequence[Mapping[str, Any]] | None) -> list[InputFacts]:
         """Facts of the inputs, and then of the sources."""
         chains = [one.chain for one in (*self.inputs, *self.sources)]
-        return read_in_order(facts, chains, self.groups)
+        found = read_in_order(facts, chains, self.groups)
+        of_inputs, of_sources = found[: len(self.inputs)], found[len(self.inputs) :]
+        return [
+            *of_inputs,
+            *(
+                known if same is None else replace(known, count=of_inputs[same].count)
+                for known, same in zip(of_sources, self.counted_as, strict=True)
+            ),
+        ]
 
     def statistics(self, facts: Sequence[Mapping[str, Any]] | None) -> Statistics:
         """Statistics of the sources in a bucket. Selectivities are those of the whole time."""
@@ -120,8 +132,11 @@ def query_profile(
              different values.
     """
     asked, groups, sources = questions(query), value_groups(query), source_inputs(inputs)
-    every = [*inputs, *sources]
-    wanted = [*(Question(asked[one.node].columns, False) for one in inputs), *[ONLY_ROWS] * len(sources)]
+    every, of_sources = [*inputs, *sources], asked_of_sources(sources, inputs)
+    wanted = [
+        *(Question(asked[one.node].columns, False) for one in inputs),
+        *(question for question, _ in of_sources),
+    ]
     streams = dict.fromkeys(one.stream.name for one in inputs)
     samples = drawn(recording, list(streams))
     found = predicates(query, inputs, samples, counts)
@@ -132,6 +147,7 @@ def query_profile(
         gather(recording, every, wanted, groups),
         tuple(inputs),
         sources,
+        tuple(same for _, same in of_sources),
         groups,
         granules,
         recording.bucket,

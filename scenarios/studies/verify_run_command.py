@@ -11,31 +11,28 @@ from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.options import DATA, MASTER, PLAN, declared_plan, opened
+from midstream.scenarios.studies.options import DATA, MASTER, PLAN, QUERY, STUDY, declared_plan, opened
+from midstream.scenarios.studies.script import load_declared
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.recorded_run import RunCheck
 
 EPILOG = examples(
     "midstream study verify-run study.toml results.jsonl",
+    "midstream study verify-run script.sql results.jsonl --data recordings",
     "midstream study verify-run nycflights13 results.parquet --data recordings --plan plan.json",
 )
 
 
 def verify_run(
-    study: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY", help="A study declaration of the inputs (.toml), or a ready-made one by name."
-        ),
-    ],
+    study: STUDY,
     results: Annotated[
         str,
         typer.Argument(help="What the run gave, as midstream run writes it: .csv, .jsonl or .parquet."),
     ],
     data: DATA = None,
     plan: PLAN = None,
+    query: QUERY = None,
     sample: Annotated[
         int, typer.Option(min=0, help="At the starts and ends of how many elements of each stream to look.")
     ] = 250,
@@ -48,17 +45,17 @@ def verify_run(
 
     Exit status 1 where they differ.
     """
-    declared = load_study(study, data)
-    query = declared_plan(declared, plan)
+    declared = load_declared(study, data, query)
+    ran = declared_plan(declared, plan)
     require_spark()
     from midstream.scenarios.studies.recorded_run import check_run, read_results, require_checkable
 
     place = plan or study
     try:
-        require_checkable(query, declared)
+        require_checkable(ran, declared)
         with opened(master, declared, 1, "comparing with Spark SQL") as (recording, _):
-            found = read_results(recording.spark, results, query.schema)
-            check = check_run(recording, declared, query, found, sample=sample, instants=instants, seed=seed)
+            found = read_results(recording.spark, results, ran.schema)
+            check = check_run(recording, declared, ran, found, sample=sample, instants=instants, seed=seed)
     except PlanError as error:
         raise InputFileError(f"{place}: {error}", path=place) from error
     typer.echo(json.dumps(check.as_dict(), indent=2) if as_json else _told(results, check))

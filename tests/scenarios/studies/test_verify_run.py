@@ -20,6 +20,7 @@ from midstream.operators.engine.run import run
 from midstream.plans.values.streams import Element
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.studies.script import load_script
 from midstream.scenarios.studies.spark_sql import Grid, SparkSql
 
 DECLARED = """
@@ -62,6 +63,14 @@ def together(*queries: ms.Stream) -> ms.Stream:
 
 
 GROUPED = A.join(B, on=ON).group_by("a.k", "b.w")
+
+SCRIPT = """
+SET time_unit = 'seconds';
+CREATE STREAM a(t TIMESTAMP, k INTEGER, v REAL, w STRING) ORDERED BY t SOURCE jsonl('a.jsonl');
+CREATE STREAM b(t TIMESTAMP, k INTEGER, v REAL, w STRING) ORDERED BY t SOURCE jsonl('b.jsonl');
+SELECT w FROM b;
+SELECT a.w, b.v FROM a [RANGE 40 SECONDS], b [RANGE 25 SECONDS] WHERE a.k = b.k;
+"""
 
 QUERIES = {
     "a join": A.join(B, on=ON),
@@ -262,14 +271,17 @@ def test_the_command(spark: Any, folder: Path, inputs: dict[str, list[Element]],
     from midstream.scenarios.studies.recorded_run import RunCheck
     from midstream.scenarios.studies.verify_run_command import _told
 
-    query = load_study(str(folder / "study.toml")).query
+    script = tmp_path / "script.sql"
+    script.write_text(SCRIPT)
+    query = load_script(str(script), query="query_2").query
     assert query is not None
-    results = results_of(query, inputs)
-    right = written(tmp_path / "right.jsonl", query, results)
-    wrong = written(tmp_path / "wrong.jsonl", query, one_deleted(results, 40))
+    right = written(tmp_path / "right.jsonl", query, results_of(query, inputs))
+    told = invoke(str(script), right, "--query", "query_2", "--data", str(folder))
+    assert (told.exit_code, "agrees with Spark SQL" in told.stdout) == (0, True), told.output
     study = str(folder / "study.toml")
-    told = invoke(study, right)
-    assert (told.exit_code, "agrees with Spark SQL" in told.stdout) == (0, True)
+    query = load_study(study).query
+    assert query is not None
+    wrong = written(tmp_path / "wrong.jsonl", query, one_deleted(results_of(query, inputs), 40))
     told = invoke(study, wrong, "--sample", "2000", "--json")
     assert told.exit_code == 1
     found = json.loads(told.stdout)
@@ -313,7 +325,7 @@ def test_the_page_names_options_that_there_are(root: Path) -> None:
     )
     options = set(re.findall(r"--[a-z]+", section))
     assert (
-        {"--plan", "--sample", "--instants"}
+        {"--plan", "--query", "--sample", "--instants"}
         <= options
         <= set(re.findall(r"--[a-z]+", invoke("--help").stdout))
     )

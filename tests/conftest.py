@@ -46,6 +46,14 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the user has configured, such as a cost profile, is neither read nor written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The folder that holds tests/: the repository, or a copy of its tests without the rooms."""

@@ -34,15 +34,21 @@ def default_place() -> Path:
 
 def costs_in_use(path: Path | None) -> AbstractContextManager[None]:
     """A block in which plans are priced by a profile: the one given, that in the default place, or the
-    defaults. Raises StatisticsError for a file that is none."""
-    if path is None:
-        path = default_place()
-        if not path.is_file():
-            return nullcontext()
-    from midstream.optimizer.cost.calibration import Profile
+    defaults. Of an outdated one in the default place, which nobody has asked for, a note tells that the
+    defaults hold. Raises StatisticsError for a file that is none."""
+    place = path or default_place()
+    if path is None and not place.is_file():
+        return nullcontext()
+    from midstream.optimizer.cost.calibration import OutdatedProfileError, Profile
     from midstream.optimizer.cost.units import using
 
-    return using(Profile.read(path).units)
+    try:
+        return using(Profile.read(place).units)
+    except OutdatedProfileError as error:
+        if path is not None:
+            raise
+        typer.echo(f"note: {error}; until then, default costs hold", err=True)
+        return nullcontext()
 
 
 def calibrate(

@@ -14,10 +14,18 @@ from typing import Any
 from midstream.optimizer.cost.units import STEPS, UnitCosts, unit_costs
 from midstream.plans.values.errors import StatisticsError
 
-VERSION = 1
+VERSION = 2
+"""Of profiles. In those of version 1 the factors of windows and of aggregation belong to other formulas."""
 TRUST = 1e-5
 """How much it weighs that a step takes what it took before: little, but runs may hardly depend on it."""
 ROUNDS = 3000
+
+
+class OutdatedProfileError(StatisticsError):
+    """A cost profile was written by an earlier version, in which other formulas had its factors.
+
+    Run `midstream calibrate` again.
+    """
 
 
 @dataclass(frozen=True)
@@ -139,7 +147,14 @@ class Profile:
 
     @classmethod
     def from_json(cls, data: object) -> Profile:
-        """Read back what `to_json` gave. Raises StatisticsError for anything else."""
+        """Read back what `to_json` gave. Raises StatisticsError for anything else, OutdatedProfileError for
+        what it gave in an earlier version."""
+        if isinstance(data, dict) and data.get("midstream_costs") in range(1, VERSION):
+            raise OutdatedProfileError(
+                f"found a cost profile of version {data['midstream_costs']}, expected version {VERSION}: "
+                "formulas have changed since, and its factors are those of the former ones; "
+                "run `midstream calibrate` again"
+            )
         if not isinstance(data, dict) or data.get("midstream_costs") != VERSION:
             raise StatisticsError(
                 f"found no cost profile of version {VERSION}, expected what calibrate writes"
@@ -159,6 +174,8 @@ class Profile:
             return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise StatisticsError(f"{path}: {error.strerror or error}") from error
+        except OutdatedProfileError as error:
+            raise OutdatedProfileError(f"{path}: {error}") from error
         except (ValueError, StatisticsError) as error:
             raise StatisticsError(f"{path}: {error}") from error
 

@@ -10,13 +10,25 @@ from midstream.optimizer.cost.gamma import longest
 from midstream.optimizer.cost.outputs import pieces
 from midstream.optimizer.cost.over_time import groups
 from midstream.optimizer.cost.steps import ordered_result, result, swept
-from midstream.plans.algebra.operators import Coalesce, CountWindow, PartitionedWindow, Split
+from midstream.plans.algebra.operators import Coalesce, CountWindow, PartitionedWindow, Split, TimeWindow
 
 
 def time_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.47), (22.48): a new end, a new element."""
+    """(22.47), (22.48): a new element. Its end is a sum, which is no step of its own. With a slide, of which
+    the thesis has no costs, the timestamps are rounded."""
     (s,), u = costing.inputs, costing.units
-    return Work(s.rate * u.round + output.rate * result(u), 0.0)
+    return Work(times(s.rate, _rounded(costing)) + output.rate * result(u), 0.0)
+
+
+def _rounded(costing: Costing) -> float:
+    """Of a time window with a slide, for each row: start and end become the next instants at which the window
+    advances, and where the same is the next one for both, the row does not come out. What is valid for ever
+    has a start only."""
+    operator, u = costing.operator, costing.units
+    assert isinstance(operator, TimeWindow)
+    if operator.slide == 1:
+        return 0.0
+    return u.round if operator.size is None else 2 * u.round + u.remove
 
 
 def granularity_work(costing: Costing, output: Estimate) -> Work:
@@ -26,26 +38,32 @@ def granularity_work(costing: Costing, output: Estimate) -> Work:
 
 
 def count_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.49), (22.50): N rows; of a window that advances by A rows, on average (A - 1) / 2 wait besides."""
+    """(22.49), (22.50): N rows; each enters at the end of a list, and leaves from its front. With a slide, of
+    which the thesis has no costs, rows wait in a queue, and those that enter get a new start."""
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, CountWindow)
-    kept = 0.0 if operator.rows is None else output.valid
-    return Work(
-        s.rate * u.bucket + output.rate * (u.remove + u.bucket + result(u)), kept + _queued(operator, s)
-    )
+    cost = output.rate * result(u)
+    if operator.slide > 1:
+        cost += s.rate * 2 * u.queue + output.rate * u.create
+    if operator.rows is None:
+        return Work(cost, _queued(operator, s))
+    return Work(cost + output.rate * (u.remove + 2 * u.bucket), output.valid + _queued(operator, s))
 
 
 def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
     """(22.51) to (22.56), without queues: the rows of all groups are one list.
 
     Rows leave from its front, so that it goes back to the oldest row of any group: the time since N others
-    came has a Gamma distribution, and the longest of n such times decides. With a delay, what is older leaves
-    in parts.
+    came has a Gamma distribution, and the longest of n such times decides. With a delay, what is older is cut
+    when the next row comes: its first part leaves, and the rest goes to the end of the list. With a slide,
+    rows wait in a queue of their group.
     """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, PartitionedWindow)
     n = groups(costing)
     step = u.hash + u.group + 2 * u.bucket
+    if operator.slide > 1:
+        step += u.group + 2 * u.queue
     cost = s.rate * step + output.rate * (u.remove + result(u))
     if operator.rows is None or not s.rate or math.isinf(n):
         return Work(cost, 0.0)
@@ -53,13 +71,16 @@ def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
     if operator.delay is not None and math.isfinite(s.d):
         # That a row is due is seen when the next one comes.
         kept = min(kept, output.rate * (operator.delay + s.d))
+        entering = times(s.valid, min(1.0, operator.rows / operator.slide))
+        cost += s.rate * u.remove + max(0.0, output.rate - entering) * 2 * u.bucket
     return Work(cost, kept + n * _queued(operator, s), max(0.0, kept - n * operator.rows))
 
 
 def signed_time_window_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals; the negatives wait."""
     (s,), u = costing.inputs, costing.units
-    return Work(s.rate * u.round + 2 * output.rate * (u.bucket + result(u)), swept(output, s.lag))
+    cost = times(s.rate, _rounded(costing)) + 2 * output.rate * (u.bucket + result(u))
+    return Work(cost, swept(output, s.lag))
 
 
 def signed_count_window_work(costing: Costing, output: Estimate) -> Work:

@@ -53,6 +53,7 @@ from midstream.optimizer.cost.steps import (
 )
 from midstream.optimizer.cost.timing import later
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.plans.algebra.operators import Aggregate
 
 Formula = Callable[[Costing, Estimate], Work]
 """Gives what an implementation takes, for a case and its output."""
@@ -185,12 +186,17 @@ def distinct_work(costing: Costing, output: Estimate) -> Work:
 
 
 def aggregate_work(costing: Costing, output: Estimate) -> Work:
-    """That of our algorithm: two ends an element, each closing a segment."""
-    (s,), u = costing.inputs, costing.units
+    """That of our algorithm: two ends an element, each closing a segment. What a function needs changes at
+    either end, but `count()` needs nothing: rows are counted anyhow. With keys, the group of a row has to be
+    found, and segments wait for those of other groups; without, there is one at most, which is at hand."""
+    (s,), u, operator = costing.inputs, costing.units, costing.operator
+    assert isinstance(operator, Aggregate)
     functions, n = functions_and_groups(costing)
-    step = u.hash + 2 * u.group + 2 * u.link + 2 * u.remove + 2 * functions * u.merge
-    result = functions * u.evaluate + ordered_result(u)
-    cost = s.rate * step + output.rate * result
+    values = sum(1 for _, call in operator.calls if call.argument is not None)
+    step = 2 * u.link + 2 * u.remove + 2 * values * u.merge
+    cost = s.rate * step + output.rate * (functions * u.evaluate + result(u))
+    if operator.keys:
+        cost += s.rate * u.hash + output.rate * u.queue
     kept = swept(s, s.lag)
     if n == 1:
         return Work(cost, kept + output.valid, output.valid)

@@ -163,6 +163,9 @@ QUERIES: dict[str, Query] = {
     "partitioned-window, delay": lambda at: _source("s", "xy").last(
         2, by=["x"], ties="arrival", delay=at.window // 4
     ),
+    "partitioned-window, slide": lambda at: _source("s", "xy").last(
+        _counted(at), by=["y"], slide=3, ties="arrival"
+    ),
     "granularity": lambda at: _source("s", "xy").granularity(10),
     "istream": lambda at: at.inputs()[0].select("y").istream(),
     "dstream": lambda at: at.inputs()[0].select("y").dstream(),

@@ -16,7 +16,11 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 BATCH = 1000
-"""So many elements of all streams come at once."""
+"""So many elements of a stream come at once."""
+IN_STEP = 100
+"""The same of several streams together. The cost model prices streams that are in step. In larger batches one
+is ahead of the other by more chronons than short windows have, so that joins look at many rows that are over:
+with a list of 100 rows, four times as many as by the model."""
 
 
 def processing(
@@ -27,7 +31,7 @@ def processing(
 
     Cost     O(repetitions × what the plan takes).
     """
-    batches = list(interleave(streams, BATCH))
+    batches = list(interleave(streams, BATCH if len(streams) == 1 else IN_STEP))
     first = next(i for i, (_, batch) in enumerate(batches) if batch[0][0] >= since)
     chronons = until - batches[first][1][0][0]
     runs = [_run(plan, batches, first) for _ in range(repetitions)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from midstream.optimizer import Statistics, StreamStatistics, UnitCosts, price
-from midstream.optimizer.cost.calibration import Profile, Timed, errors, fit
+from midstream.optimizer.cost.calibration import OutdatedProfileError, Profile, Timed, errors, fit
 from midstream.optimizer.cost.units import STEPS, unit_costs, units_in_use, using
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import StatisticsError
@@ -88,7 +88,8 @@ def test_a_profile_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"midstream_costs": 2}, "profile of version 1"),
+        ({"midstream_costs": 3}, "profile of version 2"),
+        ({"midstream_costs": None}, "profile of version 2"),
         ({"microseconds": None}, "microseconds: found None"),
         ({"microseconds": {"hash": -1}}, "expected numbers of 0 or more"),
         ({"microseconds": {"hash": True}}, "expected numbers of 0 or more"),
@@ -101,6 +102,16 @@ def test_a_wrong_profile(change: dict[str, Any], complaint: str, tmp_path: Path)
     file = tmp_path / "costs.json"
     file.write_text(json.dumps(PROFILE.to_json() | change))
     with pytest.raises(StatisticsError, match=complaint) as caught:
+        Profile.read(file)
+    assert str(file) in str(caught.value)
+
+
+def test_an_outdated_profile_tells_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text(json.dumps(PROFILE.to_json() | {"midstream_costs": 1}))
+    with pytest.raises(
+        OutdatedProfileError, match=r"of version 1, .* run `midstream calibrate` again"
+    ) as caught:
         Profile.read(file)
     assert str(file) in str(caught.value)
 

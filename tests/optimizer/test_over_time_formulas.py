@@ -21,7 +21,16 @@ from midstream.plans.expressions.aggregates import count
 S = stream("s", x="integer", y="integer")
 I = stream("i", intervals=True, x="integer", y="integer")  # noqa: E741 - as S, with intervals
 ROWS = [(i % 5, i) for i in range(1000)]
-UNITS = UnitCosts(round=1, create=10, output=100, remove=1_000, bucket=10_000, hash=100_000, group=1_000_000)
+UNITS = UnitCosts(
+    round=1,
+    create=10,
+    output=100,
+    remove=1_000,
+    bucket=10_000,
+    hash=100_000,
+    group=1_000_000,
+    queue=10_000_000,
+)
 """So that the digits of a cost per element tell how often each step was counted."""
 
 
@@ -37,18 +46,32 @@ def characteristics(found: Estimate) -> tuple[float, float, int]:
 
 
 def test_time_window() -> None:
-    """(22.10): d' = d, l' = w; (22.47); (22.48): an end, an element, an output for each of 1/10 elements."""
+    """(22.10): d' = d, l' = w; (22.47); (22.48): an element, an output for each of 1/10 elements."""
     found = root(S.window(60))
     assert characteristics(found) == (10.0, 60.0, 1)
     assert found.valid == pytest.approx(6.0)
     assert found.state == 0
-    assert found.cost == pytest.approx(0.1 * 111)
+    assert found.cost == pytest.approx(0.1 * 110)
 
 
 def test_time_window_that_advances_by_more_than_one() -> None:
     """Rows come and go every 15 chronons; if every 120, half of them are never seen, and half for 120."""
     assert characteristics(root(S.window(60, slide=15))) == (10.0, 60.0, 15)
     assert characteristics(root(S.window(60, slide=120))) == (20.0, 120.0, 120)
+
+
+def test_a_slide_rounds_timestamps() -> None:
+    """Start and end, and whether anything is left between them, of all rows; half of them are never seen.
+    What never ends has a start only."""
+    assert root(S.window(60, slide=15)).cost == pytest.approx(0.1 * (2 + 1_000 + 110))
+    assert root(S.window(60, slide=120)).cost == pytest.approx(0.1 * (2 + 1_000) + 0.05 * 110)
+    assert root(S.window(None, slide=15)).cost == pytest.approx(0.1 * (1 + 110))
+    signed = (
+        Node(Physical("signed-time-window", logical(S.window(60, slide=a).node)), (S.node,)) for a in (1, 15)
+    )
+    known = Statistics({S.node: StreamStatistics(10.0, 1.0)})
+    plain, sliding = (price(Plan(node), known, UNITS).total for node in signed)
+    assert sliding - plain == pytest.approx(0.1 * (2 + 1_000))
 
 
 def test_time_window_over_intervals() -> None:
@@ -87,6 +110,10 @@ def test_count_window_that_advances_by_more_than_one() -> None:
     found = root(S.last(30, slide=5))
     assert characteristics(found) == (10.0, 300.0, 1)
     assert found.state == 30 + 2
+    # Each row waits in a queue, and is made anew.
+    assert found.cost == pytest.approx(0.1 * (2 * 10_000_000 + 10 + 2 * 10_000 + 1_000 + 110))
+    assert root(S.last(None, slide=5)).cost == pytest.approx(0.1 * (2 * 10_000_000 + 10 + 110))
+    assert root(S.last(None)).cost == pytest.approx(0.1 * 110)
     assert characteristics(root(S.last(30, slide=60))) == (20.0, 600.0, 1)
 
 
@@ -96,6 +123,20 @@ def test_partitioned_window() -> None:
     assert characteristics(found) == (10.0, 150.0, 1)
     assert 15 < found.state == pytest.approx(5 * longest(3, 5))
     assert found.cost == pytest.approx(0.1 * (100_000 + 1_000_000 + 20_000 + 1_000 + 110))
+
+
+def test_partitioned_window_that_advances_by_more_than_one() -> None:
+    """The queue of a group is looked up, and each row waits in it."""
+    plain, sliding = root(S.last(3, by=["x"])), root(S.last(3, by=["x"], slide=2))
+    assert sliding.cost - plain.cost == pytest.approx(0.1 * (1_000_000 + 2 * 10_000_000))
+
+
+def test_cuts_of_a_partitioned_window() -> None:
+    """Whether the oldest is due is asked for each row; what is cut goes to the end of the list."""
+    plain, cut = root(S.last(3, by=["x"])), root(S.last(3, by=["x"], delay=50))
+    cuts = cut.rate - plain.rate
+    assert cuts > 0.1
+    assert cut.cost - plain.cost == pytest.approx(0.1 * 1_000 + cuts * (1_000 + 110 + 2 * 10_000))
 
 
 def test_partitioned_window_with_a_delay() -> None:

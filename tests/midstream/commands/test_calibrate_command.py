@@ -72,3 +72,21 @@ def test_what_is_no_profile_is_bad_input(tmp_path: Path) -> None:
     file.write_text("{}")
     found = CliRunner().invoke(app, ["--costs", str(file), "explain", "-"], input=QUERY)
     assert found.exit_code == 2
+
+
+def test_of_an_outdated_profile_in_the_default_place_a_note_tells_that_defaults_hold(
+    configuration: Path, tmp_path: Path
+) -> None:
+    """So that what has run goes on after an upgrade. A file that is named is refused."""
+    before = explained()
+    outdated = Profile(unit_costs({"predicate": 1e6}), "", "", 0.0).to_json() | {"midstream_costs": 1}
+    for file in (default_place(), tmp_path / "named.json"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(outdated))
+    assert explained() == before
+    found = CliRunner().invoke(app, ["explain", "-", "--time-unit", "s"], input=QUERY)
+    assert "note: " in found.stderr and "version 1" in found.stderr and "default costs hold" in found.stderr
+    refused = CliRunner().invoke(app, ["--costs", str(file), "explain", "-"], input=QUERY)
+    assert refused.exit_code == 2
+    assert CliRunner().invoke(app, ["calibrate", "--quick"]).exit_code == 0
+    assert Profile.read(default_place())

@@ -6,6 +6,8 @@ import math
 
 STEPS = 60
 """Of an integral; it is right to a thousandth."""
+PARTS = 8
+"""So many numbers stand for a range of them."""
 
 
 def gamma_tail(events: int, time: float) -> float:
@@ -26,24 +28,39 @@ def gamma_tail(events: int, time: float) -> float:
     return min(1.0, total * math.exp(-time)) if math.isfinite(total) else 0.0
 
 
-def longest(events: int, groups: float) -> float:
+def longest(events: int, groups: float, spread: int = 1) -> float:
     """The average of the longest of so many independent times, each until so many events.
 
         the integral of 1 - (1 - tail(x))^groups;  of single events, the harmonic number of the groups
 
+    With a spread, each of so many numbers of events, up to the given one, is as likely.
+
     >>> round(longest(1, 2), 2), round(longest(3, 1), 2), round(longest(1, 1000), 1)
     (1.5, 3.0, 7.5)
+    >>> round(longest(3, 1, spread=3), 2), round(longest(3, 1000, spread=3), 1)
+    (2.0, 10.8)
     """
     if events == 1 and groups > 100:
         return math.log(groups) + 0.5772 + 1 / (2 * groups)
     more = math.log(max(groups, 1.0))
     end = events + (4 + 2 * math.sqrt(more)) * math.sqrt(events) + 2 * more + 8
     width = end / STEPS
+    numbers = _some(events, spread)
 
     def missing(x: float) -> float:
-        tail = gamma_tail(events, x)
+        tail = sum(gamma_tail(number, x) for number in numbers) / len(numbers)
         return 1.0 if tail >= 1 else -math.expm1(groups * math.log1p(-tail))
 
     # Simpson's rule.
     inner = sum((4 if i % 2 else 2) * missing(i * width) for i in range(1, STEPS))
     return (missing(0.0) + inner + missing(end)) * width / 3
+
+
+def _some(last: int, spread: int) -> list[int]:
+    """Numbers that stand for all up to a last one: each, or the middles of equal parts.
+
+    >>> _some(5, 1), _some(5, 3), _some(1000, 800)
+    ([5], [3, 4, 5], [251, 351, 451, 551, 651, 751, 851, 951])
+    """
+    parts = min(spread, PARTS)
+    return [last - spread + 1 + spread * (2 * i + 1) // (2 * parts) for i in range(parts)]

@@ -65,15 +65,27 @@ def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
     if operator.slide > 1:
         step += u.group + 2 * u.queue
     cost = s.rate * step + output.rate * (u.remove + result(u))
-    if operator.rows is None or not s.rate or math.isinf(n):
-        return Work(cost, 0.0)
-    kept = n * longest(operator.rows, n)
+    queued = n * _queued(operator, s)
+    if operator.rows is None or not s.rate:
+        return Work(cost, queued)
+    share = min(1.0, operator.rows / operator.slide)
+    kept = _listed(operator.rows, operator.slide, n)
     if operator.delay is not None and math.isfinite(s.d):
         # That a row is due is seen when the next one comes.
         kept = min(kept, output.rate * (operator.delay + s.d))
-        entering = times(s.valid, min(1.0, operator.rows / operator.slide))
-        cost += s.rate * u.remove + max(0.0, output.rate - entering) * 2 * u.bucket
-    return Work(cost, kept + n * _queued(operator, s), max(0.0, kept - n * operator.rows))
+        cost += s.rate * u.remove + max(0.0, output.rate - times(share, s.valid)) * 2 * u.bucket
+    return Work(cost, kept + queued, max(0.0, kept - n * operator.rows))
+
+
+def _listed(rows: int, slide: int, groups: float) -> float:
+    """How many rows are in the list of a partitioned window.
+
+    A group's oldest row has entered by an advance since which so many rows of the group have come, and up to
+    A - 1 for the next advance. In the group that is the oldest of all, they are N in any case.
+    """
+    events = -(-rows // slide) * slide
+    share = min(1.0, rows / slide)
+    return share * (groups * longest(events, groups, slide) - (events - (slide - 1) / 2)) + rows
 
 
 def signed_time_window_work(costing: Costing, output: Estimate) -> Work:
@@ -131,6 +143,8 @@ def to_intervals_work(costing: Costing, output: Estimate) -> Work:
 
 
 def _queued(operator: CountWindow | PartitionedWindow, s: Estimate) -> float:
-    """How many rows wait for the next advance."""
-    room = operator.slide if operator.rows is None else min(operator.slide, operator.rows)
-    return (room - 1) / 2 if s.rate else 0.0
+    """How many rows wait for the next advance: of 0 to A - 1 that have come, those that the window has room
+    for beside the one by which it advances."""
+    slide = operator.slide
+    room = slide if operator.rows is None else min(slide, operator.rows)
+    return (room - 1) * (slide - room / 2) / slide if s.rate else 0.0

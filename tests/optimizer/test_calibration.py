@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 
+from midstream.operators.base.operator import Operator
 from midstream.optimizer import Statistics, StreamStatistics, UnitCosts, price
 from midstream.optimizer.cost.calibration import OutdatedProfileError, Profile, Timed, errors, fit
 from midstream.optimizer.cost.units import STEPS, unit_costs, units_in_use, using
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.streams import Batch, Time
 from midstream.scenarios.costs.calibrating import timed
 from midstream.scenarios.costs.grid import QUERIES, Setting, plan_at
+from midstream.scenarios.costs.processing import BATCH, IN_STEP
 
 TRUE = unit_costs({step: 0.02 * (i + 1) for i, step in enumerate(STEPS)})
 
@@ -131,3 +134,21 @@ def test_runs_are_measured_with_their_steps(name: str) -> None:
     assert found.measured > 0
     assert found.predicted(UnitCosts()) > 0
     assert set(found.steps) <= set(STEPS)
+
+
+@pytest.mark.parametrize(("name", "size"), [("filter", BATCH), ("hash-join", IN_STEP)])
+def test_streams_are_in_step_while_they_are_measured(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the model has them: else one would be ahead of the other by more than a short window is long."""
+    sizes = []
+    process = Operator.process
+
+    def seen(operator: Operator, port: int, batch: Batch, progress: Time) -> Batch:
+        sizes.append(len(batch))
+        return process(operator, port, batch, progress)
+
+    monkeypatch.setattr(Operator, "process", seen)
+    setting = Setting(1.0, 1.0, 100, 1, 20, 1500)
+    timed(name, setting, plan_at(QUERIES[name], setting))
+    assert size / 4 < max(sizes) <= size

@@ -86,7 +86,7 @@ def test_of_an_outdated_profile_in_the_default_place_a_note_tells_that_defaults_
     assert explained() == before
     found = CliRunner().invoke(app, ["explain", "-", "--time-unit", "s"], input=QUERY)
     assert "note: " in found.stderr and "version 1" in found.stderr and "default costs hold" in found.stderr
-    refused = CliRunner().invoke(app, ["--costs", str(file), "explain", "-"], input=QUERY)
-    assert refused.exit_code == 2
+    refused = CliRunner().invoke(app, ["--costs", str(file), "explain", "-", "--time-unit", "s"], input=QUERY)
+    assert refused.exit_code == 2 and "version 1" in refused.stderr
     assert CliRunner().invoke(app, ["calibrate", "--quick"]).exit_code == 0
     assert Profile.read(default_place())

@@ -79,7 +79,6 @@ class Route:
         """By the number of each stop that is reached, how far it is, as source."""
         self.certain = {*inputs} if is_single else set()
         """The stops known to give one element."""
-        self._is_single = is_single
         self._unpacked = inputs[0] if is_single else None
         """The stop whose element is in `start`, `end` and `row`."""
         self._kept = kept

@@ -83,7 +83,7 @@ class Function:
     inline       its source, where `{0}` stands for the first argument, if that is faster than a call
     words        what is written between the arguments, or before a single one, if it is an operator
 
-    >>> FUNCTION = Function("double", (NUMBER,), lambda x: 2 * x, first_type, inline="(2 * {0})")
+    >>> FUNCTION = Function("double", (NUMBER,), lambda x: 2 * x, Type.FLOAT, inline="(2 * {0})")
     >>> FUNCTION.kind([Argument("x", Type.FLOAT, nullable=True)])
     (<Type.FLOAT: 'float'>, True)
     >>> FUNCTION.kind([Argument("x", Type.STRING, nullable=True)])
@@ -294,11 +294,6 @@ def tolerant(function: Function) -> Callable[..., Any]:
         return function.run(*arguments)
 
     return run
-
-
-def first_type(arguments: Sequence[Argument]) -> Type:
-    """The type of the first argument."""
-    return arguments[0].type
 
 
 def comparable(one: Type, other: Type) -> bool:

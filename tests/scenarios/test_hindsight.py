@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from orders_in_hindsight import Hindsight, Recorded, compare_orders
 
-from midstream.scenarios.costs.hindsight import Hindsight, Recorded, compare_orders
 from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.recorded import flights, packets, roads
 

@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from column_pruning import Pruned, compare_columns
+
 from midstream.operators.base.box import element_bytes
-from midstream.scenarios.costs.pruning import Pruned, compare_columns
 
 COLUMNS = {
     "dest": "string",

@@ -65,8 +65,12 @@ def require_executors(spark: SparkSession) -> None:
 
 
 def _is_here(spark: SparkSession) -> bool:
+    return not is_remote() and is_here(spark.conf.get("spark.master", "") or "")
+
+
+def is_here(master: str) -> bool:
     """Whether tasks run on this machine, in the Python of this process."""
-    return not is_remote() and re.match(r"local(\[|$)", spark.conf.get("spark.master", "") or "") is not None
+    return re.match(r"local(\[|$)", master) is not None
 
 
 def needed() -> list[str]:

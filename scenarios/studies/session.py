@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from midstream.scenarios.studies.executors import require_executors
+from midstream.scenarios.studies.executors import is_here, require_executors
 from midstream.scenarios.studies.spark_start import started
 
 SETTINGS: Mapping[str, str] = {
@@ -44,6 +44,13 @@ QUICK: Mapping[str, str] = {
 """What is set there instead for a study that reads little."""
 
 
+FORKED: Mapping[str, str] = {
+    # A worker imports Midstream in a second and more of processor time; all are forked from one process.
+    "spark.python.daemon.module": "midstream.scenarios.studies.worker_daemon",
+}
+"""What is set where workers run in this Python: others may have no Midstream before it is sent to them."""
+
+
 @contextmanager
 def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSession]:
     """A session on a master such as `local[2]`, stopped at the end of the block.
@@ -61,7 +68,8 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     here = {} if not is_local else QUICK if is_small else LOCAL
-    spark = started(master, {**SETTINGS, **here})
+    workers = FORKED if is_here(master) else {}
+    spark = started(master, {**SETTINGS, **here, **workers})
     if is_local:
         # The default of 200 is for clusters.
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))

@@ -1,0 +1,17 @@
+"""The process from which Spark forks its Python workers, with most of what they import imported once.
+
+Spark starts it by its name: `python -m midstream.scenarios.studies.worker_daemon pyspark.worker`.
+"""
+
+from pyspark import daemon, worker
+
+from midstream.optimizer.online import merging
+from midstream.scenarios.studies import declaration, inputs, orders, pricing, rest
+from midstream.scenarios.studies.policies import courses
+from midstream.scenarios.studies.what_if import objectives
+
+IMPORTED = (worker, merging, declaration, inputs, orders, pricing, rest, courses, objectives)
+"""None of these starts a thread, which a fork would lose: Arrow and pandas are left to the workers."""
+
+if __name__ == "__main__":
+    daemon.manager()

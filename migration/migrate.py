@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict
 from midstream.migration.changes import PlanDifference, find_changes
@@ -30,6 +31,8 @@ from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import FOREVER, Batch, Time
 from midstream.plans.values.verdicts import Equivalence
+
+T = TypeVar("T")
 
 
 def migrate(
@@ -177,6 +180,29 @@ def prepare(
     """
     if isinstance(strategy, AutoStrategy):
         return _prepare_cheapest(host, plan, query, whole)
+    changes, parts, edits = _checked(host, plan, strategy, strategy.plan, query, whole)
+    return Prepared(host, host.query(query).name, plan, strategy, changes, parts, edits)
+
+
+def require_possible(host: Host, plan: Plan, strategy: Strategy, query: str | None = None) -> None:
+    """Refuse what `prepare` refuses, without copying what an operator keeps.
+
+    Raises   MigrationRefused, with the operator and the reason.
+    """
+    if isinstance(strategy, AutoStrategy):
+        prepare(host, plan, strategy, query)
+    else:
+        _checked(host, plan, strategy, strategy.require_plan, query, False)
+
+
+def _checked(
+    host: Host,
+    plan: Plan,
+    strategy: Strategy,
+    planned: Callable[[Subplan], T],
+    query: str | None,
+    whole: bool,
+) -> tuple[PlanDifference, list[Subplan], list[T]]:
     chosen = host.query(query)
     is_whole = whole or strategy.replaces_all(chosen)
     strategy.check_plans(chosen.plan, plan)
@@ -185,16 +211,15 @@ def prepare(
     try:
         for part in parts:
             strategy.check(part)
-        edits = [strategy.plan(part) for part in parts]
+        return changes, parts, [planned(part) for part in parts]
     except MigrationRefused as refusal:
         # Windows may end where rows of relations that come in above them are valid for ever.
         if is_whole or not any(FOREVER in part.max_ends for part in parts):
             raise
         try:
-            return prepare(host, plan, strategy, query, whole=True)
+            return _checked(host, plan, strategy, planned, query, True)
         except MigrationRefused:
             raise refusal from None
-    return Prepared(host, chosen.name, plan, strategy, changes, parts, edits)
 
 
 def _prepare_cheapest(host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:

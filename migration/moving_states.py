@@ -64,11 +64,18 @@ class MovingStatesStrategy(Strategy):
             raise MigrationRefused(
                 f"{self.name} needs what a query's log or its operators keep, and a box does not show it"
             )
-        split = max(behind_progress(part.max_ends, part.reached), split_time(horizons(part.box)))
+        split = _split(part)
         if part.query.is_logged:
             initial, promised = from_log(part, split)
             return Edit(part, split, initial=initial, promised=promised)
         return Edit(part, split, steps=1, initial=from_state(part, split))
+
+    def require_plan(self, part: Subplan) -> None:
+        """Without a log, nothing is copied."""
+        if part.query.is_logged:
+            self.plan(part)
+        else:
+            keepers(part, _split(part))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
         """The log tells which results were given out before; else starts do."""
@@ -92,6 +99,10 @@ def behind_progress(max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
     """
     pairs = zip(max_ends, reached, strict=True)
     return split_time(end if progress == FOREVER else progress for end, progress in pairs)
+
+
+def _split(part: Subplan) -> Time:
+    return max(behind_progress(part.max_ends, part.reached), split_time(horizons(part.box)))
 
 
 def from_log(part: Subplan, split: Time) -> tuple[list[Batch], list[Batch]]:
@@ -127,7 +138,16 @@ def _valid_from(log: Log, split: Time) -> Batch:
 
 
 def from_state(part: Subplan, split: Time) -> list[Batch]:
-    """By input, what the old plan keeps of it, where it is enough: each input is read by one join, whose
+    """By input, what the old plan keeps of it, where it is enough (see `keepers`).
+
+    Cost     O(elements that are kept)
+    Raises   MigrationRefused, with the input and the operator whose state does not tell.
+    """
+    return [_kept(join, port, split) for join, port in keepers(part, split)]
+
+
+def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
+    """By input, the join that keeps enough of it, and on which side: it alone reads the input, and its
     other side is not past the split time.
 
     What such a join does not keep is of no consequence: it has expired, or no condition can be true of it.
@@ -137,25 +157,23 @@ def from_state(part: Subplan, split: Time) -> list[Batch]:
     """
     running = part.box.operators()
     goes, _ = part.change.parts
-    initial = []
+    found = []
     for node in part.change.inputs:
         readers = [(one, port) for one in goes for port, child in enumerate(one.inputs) if child == node]
-        kept = [_kept(running.get(one), port, split) for one, port in readers]
-        batch = kept[0] if len(kept) == 1 else None
-        if batch is None:
+        joins = [(running.get(one), port) for one, port in readers]
+        join, port = joins[0] if len(joins) == 1 else (None, 0)
+        if not isinstance(join, SweepJoin) or join.reached[1 - port] >= split:
             names = " and ".join(dict.fromkeys(str(logical(one)) for one, _ in readers)) or "the running plan"
             raise MigrationRefused(
                 f"the elements still valid on {label(node)} cannot be recovered from the state of {names}; "
                 "ask for a log by engine.keep_log()",
                 operator=names,
             )
-        initial.append(batch)
-    return initial
+        found.append((join, port))
+    return found
 
 
-def _kept(operator: object, port: int, split: Time) -> Batch | None:
-    """What a join has of an input from the split time on; None where the state does not tell."""
-    if not isinstance(operator, SweepJoin) or operator.reached[1 - port] >= split:
-        return None
-    kept = sorted((element for element in operator.kept(port) if element[1] > split), key=lambda e: e[:2])
+def _kept(join: SweepJoin, port: int, split: Time) -> Batch:
+    """What a join has of an input from the split time on."""
+    kept = sorted((element for element in join.kept(port) if element[1] > split), key=lambda e: e[:2])
     return [(max(start, split), end, payload) for start, end, payload in kept]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from midstream.migration.auto import AutoStrategy, refused_by_all
-from midstream.migration.migrate import prepare
+from midstream.migration.migrate import require_possible
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.operators.engine.host import Host
 from midstream.plans.algebra.plan import Plan
@@ -27,7 +27,7 @@ def obstacle(host: Host, plan: Plan, query: str | None = None) -> str | None:
         strategy = find_strategy(name)
         if not isinstance(strategy, AutoStrategy):
             try:
-                prepare(host, plan, strategy, query)
+                require_possible(host, plan, strategy, query)
             except MigrationRefused as refusal:
                 refusals[name] = refusal
             else:

@@ -108,6 +108,10 @@ class Strategy(ABC):
         """How to replace a part: of a query, which has been checked, or between Boxes of another engine, of
         which nothing is known but what they show. It may refuse."""
 
+    def require_plan(self, part: Subplan) -> None:
+        """Refuse what `plan` refuses; cheaper, where that can be told without making the plan."""
+        self.plan(part)
+
     def new_part(self, part: Subplan) -> NewPart:
         """What takes the place of a part of a query, with empty state."""
         inputs = part.change.inputs

@@ -16,7 +16,7 @@ from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.records import Event, Record
 from midstream.migration.autopilot.spending import Spending
 from midstream.migration.machine import Phase
-from midstream.migration.migrate import prepare
+from midstream.migration.migrate import prepare, require_possible
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.engine.host import Host
@@ -396,7 +396,7 @@ def largest_window(plan: Plan) -> int | None:
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:
     try:
-        prepare(host, plan, find_strategy(strategy), query)
+        require_possible(host, plan, find_strategy(strategy), query)
     except MidstreamError:
         return False
     return True

@@ -12,7 +12,7 @@ from migration_law import ONE_COLUMN, Scenario, check, dense, equations, scenari
 
 from midstream.engine import Engine, host_of
 from midstream.migration.auto import Prediction
-from midstream.migration.migrate import migrate_box, prepare
+from midstream.migration.migrate import migrate_box, prepare, require_possible
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.operators.engine.plan_box import PlanBox
@@ -223,6 +223,8 @@ def test_refused_where_a_side_has_ended() -> None:
     """No element of a can meet one of b any more, so the join keeps none: but another plan may need it."""
     engine, _ = running(LATE, 21)
     engine.end("b")
+    with pytest.raises(MigrationRefused, match="still valid on time-window 10 of a cannot be recovered"):
+        require_possible(host_of(engine), EARLY.plan(), find_strategy("moving-states"))
     with pytest.raises(MigrationRefused, match="still valid on time-window 10 of a cannot be recovered"):
         engine.migrate(EARLY.plan(), "moving-states")
 

@@ -15,13 +15,16 @@ import midstream as ms
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
-from midstream.migration.migrate import migrate_box
+from midstream.migration.migrate import Prepared, migrate_box, prepare, require_possible
 from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
 from midstream.migration.split_time import behind_inputs
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Time
 
 
@@ -46,6 +49,37 @@ class LateStrategy(Strategy):
         forks = [fork(edit.split) for _ in new.inputs]
         joiners = [Fuse(edit.split) for _ in new.outputs]
         return Migration(edit.part.box, new, edit.split, reached, forks, joiners)
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES])
+@given(data=st.data(), is_logged=st.booleans())
+def test_what_is_refused_can_be_told_without_planning(
+    strategy: str, data: st.DataObject, is_logged: bool
+) -> None:
+    """Whatever the plans, and at any moment: `require_possible` refuses what `prepare` does."""
+
+    def refused(host: Host, plan: Plan, chosen: Strategy, query: str) -> str | None:
+        try:
+            require_possible(host, plan, chosen, query)
+        except MigrationRefused as refusal:
+            return str(refusal)
+        return None
+
+    def prepared(host: Host, plan: Plan, chosen: Strategy, query: str, whole: bool = False) -> Prepared:
+        told = None if chosen.name == "auto" or whole else refused(host, plan, chosen, query)
+        try:
+            found = prepare(host, plan, chosen, query, whole=whole)
+        except MigrationRefused as refusal:
+            assert chosen.name == "auto" or whole or told == str(refusal)
+            event(f"{chosen.name} refused")
+            raise
+        assert told is None
+        event(f"{chosen.name} prepared")
+        return found
+
+    scenario = data.draw(scenarios(strategy))
+    with patch("midstream.migration.migrate.prepare", prepared):
+        check(replace(scenario, is_logged=is_logged))
 
 
 ADDED = patch.dict(STRATEGIES, {"late": LateStrategy()})  # type: ignore[arg-type]

@@ -1,8 +1,10 @@
 """Break-even: whether what a migration saves over a horizon is more than what it costs.
 
     gain  =  (saving − z · deviation) · horizon − cost
+    move when  gain  >  least · running · horizon
 
-Rates are in intermediate results per chronon, costs in intermediate results, times in chronons.
+The gain must be a share of what the running plan costs over the horizon. Rates are in intermediate results
+per chronon, costs in intermediate results, times in chronons.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class BreakEven:
 
     horizon        for how long things are expected to stay as they are
     doubt          so many standard deviations the saving may be less than it seems
-    least_saving   the share of the running plan's rate that must be saved
+    least_saving   the share of what the running plan costs over the horizon that must be left of the saving,
+                   less doubt and cost
 
     >>> BreakEven(horizon=100).gain(running=2.0, saving=1.0, deviation=0.5, cost=30.0)
     45.0
@@ -40,9 +43,8 @@ class BreakEven:
 
     def gain(self, *, running: float, saving: float, deviation: float, cost: float) -> float:
         """What a migration is expected to save beyond its cost; 0 where one must not be begun."""
-        if saving <= self.least_saving * running:
-            return 0.0
-        return max(0.0, (saving - self.doubt * deviation) * self.horizon - cost)
+        gain = (saving - self.doubt * deviation) * self.horizon - cost
+        return gain if gain > self.least_saving * running * self.horizon else 0.0
 
 
 def genmig_cost(*, saving: float, new: float, until_split: float, window: float) -> float:

@@ -19,7 +19,8 @@ class Settings:
 
     horizon        for how long things are expected to stay as they are, before anything is known of them
     doubt          so many standard deviations a saving may be less than it seems
-    least_saving   the share of the running plan's cost that a move must save
+    least_saving   the share of what the running plan costs over the horizon that must be left of a saving,
+                   less doubt and the cost of the move
     guard          the share by which the total cost may exceed that of the best plan if it had run all the
                    time; beyond it, only moves to that plan are made
     memory         how much all plans may keep together during a migration, in the advisor's unit of state;

@@ -35,7 +35,9 @@ class RestartingStatistics:
     Here, for each cell of time the logarithms of some numbers are watched by the test of Page and Hinkley:
     how many elements came on a stream; how many pairs of equal values they make with each other and with
     those of the last `window` chronons, for each pair of columns that a join equates; and the ratio of any
-    two of these, on which it depends what is to be joined first. After a change only the cells since count.
+    two of these, on which it depends what is to be joined first. After a change only the cells since count,
+    and in any case those of the last `window`: pairs are of elements up to a window apart, so that less than
+    that tells too little of them.
 
     Pairs are of elements up to a window apart. Until a window has passed since the first element, many have
     not had the time to come, so that nothing is told.
@@ -88,11 +90,11 @@ class RestartingStatistics:
                 self._cells.popleft()
             since = self._changes.take(start, self._lately.take(together))
             if since is not None:
-                self._restart(int(since))
+                self._restart(int(since), together[0].end)
 
-    def _restart(self, since: int) -> None:
+    def _restart(self, since: int, now: int) -> None:
         self.changed = since
-        while self._cells and self._cells[0].start < since:
+        while self._cells and self._cells[0].start < min(since, now - self._window):
             self._cells.popleft()
         self._known = self._anew()
         self._known.take(self._cells)

@@ -125,6 +125,22 @@ def test_a_change_makes_statistics_begin_anew(seed: int) -> None:
     assert abs(restarting.changed - 20 * WINDOW) <= WINDOW // 2
 
 
+def test_of_a_change_that_is_noticed_at_once_a_window_is_known_of() -> None:
+    """Else what is to be joined first would be decided by a handful of pairs."""
+    known, of = RestartingStatistics(query(), HALF_LIFE, WINDOW), streams(1, 22)
+    crowd = [(t, t + 1, (t % 2,)) for t in range(20 * WINDOW, 22 * WINDOW)]
+    of = {name: [element for element in of[name] if element[0] < 20 * WINDOW] + crowd for name in "ab"}
+    taken, now = cells(known.columns, of, 22 * WINDOW), 20 * WINDOW
+    known.take(cell for cell in taken if cell.end <= now)
+    while known.changed is None:
+        now += STEP
+        known.take([cell for cell in taken if cell.end == now])
+    assert known.changed == 20 * WINDOW and now < 20 * WINDOW + WINDOW // 2
+    lately = DecayedStatistics(query(), HALF_LIFE)
+    lately.take(cell for cell in taken if now - WINDOW <= cell.start and cell.end <= now)
+    assert known.at(now).streams == lately.at(now).streams
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_where_nothing_changes_they_are_decayed_statistics(seed: int) -> None:
     now = 60 * WINDOW

@@ -43,7 +43,7 @@ def test_it_stays_where_nothing_costs_less() -> None:
 
 
 def test_a_move_must_pay_for_the_migration() -> None:
-    dear = advice(1000.0, b=930.0)
+    dear = advice(1000.0, b=870.0)
     assert Autopilot("a", WINDOW).decide(1, dear, WINDOW, ["genmig"]).to == "b"
     much_later = Autopilot("a", WINDOW).decide(1, dear, 20 * WINDOW, ["genmig"])
     assert much_later.to is None

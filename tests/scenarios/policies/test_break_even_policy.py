@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.migration.autopilot.break_even import BreakEven
 from midstream.optimizer.pair_rates import difference, pair_rate
@@ -25,3 +27,19 @@ def test_small_savings_are_left_alone() -> None:
     rule = BreakEven(horizon=1e9, doubt=0, least_saving=0.05)
     assert rule.gain(running=100, saving=5, deviation=0, cost=0) == 0
     assert rule.gain(running=100, saving=6, deviation=0, cost=0) > 0
+
+
+SHARES = st.floats(0, 1)
+
+
+@given(SHARES, SHARES, SHARES, st.floats(1, 1e6), st.floats(0, 2), SHARES)
+def test_what_is_left_of_a_saving_must_be_a_share_of_what_runs(
+    saved: float, unsure: float, spent: float, horizon: float, doubt: float, least: float
+) -> None:
+    running, saving = 100.0, 100 * saved
+    deviation, cost = unsure * saving, spent * saving * horizon
+    rule = BreakEven(horizon, doubt, least)
+    gain = rule.gain(running=running, saving=saving, deviation=deviation, cost=cost)
+    left = (saving - doubt * deviation) * horizon - cost
+    assert gain in (0.0, left)
+    assert (gain > 0) == (left > least * running * horizon)

@@ -51,19 +51,20 @@ def count_window_work(costing: Costing, output: Estimate) -> Work:
 
 
 def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.51) to (22.56), without queues: the rows of all groups are one list.
+    """(22.51) to (22.56), without queues: the rows of all groups are one list, and those of each group
+    another one; a row is put into both, and taken out.
 
-    Rows leave from its front, so that it goes back to the oldest row of any group: the time since N others
-    came has a Gamma distribution, and the longest of n such times decides. With a delay, what is older is cut
-    when the next row comes: its first part leaves, and the rest goes to the end of the list. With a slide,
-    rows wait in a queue of their group.
+    Rows leave from the front of the first, so that it goes back to the oldest row of any group: the time
+    since N others came has a Gamma distribution, and the longest of n such times decides. With a delay, what
+    is older is cut when the next row comes: its first part leaves, and the rest goes to the end of the list.
+    With a slide, rows wait in a queue of their group.
     """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, PartitionedWindow)
     n = groups(costing)
-    step = u.hash + u.group + 2 * u.bucket
+    step = u.hash + 4 * u.bucket
     if operator.slide > 1:
-        step += u.group + 2 * u.queue
+        step += u.hash + 2 * u.queue
     cost = s.rate * step + output.rate * (u.remove + result(u))
     queued = n * _queued(operator, s)
     if operator.rows is None or not s.rate:

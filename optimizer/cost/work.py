@@ -179,21 +179,30 @@ def distinct_work(costing: Costing, output: Estimate) -> Work:
     different rows, one is with the probability 1 - e^(-valid/n)."""
     (s,), u = costing.inputs, costing.units
     n = costing.kinds(costing.node.schema.names)
-    equal_one_there = -math.expm1(-s.valid / n) if s.valid < math.inf else float(n < math.inf)
+    equal_one_there = _one_is_there(s, n)
     step = 2 * u.hash + u.predicate + u.bucket + 2 * u.link + 2 * u.remove + u.output
     step += equal_one_there * (u.create + 2 * u.queue) + (1 - equal_one_there) * u.bucket
     return Work(s.rate * step, s.valid)
 
 
+def _one_is_there(s: Estimate, kinds: float) -> float:
+    """How likely a row of a kind is valid when another one comes."""
+    return -math.expm1(-s.valid / kinds) if s.valid < math.inf else float(kinds < math.inf)
+
+
 def aggregate_work(costing: Costing, output: Estimate) -> Work:
     """That of our algorithm: two ends an element, each closing a segment. What a function needs changes at
-    either end, but `count()` needs nothing: rows are counted anyhow. With keys, the group of a row has to be
-    found, and segments wait for those of other groups; without, there is one at most, which is at hand."""
+    either end, but `count()` needs nothing: rows are counted anyhow. Of min and max, a value is put among the
+    candidates, and taken out when it ends or a better one comes. A group is opened by its first row, and
+    forgotten with its last one. With keys, the group of a row has to be found, and segments wait for those of
+    other groups; without, there is one at most, which is at hand."""
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, Aggregate)
     functions, n = functions_and_groups(costing)
     values = sum(1 for _, call in operator.calls if call.argument is not None)
-    step = 2 * u.link + 2 * u.remove + 2 * values * u.merge
+    extremes = sum(1 for _, call in operator.calls if call.function in ("min", "max"))
+    step = 2 * u.link + 2 * u.remove + 2 * values * u.merge + 2 * extremes * u.bucket
+    step += (1 - _one_is_there(s, n)) * 2 * u.group
     cost = s.rate * step + output.rate * (functions * u.evaluate + result(u))
     if operator.keys:
         cost += s.rate * u.hash + output.rate * u.queue

@@ -155,6 +155,7 @@ QUERIES: dict[str, Query] = {
     "aggregate": lambda at: at.inputs()[0].aggregate(n=count(), most=max_("x")),
     "aggregate, few groups": lambda at: at.inputs()[0].group_by("y").aggregate(n=count(), a=avg("x")),
     "aggregate, groups": lambda at: at.inputs()[0].group_by("x").aggregate(n=count()),
+    "aggregate, many groups": lambda at: at.inputs()[0].group_by("x", "y").aggregate(n=count()),
     "time-window, slide": lambda at: _source("s", "xy").window(at.window, slide=at.window // 4),
     "count-window": lambda at: _source("s", "xy").last(_counted(at), ties="arrival"),
     "count-window, slide": lambda at: _source("s", "xy").last(_counted(at), slide=3, ties="arrival"),

@@ -14,7 +14,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.expressions.aggregates import count, sum_
+from midstream.plans.expressions.aggregates import count, max_, sum_
 from midstream.plans.expressions.expressions import equality
 from midstream.testing import plans
 
@@ -209,6 +209,8 @@ def test_distinct_without_any_knowledge_expects_no_duplicates() -> None:
 
 PER_ELEMENT = 2_000_000 + 20_000_000
 PER_RESULT = 100 + 1_000
+OPENED = 2_000_000_000
+"""Besides, for each element that finds no other one of its group: it is opened, and forgotten later."""
 IN_GROUPS = 10_000
 """Besides, for each element: its group is found."""
 RESULT_OF_A_GROUP = 100_000_000
@@ -230,8 +232,17 @@ def test_scalar_aggregation() -> None:
     assert found.rate == pytest.approx(0.18105, abs=1e-5)
     assert found.rate == pytest.approx(1 - (59 / 60) ** 12, rel=0.01)
     assert found.valid == pytest.approx(1 - math.exp(-6))
-    assert found.cost == exactly(0.1 * PER_ELEMENT + (PER_RESULT + VALUE) / found.d)
+    opened = math.exp(-6) * OPENED
+    assert found.cost == exactly(0.1 * (PER_ELEMENT + opened) + (PER_RESULT + VALUE) / found.d)
     assert found.state == pytest.approx(6 + 1 + found.valid)
+
+
+def test_what_functions_take() -> None:
+    """A value changes at either end; of an extreme, it is put among the candidates, and taken out."""
+    known = Statistics({S.node: SLOW})
+    rows, total, most = (root(S.aggregate(f=one), known) for one in (count(), sum_("y"), max_("y")))
+    assert total.cost - rows.cost == exactly(0.1 * MERGES)
+    assert most.cost - total.cost == pytest.approx(0.1 * 2 * 100_000, rel=1e-3)
 
 
 def test_scalar_aggregation_of_elements_that_hardly_meet() -> None:
@@ -241,7 +252,8 @@ def test_scalar_aggregation_of_elements_that_hardly_meet() -> None:
         query = S.aggregate(n=count(), s=sum_("y"))
         found = root(query, Statistics({S.node: StreamStatistics(60.0, length)}))
         assert found.valid == pytest.approx(-math.expm1(-length / 60))
-        assert found.cost == exactly((PER_ELEMENT + MERGES) / 60 + found.rate * (PER_RESULT + 2 * VALUE))
+        per_element = PER_ELEMENT + MERGES + math.exp(-length / 60) * OPENED
+        assert found.cost == exactly(per_element / 60 + found.rate * (PER_RESULT + 2 * VALUE))
         rates.append(found.rate * 60)
     assert rates == sorted(rates)
     assert rates[0] == pytest.approx(1, rel=0.02)

@@ -26,8 +26,8 @@ with a list of 100 rows, four times as many as by the model."""
 def processing(
     plan: Plan, streams: Mapping[str, Sequence[Element]], since: int, until: int, repetitions: int = 3
 ) -> dict[Node, float]:
-    """Microseconds a chronon that the operators of a physical plan take between two instants, each the least
-    of some repetitions: what else goes on can only make it longer.
+    """Microseconds a chronon that the operators of a physical plan take between two instants, for each batch
+    the least of some repetitions: what else goes on can only make it longer.
 
     Cost     O(repetitions × what the plan takes).
     """
@@ -35,15 +35,16 @@ def processing(
     first = next(i for i, (_, batch) in enumerate(batches) if batch[0][0] >= since)
     chronons = until - batches[first][1][0][0]
     runs = [_run(plan, batches, first) for _ in range(repetitions)]
-    return {node: min(run[node] for run in runs) / 1000 / chronons for node in runs[0]}
+    least = {node: map(min, zip(*(run[node] for run in runs), strict=True)) for node in runs[0]}
+    return {node: sum(batches) / 1000 / chronons for node, batches in least.items()}
 
 
-def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[Node, int]:
-    """Nanoseconds in each operator from a batch on. Collecting garbage is nobody's."""
+def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[Node, list[int]]:
+    """Nanoseconds in each operator, by batch, from one on. Collecting garbage is nobody's."""
     operators: dict[Node, Operator] = {
         node: RUNNING[implementation_of(node)](node) for node in plan.nodes if node.inputs
     }
-    taken = dict.fromkeys(operators, 0)
+    taken: dict[Node, list[int]] = {node: [] for node in operators}
     reached: dict[str, Time] = {name: BEGINNING for name, _ in batches}
     was_collecting = gc.isenabled()
     gc.disable()
@@ -64,7 +65,7 @@ def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[N
                     if elements or progress > operator.reached[port]:
                         out += operator.process(port, elements, progress)
                 if number >= first:
-                    taken[node] += process_time_ns() - begun
+                    taken[node].append(process_time_ns() - begun)
                 given[node] = (out, operator.progress())
     finally:
         if was_collecting:

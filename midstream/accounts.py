@@ -11,10 +11,12 @@ from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import LATER, Later
 from midstream.migration.autopilot.spending import Spent
 from midstream.optimizer import CostModel, Objective, Statistics
+from midstream.optimizer.cost.estimate import times
 from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
 
 PRICED_EVERY = 4
@@ -104,7 +106,8 @@ class Accounts:
         due = self._priced is None or now - self._priced >= self._known.memory / PRICED_EVERY
         if due or any(plan not in self._prices for plan in plans):
             model = CostModel(self._known.lately(now), self._units)
-            self._prices = {plan: self._objective.of(model.price(plan)) for plan in plans}
+            each = self._objective.intermediate
+            self._prices = {plan: times(each, results_inside(plan, model)) for plan in plans}
             self._priced = now
 
     def spent(self, now: int, running: Collection[Plan], counted: Spent | None) -> float | Later | None:
@@ -173,6 +176,35 @@ def _with_rates(known: Statistics, since: _Look, until: _Look) -> Statistics:
 def counts(objective: Objective) -> bool:
     """Whether an objective asks for intermediate results only: these are counted, and need no price."""
     return objective == replace(Objective(), intermediate=objective.intermediate)
+
+
+def results_inside(plan: Plan, model: CostModel) -> float:
+    """Per chronon, the results of operators inside a plan: what `INTERMEDIATE` makes of its price, without
+    pricing what all plans have in common, the operators that the plan's own results come from."""
+    read = {child for node in plan.nodes for child in node.inputs}
+    outputs = [root for root in plan.outputs.values() if root not in read]
+    above = {node for node in outputs if model.is_priced(node)}
+    todo = [*above]
+    while todo:
+        node = todo.pop()
+        if logical(node).is_stateless:
+            below = {child for child in node.inputs if model.is_priced(child)} - above
+            above |= below
+            todo += below
+    inside = priced_nodes(plan, model) - above
+    return math.fsum(model.estimate(node).made for node in inside)
+
+
+def priced_nodes(plan: Plan, model: CostModel) -> set[Node]:
+    """The operators of a plan that are priced: down to its inputs."""
+    found: set[Node] = set()
+    todo = [root for root in plan.outputs.values() if model.is_priced(root)]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += (child for child in node.inputs if model.is_priced(child))
+    return found
 
 
 def unit_of(advisor: object) -> Objective | None:

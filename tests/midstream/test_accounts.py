@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
+from drawn_statistics import statistics_for
 from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.accounts import Accounts
+from midstream.accounts import Accounts, results_inside
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.autopilot import LATER, Later
 from midstream.migration.autopilot.spending import Spent
@@ -20,6 +21,8 @@ from midstream.optimizer.cost.objective import INTERMEDIATE, MEMORY, PROCESSING
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
+from midstream.plans.values.errors import StatisticsError
+from midstream.testing import plans
 
 WINDOW, STEP = 40, 5
 A, B, C = (ms.stream(name, **{name: "integer"}).window(WINDOW) for name in "abc")
@@ -221,6 +224,28 @@ def test_what_was_not_counted_is_estimated() -> None:
         of_none = Spent({}, 0)
         both = priced(objective, [AB_FIRST, BC_FIRST], WINDOW, (0, of_none), (WINDOW, of_none))
         assert spent == pytest.approx(both) and both > 0
+
+
+@given(plans(depth=3), st.data())
+def test_results_inside_a_plan_are_those_of_its_price(plan: ms.Plan, data: st.DataObject) -> None:
+    known = data.draw(statistics_for(plan))
+    try:
+        expected = INTERMEDIATE.of(CostModel(known).price(plan))
+    except StatisticsError:
+        return
+    found = results_inside(plan, CostModel(known))
+    size = math.fsum(one.made for one in CostModel(known).price(plan).operators.values())
+    if math.isfinite(size):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * size)
+
+
+def test_of_what_is_inside_two_outputs_each_counts_once() -> None:
+    """A join that is an output, and is read by another output, gives intermediate results."""
+    pairs = A.join(B, on=[("a", "b")])
+    both = ms.Plan({"pairs": pairs.node, "all": pairs.join(C, on=[("b", "c")]).filter(ms.col("c") > 1).node})
+    known = at(2)
+    expected = INTERMEDIATE.of(CostModel(known).price(both))
+    assert results_inside(both, CostModel(known)) == pytest.approx(expected) and expected > 0
 
 
 def test_what_plans_cost_lately_is_priced_where_there_is_a_choice() -> None:

@@ -202,7 +202,7 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
     values = sum(1 for _, call in operator.calls if call.argument is not None)
     extremes = sum(1 for _, call in operator.calls if call.function in ("min", "max"))
     step = 2 * u.link + 2 * u.remove + 2 * values * u.merge + 2 * extremes * u.bucket
-    step += (1 - _one_is_there(s, n)) * 2 * u.group
+    step += (1 - _one_is_there(s, n)) * u.group
     cost = s.rate * step + output.rate * (functions * u.evaluate + result(u))
     if operator.keys:
         cost += s.rate * u.hash + output.rate * u.queue

@@ -209,7 +209,7 @@ def test_distinct_without_any_knowledge_expects_no_duplicates() -> None:
 
 PER_ELEMENT = 2_000_000 + 20_000_000
 PER_RESULT = 100 + 1_000
-OPENED = 2_000_000_000
+OPENED = 1_000_000_000
 """Besides, for each element that finds no other one of its group: it is opened, and forgotten later."""
 IN_GROUPS = 10_000
 """Besides, for each element: its group is found."""

@@ -167,12 +167,19 @@ def quick_java() -> Iterator[None]:
         yield
 
 
+AFTER = 12
+"""So many jobs, of some eighteen, a what-if study begins before an executor is killed."""
+
+
 @pytest.fixture(scope="session")
 def what_if_on_executors(quick_java: None, drifting: Path) -> dict[str, Any]:
-    """What a what-if study of the drifting streams finds where executors are processes of their own."""
+    """What a what-if study of the drifting streams finds where executors are processes of their own, of
+    which one is killed half-way."""
     from midstream.scenarios.studies.session import spark_session
 
-    with spark_session("local-cluster[2,1,1024]") as session:
+    from .executors_killed import one_killed
+
+    with spark_session("local-cluster[2,1,1024]") as session, one_killed(session, after=AFTER):
         return what_if_all(session, drifting, 100)
 
 

@@ -38,10 +38,10 @@ from midstream.scenarios.studies.commands import app
 app(["profile", *sys.argv[1:]], standalone_mode=False)
 print({BETWEEN!r}, flush=True)
 objectives = ["--objective", "processing", "--objective", "memory"]
-app(["what-if", "--json", *objectives, *sys.argv[1:]], standalone_mode=False)
-print({BETWEEN!r}, flush=True)
 from midstream.scenarios.studies.session import spark_session
 with spark_session("local[1]"):  # which the commands use, and leave alone
+    app(["what-if", "--json", *objectives, *sys.argv[1:]], standalone_mode=False)
+    print({BETWEEN!r}, flush=True)
     for name, options in {MORE!r}.items():
         app([name, sys.argv[1], *options, "--output", name], standalone_mode=False)
 """

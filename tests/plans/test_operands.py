@@ -259,7 +259,7 @@ def test_an_equality_keeps_what_it_says() -> None:
         lambda e: all([e, e]),
         lambda e: list(e),
         lambda e: col("a") > 3 & col("b") > 2,
-        lambda e: Filter(e) == Filter(X + 1),
+        lambda e: bool(Filter(e) == Filter(X + 1)),
         lambda e: e == None,  # noqa: E711
         lambda e: None != e,  # noqa: E711
         lambda e: e.is_in("abc"),

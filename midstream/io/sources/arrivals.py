@@ -28,6 +28,16 @@ class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
+class _Packed(io.FileIO):
+    """A packed file. From Python 3.12 on gzip asks for 128 KiB, which a pipe may not have yet, and progress
+    would jump by."""
+
+    AT_ONCE = 1 << 13
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size if size is None or size < 0 else min(size, self.AT_ONCE))
+
+
 def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Iterator[bytes]:
     """A file's bytes, unpacked where its name ends in .gz. What a pipe of that name holds is given at once.
 
@@ -37,7 +47,7 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Iter
     """
     with _named(str(path)):
         if path.suffix.lower() == ".gz":
-            with path.open("rb") as file, gzip.GzipFile(fileobj=file) as packed:
+            with _Packed(path) as file, gzip.GzipFile(fileobj=file) as packed:
                 for some in _read(cast(_Readable, packed)):
                     if file_progress is not None:
                         file_progress.read = file.tell()

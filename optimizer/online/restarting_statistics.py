@@ -35,12 +35,11 @@ class RestartingStatistics:
     Here, for each cell of time the logarithms of some numbers are watched by the test of Page and Hinkley:
     how many elements came on a stream; how many pairs of equal values they make with each other and with
     those of the last `window` chronons, for each pair of columns that a join equates; and the ratio of any
-    two of these, on which it depends what is to be joined first. After a change only the cells since count,
-    and in any case those of the last `window`: pairs are of elements up to a window apart, so that less than
-    that tells too little of them.
+    two of these, on which it depends what is to be joined first.
 
-    Pairs are of elements up to a window apart. Until a window has passed since the first element, many have
-    not had the time to come, so that nothing is told.
+    Pairs are of elements up to a window apart, so that what came in less than a window tells too little of
+    them. After a change the cells since count, and in any case those of the last `window`; until a window has
+    passed since the first element, nothing is told.
 
     Input    As for `DecayedStatistics`.
     State    Besides, the cells of the last 8 windows.

@@ -14,6 +14,7 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.scenarios.nexmark.generator import AuctionEvent, by_stream, generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, auction_catalog, run_script
+from midstream.scenarios.nexmark.streams import generated
 
 ITEMS = (0, 3, 5, 7, 11)
 """What the second query selects of a small workload."""
@@ -28,6 +29,9 @@ def run(script: str, events: list[AuctionEvent], batch_size: int) -> list[Elemen
     """The results of a script's query over generated events."""
     results: list[Element] = []
     _, engine = run_script(script, events, results.extend, batch_size)
+    known = auction_catalog()
+    known.execute(script)
+    assert set(engine.streams) <= set(generated(known.streams))
     engine.close()
     return results
 

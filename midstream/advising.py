@@ -128,6 +128,8 @@ class ByOptimizer:
         """Of plans that differ from what was found only in sides the one that is remembered, unless the new
         one costs less: what has been learned of a plan is not known of another one."""
         alike = next((plan for plan in self._plans if self._form(plan) == self._form(found)), found)
+        if alike == found:
+            return found
         old, new = self._costs([alike, found], model)
         return found if new < (1 - WORTH_A_LOOK) * old else alike
 

@@ -75,10 +75,9 @@ def count_pairs(
 
 def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
     """For every bucket and pair, one that met nothing."""
-    every = F.explode(F.array(*map(F.lit, range(len(pairs))))).alias("pair")
     none = F.lit(0).cast("long").alias("met")
-    return recording.buckets().select(
-        every, F.lit(False).alias("is_matching"), F.col("start").alias(TIME), none
+    return recording.numbered_buckets(len(pairs), "pair").select(
+        "pair", F.lit(False).alias("is_matching"), F.col("start").alias(TIME), none
     )
 
 

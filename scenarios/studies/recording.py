@@ -75,6 +75,10 @@ class Recording:
         starts = self.starts
         return self.spark.range(starts.start, starts.stop, starts.step).select(F.col("id").alias("start"))
 
+    def numbered_buckets(self, count: int, number: str) -> DataFrame:
+        """The same, each so many times: with the numbers from 0 on in a column of this name."""
+        return self.buckets().select("start", F.explode(F.array(*map(F.lit, range(count)))).alias(number))
+
 
 def payload(position: int) -> str:
     """The column of a stream's frame that holds a position of the payload."""

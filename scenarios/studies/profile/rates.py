@@ -41,8 +41,7 @@ def counted_by_bucket(recording: Recording, streams: Sequence[str]) -> DataFrame
         recording.frames[name].select(start, F.lit(i).alias("number"), cell) for i, name in enumerate(streams)
     ]
     # Of each bucket and stream a row that is in no cell, so that those without elements are there, too.
-    every = F.explode(F.array(*map(F.lit, range(len(streams))))).alias("number")
-    nothing = recording.buckets().select("start", every, F.lit(None).cast("long").alias("cell"))
+    nothing = recording.numbered_buckets(len(streams), "number").withColumn("cell", F.lit(None).cast("long"))
     counts = F.array(*(F.count(F.when(F.col("cell") == i * length, True)) for i in range(number)))
     counted = reduce(DataFrame.unionAll, [*elements, nothing]).groupBy("start", "number")
     total, squares = F.col("count"), F.col("squares")

@@ -16,7 +16,7 @@ from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical, makers
 from midstream.plans.values.errors import StatisticsError
 
 PRICED_EVERY = 4
@@ -181,30 +181,10 @@ def counts(objective: Objective) -> bool:
 def results_inside(plan: Plan, model: CostModel) -> float:
     """Per chronon, the results of operators inside a plan: what `INTERMEDIATE` makes of its price, without
     pricing what all plans have in common, the operators that the plan's own results come from."""
-    read = {child for node in plan.nodes for child in node.inputs}
-    outputs = [root for root in plan.outputs.values() if root not in read]
-    above = {node for node in outputs if model.is_priced(node)}
-    todo = [*above]
-    while todo:
-        node = todo.pop()
-        if logical(node).is_stateless:
-            below = {child for child in node.inputs if model.is_priced(child)} - above
-            above |= below
-            todo += below
-    inside = priced_nodes(plan, model) - above
+    priced = model.priced(plan)
+    from_makers = makers(priced)
+    inside = (node for node in priced if node not in from_makers and not logical(node).is_stateless)
     return math.fsum(model.estimate(node).made for node in inside)
-
-
-def priced_nodes(plan: Plan, model: CostModel) -> set[Node]:
-    """The operators of a plan that are priced: down to its inputs."""
-    found: set[Node] = set()
-    todo = [root for root in plan.outputs.values() if model.is_priced(root)]
-    while todo:
-        node = todo.pop()
-        if node not in found:
-            found.add(node)
-            todo += (child for child in node.inputs if model.is_priced(child))
-    return found
 
 
 def unit_of(advisor: object) -> Objective | None:

@@ -14,7 +14,7 @@ from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery, lowest
 from midstream.plans.algebra.operators import Arrangement, OverTime
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import above, logical, logical_node
+from midstream.plans.algebra.properties import above, logical, logical_node, logical_plan, makers
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Spending:
         self._intermediate = 0
         self._physical: Plan | None = None
         """The plan whose operators were looked up last; None where those of a migration were, too."""
-        self._last: set[Node] = set()
+        self._makers: frozenset[Node] = frozenset()
         """The logical nodes that results come from, of this plan and of the one before a migration."""
         self._plan: Plan | None = None
         """The plan of which these are the only ones; None while there may be others."""
@@ -55,7 +55,7 @@ class Spending:
         """By identity, the operators, their logical nodes, and how much each had given."""
         for node, operator in self._running(None):
             self._counted[id(operator)] = node, operator, operator.emitted
-        self._find_last()
+        self._find_makers()
 
     def spent(self, migration: Transition | None = None) -> Spent:
         """How much so far, also of what runs for a migration under way."""
@@ -65,7 +65,7 @@ class Spending:
             self._counted = {key: (*one, 0) for key, one in found.items()} | self._counted
             self._physical = None if migration is not None else self._query.physical
             running = set(found)
-            self._find_last()
+            self._find_makers()
         for key, (node, operator, before) in tuple(self._counted.items()):
             self._add(node, operator.emitted - before)
             if running is None or key in running:
@@ -73,19 +73,21 @@ class Spending:
             else:
                 del self._counted[key]
         if migration is None and self._plan is not self._query.plan:
-            self._plan, self._last, self._is_inner = self._query.plan, set(_last(self._query.plan)), {}
+            self._makers = frozenset()
+            self._find_makers()
+            self._plan = self._query.plan
         return Spent(dict(self._results), self._intermediate)
 
     def _add(self, node: Node, results: int) -> None:
         self._results[node] += results
         if node not in self._is_inner:
             is_made = not (logical(node).is_stateless or isinstance(logical(node), OverTime))
-            self._is_inner[node] = is_made and node not in self._last
+            self._is_inner[node] = is_made and node not in self._makers
         if self._is_inner[node]:
             self._intermediate += results
 
-    def _find_last(self) -> None:
-        self._last |= set(_last(self._query.plan))
+    def _find_makers(self) -> None:
+        self._makers |= makers(logical_plan(self._query.plan).nodes)
         self._plan, self._is_inner = None, {}
 
     def _running(self, migration: Transition | None) -> Iterator[tuple[Node, Operator]]:
@@ -95,14 +97,3 @@ class Spending:
         for node, operator in chain(outside, () if migration is None else migration.operators()):
             if not isinstance(operator, Guest) and not isinstance(logical(node), Arrangement):
                 yield logical_node(node), operator
-
-
-def _last(plan: Plan) -> Iterator[Node]:
-    """The operators that results come from: stateless ones above them make no others."""
-    above_them = list(plan.outputs.values())
-    while above_them:
-        node = logical_node(above_them.pop())
-        if logical(node).is_stateless:
-            above_them += node.inputs
-        else:
-            yield node

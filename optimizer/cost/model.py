@@ -9,7 +9,7 @@ same in every plan that it is compared with.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import Implementation, expected_implementation
 from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node
+from midstream.plans.algebra.properties import logical, logical_node, makers, unread
 from midstream.plans.values.arguments import require
 
 
@@ -41,8 +41,12 @@ class PlanCost:
     @cached_property
     def outputs(self) -> tuple[Node, ...]:
         """The operators that no other one reads."""
-        read = {child for node in self.operators for child in node.inputs}
-        return tuple(node for node in self.operators if node not in read)
+        return unread(self.operators)
+
+    @cached_property
+    def makers(self) -> frozenset[Node]:
+        """The operators that the plan's results come from; what the others give are intermediate results."""
+        return makers(self.operators)
 
     @cached_property
     def total(self) -> float:
@@ -86,19 +90,22 @@ class CostModel:
 
     def price(self, plan: Plan) -> PlanCost:
         """The cost of a plan. Raises StatisticsError where an input is unknown."""
-        operators: dict[Node, Estimate] = {}
         for root in plan.outputs.values():
-            self._collect(root, operators)
-        return PlanCost(operators)
+            self.estimate(root)
+        return PlanCost({node: self.estimate(node) for node in self.priced(plan)})
 
-    def _collect(self, node: Node, operators: dict[Node, Estimate]) -> None:
-        """`operators` takes the estimates of a node and of those below it, down to the plan's inputs."""
-        if not self.is_priced(node):
-            self.estimate(node)
-        elif node not in operators:
+    def priced(self, plan: Plan) -> Collection[Node]:
+        """The operators of a plan that are priced, down to its inputs; inputs before consumers."""
+        found: dict[Node, None] = {}
+        for root in plan.outputs.values():
+            self._find(root, found)
+        return found.keys()
+
+    def _find(self, node: Node, found: dict[Node, None]) -> None:
+        if node not in found and self.is_priced(node):
             for child in node.inputs:
-                self._collect(child, operators)
-            operators[node] = self.estimate(node)
+                self._find(child, found)
+            found[node] = None
 
     def estimate(self, node: Node) -> Estimate:
         """What is expected of a subplan's output, and what its operator takes. Raises StatisticsError where

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from midstream.optimizer.cost.estimate import Estimate, inverse, times
 from midstream.optimizer.cost.model import PlanCost
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
 
@@ -93,7 +92,7 @@ class Objective:
         """What a plan comes to. Less is better."""
         total = math.fsum(self.of_operator(estimate) for estimate in cost.operators.values())
         if self.intermediate:
-            total -= times(self.intermediate, math.fsum(estimate.made for estimate in _last(cost)))
+            total -= times(self.intermediate, math.fsum(cost.operators[node].made for node in cost.makers))
         if self.is_additive:
             return total
         found = self.terms(cost)
@@ -117,7 +116,7 @@ class Objective:
             buffers=self._buffers(cost),
             latency=max((self._latency(node, cost) for node in cost.outputs), default=0.0),
             intermediate=math.fsum(estimate.made for estimate in cost.operators.values())
-            - math.fsum(estimate.made for estimate in _last(cost)),
+            - math.fsum(cost.operators[node].made for node in cost.makers),
         )
 
     def _served(self, node: Node, cost: PlanCost) -> float:
@@ -161,19 +160,6 @@ class Objective:
         arriving = math.fsum(estimate.arriving)
         own = estimate.cost / arriving if 0 < arriving < math.inf else 0.0
         return own + max(self._way(child, cost) for child in node.inputs)
-
-
-def _last(cost: PlanCost) -> list[Estimate]:
-    """The operators from which the plan's results come: stateless ones above them make no others."""
-    last: dict[Node, Estimate] = {}
-    above = list(cost.outputs)
-    while above:
-        node = above.pop()
-        if logical(node).is_stateless:
-            above += [child for child in node.inputs if child in cost.operators]
-        else:
-            last[node] = cost.operators[node]
-    return list(last.values())
 
 
 PROCESSING = Objective(processing=1.0)

@@ -21,7 +21,9 @@ from midstream.plans.algebra.properties.nodes import (
     logical,
     logical_node,
     logical_plan,
+    makers,
     reads_stream,
+    unread,
 )
 from midstream.plans.algebra.properties.regions import Region, above, input_nodes, regions
 from midstream.plans.algebra.properties.validity import (
@@ -61,6 +63,8 @@ __all__ = [
     "logical_node",
     "logical_plan",
     "longest_validity",
+    "makers",
     "reads_stream",
     "regions",
+    "unread",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from functools import lru_cache
 
 from midstream.plans.algebra.operators import Arrangement, Logical, Source
@@ -32,6 +34,31 @@ def logical_plan(plan: Plan) -> Plan:
 def logical_node(node: Node) -> Node:
     """The logical node that a physical one carries out."""
     return logical_plan(Plan(node)).root
+
+
+def unread(nodes: Collection[Node]) -> tuple[Node, ...]:
+    """Of a plan's nodes, or those above its inputs, the ones that no other one reads."""
+    read = {child for node in nodes for child in node.inputs}
+    return tuple(node for node in nodes if node not in read)
+
+
+def makers(nodes: Collection[Node]) -> frozenset[Node]:
+    """Of a plan's nodes, or those above its inputs, the ones that its results come from: what they give goes
+    through stateless ones alone, which make no others. What any other operator reads is an intermediate
+    result, even if it is given out as well.
+    """
+    inside = {*nodes}
+    readers = Counter(child for node in inside for child in inside.intersection(node.inputs))
+    found, passing = set[Node](), [*unread(nodes)]
+    while passing:
+        node = passing.pop()
+        if logical(node).is_stateless:
+            below = inside.intersection(node.inputs)
+            readers.subtract(below)
+            passing += (child for child in below if not readers[child])
+        else:
+            found.add(node)
+    return frozenset(found)
 
 
 def expressions(node: Node) -> tuple[Expression, ...]:

@@ -30,7 +30,9 @@ def inwards(condition: Expression, schema: Schema) -> Expression:
             return ordered(Binary(OPPOSITE[word], left, right))
         case Logic(word, parts) if all(_is_boolean(part, schema) for part in parts):
             put = disjunction if word == "or" else conjunction
-            return put([inwards(part, schema) for part in parts])
+            moved = [inwards(part, schema) for part in parts]
+            # Without a negation that moves, the parts stay in their order: it need not be the canonical one.
+            return put(moved) if moved != list(parts) else condition
     return condition
 
 

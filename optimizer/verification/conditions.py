@@ -19,6 +19,7 @@ from midstream.plans.expressions.expressions import (
     Col,
     Const,
     Expression,
+    Logic,
     Not,
     conjunction,
     disjunction,
@@ -38,12 +39,19 @@ def condition(random: Random, names: Sequence[str]) -> Expression:
         return random.choice((TRUE, Const(False), Const(None)))
     roll = random.random()
     if roll < 0.15:
-        return conjunction([condition(random, names), condition(random, names)])
+        both = conjunction([condition(random, names), condition(random, names)])
+        # Columns that were put in the place of others leave the parts in another order.
+        return _turned(both) if roll < 0.1 else both
     if roll < 0.22:
         return disjunction([condition(random, names), condition(random, names)])
     if roll < 0.27:
         return Not(condition(random, names))
     return _comparison(random, names)
+
+
+def _turned(both: Expression) -> Expression:
+    """A conjunction with its parts the other way round."""
+    return Logic("and", both.conditions[::-1]) if isinstance(both, Logic) else both
 
 
 def _comparison(random: Random, names: Sequence[str]) -> Expression:

@@ -48,9 +48,10 @@ settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ
 
 @pytest.fixture(autouse=True, scope="session")
 def no_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What the user has configured, such as a cost profile, is neither read nor written."""
+    """What the user has configured, such as a cost profile, or keeps is neither read nor written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

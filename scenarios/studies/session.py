@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from midstream.scenarios.studies.class_archive import archive_options
 from midstream.scenarios.studies.executors import is_here, require_executors
 from midstream.scenarios.studies.spark_start import started
 
@@ -69,7 +70,8 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     here = {} if not is_local else QUICK if is_small else LOCAL
     workers = FORKED if is_here(master) else {}
-    spark = started(master, {**SETTINGS, **here, **workers})
+    java = {JAVA: " ".join((here[JAVA], *archive_options()))} if here else {}
+    spark = started(master, {**SETTINGS, **java, **workers})
     if is_local:
         # The default of 200 is for clusters.
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))

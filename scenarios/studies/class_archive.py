@@ -1,0 +1,87 @@
+"""An archive of Spark's classes, by which Spark starts in half the processor time.
+
+To load and check its classes is most of what Java does while a small study runs. The first Java of ours
+writes those that it has loaded into a file when it ends, and later ones map that file into memory (class data
+sharing, `-XX:ArchiveClassesAtExit` and `-XX:SharedArchiveFile`). Java itself checks that an archive is whole
+and made by the same Java of the same classes, and else does without it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from time import time
+
+import pyspark
+
+SWITCH = "MIDSTREAM_CLASS_ARCHIVE"
+"""The variable of the environment that, where it is 0, lets no archive be written or read."""
+
+UNUSED = 30 * 24 * 3600.0
+"""One that was not used for so many seconds is of a Java or a Spark that is gone, or was never finished."""
+FREE = 1 << 30
+"""So many bytes must be free before one is written, which takes a sixth of them."""
+
+
+def archive_options() -> list[str]:
+    """What Java is told, as one of Spark's options quotes it: the archive that it reads or, where there is
+    none, the one that it writes. Nothing where one is just being written, or there is no place for it."""
+    java = _java()
+    if os.environ.get(SWITCH) == "0" or java is None:
+        return []
+    folder = default_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"spark-{_version(java)}"
+        # Each process writes a file of its own: two that write the same one could mix their parts.
+        _remove_unused(folder)
+        if found := sorted(folder.glob(f"{name}-*.jsa")):
+            return _read(found)
+        has_place = os.access(folder, os.W_OK) and shutil.disk_usage(folder).free >= FREE
+    except OSError:
+        return []
+    archive = folder / f"{name}-{os.getpid()}.jsa"
+    return [shlex.quote(f"-XX:ArchiveClassesAtExit={archive}")] if has_place else []
+
+
+def default_folder() -> Path:
+    """Where archives are: midstream in the user's folder of what can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "midstream"
+
+
+def _java() -> Path | None:
+    """The program that Spark starts."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which(f"{home}/bin/java" if home else "java")
+    return Path(found).resolve() if found else None
+
+
+def _version(java: Path) -> str:
+    """Tells apart what archives are made of: a Java, and Spark's classes, each at its place."""
+    spark = Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0]).resolve()
+    parts = (str(java), java.stat().st_mtime_ns, str(spark), (spark / "jars").stat().st_mtime_ns)
+    return sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+def _read(found: list[Path]) -> list[str]:
+    for archive in filter(_is_whole, found):
+        with suppress(OSError):  # as where another user has made it
+            os.utime(archive, (time(), archive.stat().st_mtime))
+        return [shlex.quote(f"-XX:SharedArchiveFile={archive}")]
+    return []
+
+
+def _is_whole(archive: Path) -> bool:
+    """Java writes the beginning of an archive last."""
+    with archive.open("rb") as file:
+        return any(file.read(4))
+
+
+def _remove_unused(folder: Path) -> None:
+    for archive in folder.glob("spark-*.jsa"):
+        if time() - archive.stat().st_atime > UNUSED:
+            archive.unlink()

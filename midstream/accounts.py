@@ -112,7 +112,8 @@ class Accounts:
 
     def spent(self, now: int, running: Collection[Plan], counted: Spent | None) -> float | Later | None:
         """What the query has cost since it was asked first; "later" where that is not priced now, None where
-        too little is known."""
+        too little is known, or where a stretch of time has no price: as by the rate of results, where there
+        were none."""
         before, here = self._looked, _Look(now, dict(self._known.arrived), counted)
         self._looked = here
         if before is None or self._paid is None:
@@ -138,12 +139,15 @@ class Accounts:
         return self._is_counted and None not in (self._paid.counted, until.counted)
 
     def _pay(self, until: _Look, now: int) -> None:
-        """Add what has been spent up to a look, in all plans that ran."""
+        """Add what has been spent up to a look, in all plans that ran. Raises StatisticsError where that is
+        no number; then it is left out."""
         paid = self._paid
         assert paid is not None
-        if until.at > paid.at:
-            self._spent += self._since(paid, until, now)
+        cost = self._since(paid, until, now) if until.at > paid.at else 0.0
         self._paid, self._ran = until, set()
+        if not math.isfinite(cost):
+            raise StatisticsError(f"accounts: from {paid.at} to {until.at}, found cost {cost}")
+        self._spent += cost
 
     def _since(self, paid: _Look, until: _Look, now: int) -> float:
         passed, rates = until.at - paid.at, dict[Node, float]()

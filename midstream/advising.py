@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, isfinite
 
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
@@ -73,7 +74,8 @@ class ByOptimizer:
         self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """What the running plan costs, and what others would; None where nothing came yet."""
+        """What the running plan costs, and what others would; None where nothing came yet, or where it costs
+        without end, as where joins keep all that has come."""
         require("advise", known, Statistics, "statistics, such as engine.statistics()")
         if self._last is None or self._last[0] != running or self._last[1] is not known:
             self._last = running, known, self._advise(running, known)
@@ -83,18 +85,20 @@ class ByOptimizer:
         model = CostModel(known, self.units)
         try:
             (running_cost,) = self._costs([running], model)
-            if not running_cost > 0:
+            if not 0 < running_cost < inf:
                 return None
             self._look_for_plans(running, known, model)
         except StatisticsError:
             return None
-        others = [plan for plan in self._plans if plan != running]
-        costs = dict(zip(others, self._costs(others, model), strict=True))
+        known_plans = [plan for plan in self._plans if plan != running]
+        costs = dict(zip(known_plans, self._costs(known_plans, model), strict=True))
+        others = [plan for plan in known_plans if costs[plan] < inf]
         others.sort(key=costs.__getitem__)
         cheaper = [plan for plan in others if running_cost - costs[plan] > WORTH_A_LOOK * running_cost]
-        out_of_reach = {plan for plan in cheaper if self._obstacle is not None and self._obstacle(plan)}
-        unsure = [plan for plan in cheaper if plan not in out_of_reach]
+        left_out = {plan for plan in cheaper if self._obstacle is not None and self._obstacle(plan)}
+        unsure = [plan for plan in cheaper if plan not in left_out]
         self._learn_deviations(running, running_cost, unsure, known)
+        left_out.update(plan for plan in unsure if self._deviations[plan] == inf)
         forecasts = tuple(
             Forecast(
                 plan,
@@ -103,7 +107,7 @@ class ByOptimizer:
                 running_cost * self._deviations[plan] if plan in unsure else 0.0,
             )
             for plan in others
-            if plan not in out_of_reach
+            if plan not in left_out
         )
         return Advice(running_cost, forecasts, self._reason(len(others), known))
 
@@ -160,7 +164,8 @@ class ByOptimizer:
         self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics
     ) -> None:
         """How sure it is what other plans save, as a share of what the running one costs: it is worked out
-        once from search to search, as it changes little."""
+        once from search to search, as it changes little. Nothing is sure where without some elements a plan
+        costs without end."""
         if self._of != running:
             self._of, self._deviations = running, {}
         new = [plan for plan in others if plan not in self._deviations]
@@ -170,7 +175,8 @@ class ByOptimizer:
             models = (CostModel(replicate, self.units) for replicate in known.replicates)
             without = [self._costs([running, *new], model) for model in models]
             for number, plan in enumerate(new, 1):
-                of_saving = deviation(costs[0] - costs[number] for costs in without)
+                is_sure = all(isfinite(costs[0]) and isfinite(costs[number]) for costs in without)
+                of_saving = deviation(costs[0] - costs[number] for costs in without) if is_sure else inf
                 self._deviations[plan] = of_saving / cost
 
     def _reason(self, others: int, known: Statistics) -> str:

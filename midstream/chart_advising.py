@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Literal, get_args
 
 from midstream.migration.autopilot.advice import Advice, Forecast
@@ -63,7 +64,7 @@ class ByChart:
 
     def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         """What the running plan costs, and what the chart's would; None where statistics do not tell all
-        dimensions, or where ranges have not been learned yet."""
+        dimensions, where ranges have not been learned yet, or where the running plan costs without end."""
         require("advise", known, Statistics, "statistics, such as engine.statistics()")
         if self._last is None or self._last[0] != running or self._last[1] is not known:
             self._last = running, known, self._advise(running, known)
@@ -84,12 +85,18 @@ class ByChart:
             running_cost, cost = self._costs([running, plan], here)
         except StatisticsError:
             return None
+        if running_cost == inf:
+            return None
         told = ", ".join(f"{one.name} = {x:.4g}" for one, x in zip(self._measures, point, strict=True))
         if plan == running:
             return Advice(running_cost, (), f"by the chart, which has the running plan for {told}")
         if self._obstacle is not None and (reason := self._obstacle(plan)):
             return Advice(running_cost, (), f"by the chart, whose plan for {told} is out of reach: {reason}")
+        if cost == inf:
+            return Advice(running_cost, (), f"by the chart, whose plan for {told} costs without end")
         without = [self._costs([running, plan], replicate) for replicate in known.replicates]
+        if any(inf in costs for costs in without):
+            return Advice(running_cost, (), f"by the chart, where it is not known what is saved for {told}")
         unsure = deviation(one - other for one, other in without) if without else 0.0
         forecast = Forecast(plan, cost, running_cost - cost, unsure)
         return Advice(running_cost, (forecast,), f"by the chart, for {told}")

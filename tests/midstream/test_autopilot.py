@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -11,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import midstream as ms
+from midstream import testing
 from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import BALANCED
-from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, Objective
+from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, WEIGHTS, Objective, objective_of
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element
 
@@ -191,6 +193,46 @@ def test_it_never_reads_the_future(seed: int, at: int, objective: Objective) -> 
                 engine.push(name, [one for one in elements if one[0] == time])
         found.append([record for record in told(pilot.decisions) if record["at"] <= at])
     assert found[0] == found[1]
+
+
+@given(
+    workload=testing.workloads(testing.plans(depth=2, windows=True, relations=True)),
+    objective=st.sampled_from([*WEIGHTS, "om(0.4, 0.6)"]).map(objective_of),
+    every=st.integers(1, 6),
+)
+def test_queries_of_all_kinds_go_on(workload: testing.Workload, objective: Objective, every: int) -> None:
+    """Also where a plan costs without end, or no result comes for a while; and no advisor fails."""
+    results: list[Element] = []
+    engine = ms.Engine(workload.plan, results.extend, relations=workload.relations)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.autopilot(objective=objective, every=every)
+        testing.drive(engine, workload.events)
+        engine.close()
+    assert testing.verdict(workload.specified(), results)
+
+
+@pytest.mark.parametrize(
+    ("plan", "objective"),
+    [
+        (A.join(B, on=[("ax", "bx")]), "rate"),
+        (AB_FIRST, "om(0.4, 0.6)"),
+        (ms.stream("a", ax="integer").window(None).join(B, on=[("ax", "bx")]), "processing"),
+    ],
+    ids=["no results for a while", "nor here", "all is kept"],
+)
+def test_a_cost_without_end_is_no_failure(plan: ms.Plan, objective: str) -> None:
+    engine = ms.Engine(plan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pilot = engine.autopilot(objective=objective_of(objective), every=WINDOW // 4)
+        for time in range(4 * WINDOW):
+            missed = 10 if WINDOW < time < 3 * WINDOW else 0
+            for name, row in {"a": (time % 3,), "b": (time % 3 + missed, 0), "c": (0,)}.items():
+                if name in engine.streams:
+                    engine.push(name, [(time, time + 1, row)])
+    assert {record.event for record in pilot.decisions} <= {"stay", "move", "done"}
+    assert len(pilot.decisions) > 8
 
 
 def correlated(engine: ms.Engine, until: int) -> None:

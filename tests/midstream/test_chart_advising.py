@@ -201,3 +201,14 @@ def fast_then_slow() -> list[tuple[int, str, tuple[int]]]:
                 found.append((int(time), name, (random.randrange(20),)))
                 time += random.expovariate(rate)
     return sorted(found)
+
+
+def test_where_a_plan_costs_without_end_nothing_is_advised() -> None:
+    """As by the rate of results, where there are none."""
+    rate = Objective(slowness=1.0, intermediate=1.0)
+    advisor, known = ByChart(made(INTERMEDIATE), rate), statistics(1.9, 0.1)
+    assert advisor.advise(QUERY, statistics(1.9, 0.1, b=1e-320)) is None
+    silent = statistics(1.9, 0.1, b=1e-320)
+    advice, unsure = advisor.advise(QUERY, known), advisor.advise(QUERY, replace(known, replicates=[silent]))
+    assert advice is not None and len(advice.others) == 1
+    assert unsure is not None and unsure.others == () and unsure.running == advice.running

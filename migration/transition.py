@@ -18,6 +18,9 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Time
 from midstream.plans.values.verdicts import Equivalence
 
+OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
+"""The phases that none follows."""
+
 
 class Transition:
     """What became of a request to migrate.
@@ -25,7 +28,8 @@ class Transition:
     Its phase is that of the part that is least far: before it begins `checking`, whether the plans mean the
     same, or `queued`; then `moving`, `draining`, `done`. It is `aborted` where a part was, and `refused`
     where the plans do not mean the same, or its turn came and it could not begin. Where the
-    plans do not differ there are no parts, and it is done at once.
+    plans do not differ there are no parts, and it is done at once. When the query is removed, what has begun
+    is `aborted`, and what has not is `refused`.
     """
 
     def __init__(
@@ -36,7 +40,7 @@ class Transition:
         *,
         waits_in: Phase = Phase.QUEUED,
     ) -> None:
-        self._host = host
+        self._host, self._running = host, host.query(query)
         self.query = query
         """The query's name."""
         self.equivalence: Equivalence | None = None
@@ -50,6 +54,8 @@ class Transition:
     @property
     def reason(self) -> str:
         """Why its strategy was chosen, why it was aborted, or why it was refused; empty otherwise."""
+        if self._is_gone and self._own_phase not in OVER:
+            return f"query {self.query} has been removed"
         return self._reason or "; ".join(dict.fromkeys(part.reason for part in self.parts if part.reason))
 
     @property
@@ -67,11 +73,24 @@ class Transition:
     @property
     def phase(self) -> Phase:
         """Where it stands."""
+        own = self._own_phase
+        if own in OVER or not self._is_gone:
+            return own
+        return Phase.REFUSED if self._parts is None else Phase.ABORTED
+
+    @property
+    def _own_phase(self) -> Phase:
+        """Where it stood when the query was there last."""
         if self._end is not None or self._parts is None:
             return self._end or self._waits_in
         phases = {part.phase for part in self.parts}
         order = (Phase.MOVING, Phase.DRAINING, Phase.ABORTED)
         return next((phase for phase in order if phase in phases), Phase.DONE)
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the query has been removed, or another one has taken its place."""
+        return self._host.queries.get(self._running.name) is not self._running
 
     @property
     def is_queued(self) -> bool:
@@ -112,9 +131,9 @@ class Transition:
         if self.is_queued or self.is_checking:
             self._end, self._reason = Phase.ABORTED, reason
             return
-        if self.query not in self._host.queries:
+        if self._is_gone:
             raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
-        running = self._host.query(self.query).physical.nodes
+        running = self._running.physical.nodes
         moving = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
         if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")

@@ -18,7 +18,7 @@ from midstream.migration.autopilot.spending import Spending
 from midstream.migration.machine import Phase
 from midstream.migration.migrate import prepare, require_possible
 from midstream.migration.strategies import find_strategy
-from midstream.migration.transition import Transition
+from midstream.migration.transition import OVER, Transition
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery, lowest
 from midstream.operators.engine.replacement import TO_COME
@@ -34,8 +34,6 @@ KEPT = 10_000
 
 WEIGHED = ("swap", "genmig", "moving-states")
 """The strategies whose cost is weighed before a migration by `auto`."""
-
-OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 
 S = TypeVar("S")
 

@@ -24,7 +24,7 @@ from midstream.engine import host_of
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
-from midstream.migration.transition import Transition
+from midstream.migration.transition import OVER, Transition
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan, reads_stream
@@ -255,9 +255,12 @@ class Midstream(RuleBasedStateMachine):
         name = self._name(which)
         note(f"remove({name!r})")
         del self.families[name]
+        gone = [transition for one, transition in self.transitions if one == name]
         self.transitions = [(one, transition) for one, transition in self.transitions if one != name]
         for runner in (self.moved, self.unmoved):
             runner.remove(name)
+        for transition in gone:
+            assert transition.phase in OVER, (name, transition.phase)
 
     # What must hold
 
@@ -310,8 +313,7 @@ class Midstream(RuleBasedStateMachine):
             assert not engine.query(name).is_exchanged
             assert not host_of(engine).query(name).waiting
         for name, transition in self.transitions:
-            ends = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
-            assert transition.phase in ends, (name, transition.phase)
+            assert transition.phase in OVER, (name, transition.phase)
             assert all(part.old is None for part in transition.parts)
         assert not any(operator.size() for operator in host_of(engine).operators.values())
         self._count()

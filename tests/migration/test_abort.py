@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import midstream as ms
 from midstream.migration.backlog import MOST_WAITING
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
@@ -260,3 +261,22 @@ def test_a_new_plan_may_begin_with_state() -> None:
     assert migration.end(0) == [[]]
     assert migration.progress() == FOREVER
     assert equivalent(out, [(2, 8, (7,)), (6, 7, (3,))])
+
+
+def test_what_a_removed_query_was_moving_to_is_aborted_and_what_waited_is_refused() -> None:
+    s = ms.stream("s", x="integer").window(10)
+    big = ms.col("x") > 1
+    plans = [s.distinct().filter(big).plan(), s.filter(big).distinct().plan()]
+    engine = ms.Engine()
+    engine.add(plans[0], name="q")
+    engine.push("s", ms.chronons([(0, (2,))]))
+    moving = engine.migrate(plans[1])
+    queued = engine.migrate(plans[0], when_busy="queue")
+    assert (moving.phase, queued.phase) == (Phase.MOVING, Phase.QUEUED)
+    engine.remove("q")
+    assert (moving.phase, queued.phase) == (Phase.ABORTED, Phase.REFUSED)
+    assert moving.reason == queued.reason == "query q has been removed"
+    engine.add(plans[0], name="q")  # another one
+    assert (moving.phase, queued.phase) == (Phase.ABORTED, Phase.REFUSED)
+    with pytest.raises(MigrationRefused, match="query q has been removed"):
+        moving.abort()

@@ -19,6 +19,7 @@ from midstream.plans.expressions.expressions import Expression, compile_row, con
 from midstream.plans.expressions.operands import expression_of
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.finite import LARGEST
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
@@ -127,12 +128,18 @@ class StreamStatistics:
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("d", "l", "g", "always"):
-            require(f"statistics: {name}", getattr(self, name), (int, float, Fraction), "a number")
+        for name in ("d", "l", "always"):
+            found = getattr(self, name)
+            require(f"statistics: {name}", found, (int, float, Fraction), "a number")
+            if LARGEST < found < math.inf:
+                raise StatisticsError(f"found {name} = {found}, expected at most {LARGEST:g}, or infinity")
+        require("statistics: g", self.g, int, "a whole number of chronons")
         if not (self.d > 0 and self.l >= 0 and self.g > 0):
             raise StatisticsError(
                 f"found d = {self.d}, l = {self.l}, g = {self.g}, expected positive d and g and no negative l"
             )
+        if not 0 <= self.always < math.inf:
+            raise StatisticsError(f"found always = {self.always}, expected a number of rows")
 
     @property
     def rate(self) -> float:

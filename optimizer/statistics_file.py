@@ -26,6 +26,7 @@ from midstream.plans.algebra.operators import Filter, Join, Project, Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression, conjuncts
 from midstream.plans.values.errors import MidstreamError, StatisticsError
+from midstream.plans.values.finite import is_finite
 from midstream.plans.values.schema import Schema
 
 VERSION = 1
@@ -112,8 +113,10 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
         raise StatisticsError(f"streams, {name}: found no d, expected how many chronons elements are apart")
     for field in ("d", "l", "g", "always"):
         value = told.get(field, 1)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
             raise StatisticsError(f"streams, {name}, {field}: found {value!r}, expected a number")
+    if int(granule := told.get("g", 1)) != granule:
+        raise StatisticsError(f"streams, {name}, g: found {granule!r}, expected a whole number of chronons")
     if not isinstance(told.get("even", False), bool):
         raise StatisticsError(f"streams, {name}, even: found {told['even']!r}, expected true or false")
     sample = _sample(node.schema, told["sample"], name) if "sample" in told else None
@@ -124,13 +127,13 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
         return StreamStatistics(
             told.get("d", apart),
             told.get("l", length),
-            told.get("g", 1),
+            int(granule),
             sample,
             told.get("always", 0.0),
             told.get("even", False),
             distributions,
         )
-    except StatisticsError as error:
+    except MidstreamError as error:
         raise StatisticsError(f"streams, {name}: {error}") from error
 
 

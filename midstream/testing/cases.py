@@ -411,7 +411,7 @@ def case_from_json(data: Any) -> Case:
             is_logged=bool(data["is_logged"]),
             preserving=bool(data["preserving"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise PlanFormatError(f"this is no case: {type(error).__name__}: {error}") from error
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.finite import is_finite
 
 FORMAT, VERSION = "midstream-autopilot", 1
 
@@ -63,7 +63,7 @@ class Settings:
         """
         try:
             data: Any = json.loads(text)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise ArgumentError(f"settings: {error}, expected JSON") from error
         if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
             raise ArgumentError(
@@ -77,7 +77,7 @@ class Settings:
 
 
 def _require(name: str, found: object, expected: str, above: float | None = None) -> None:
-    is_number = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    is_number = isinstance(found, int | float) and not isinstance(found, bool) and is_finite(found)
     if not is_number or found < 0 or found == above:  # type: ignore[operator]
         raise ArgumentError(f"settings: {name}: found {found!r}, expected {expected}")
 

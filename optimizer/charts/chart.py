@@ -33,7 +33,7 @@ def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
         if (found := (data["format"], data["version"])) != (form, version):
             raise ChartError(f"{what}: found {found}, expected {(form, version)}")
         yield data
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ChartError(f"{what}: {type(error).__name__}: {error}, expected what dumps gave") from error
 
 

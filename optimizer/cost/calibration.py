@@ -13,6 +13,7 @@ from typing import Any
 
 from midstream.optimizer.cost.units import STEPS, UnitCosts, unit_costs
 from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.finite import LARGEST
 
 VERSION = 2
 """Of profiles. In those of version 1 the factors of windows and of aggregation belong to other formulas."""
@@ -176,7 +177,7 @@ class Profile:
             raise StatisticsError(f"{path}: {error.strerror or error}") from error
         except OutdatedProfileError as error:
             raise OutdatedProfileError(f"{path}: {error}") from error
-        except (ValueError, StatisticsError) as error:
+        except (ValueError, RecursionError, StatisticsError) as error:
             raise StatisticsError(f"{path}: {error}") from error
 
 
@@ -188,7 +189,7 @@ def _costs(found: object, part: str) -> dict[str, float]:
 
 
 def _is_cost(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST
 
 
 def errors(runs: Iterable[Timed], units: UnitCosts) -> list[float]:

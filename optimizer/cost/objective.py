@@ -11,6 +11,7 @@ from midstream.optimizer.cost.model import PlanCost
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.finite import LARGEST
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Objective:
         for name in self.__dataclass_fields__:
             weight = getattr(self, name)
             require(f"objective: {name}", weight, (int, float), "a number")
-            if not 0 <= weight < math.inf or (name in ("chronon", "round") and not weight):
+            if not 0 <= weight <= LARGEST or (name in ("chronon", "round") and not weight):
                 raise StatisticsError(f"objective: found {name} = {weight}, expected a weight of 0 or more")
 
     @property

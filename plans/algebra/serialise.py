@@ -53,6 +53,7 @@ def plan_from_json(data: Any) -> Plan:
         raise PlanFormatError(f'this is no plan: expected an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
         raise PlanFormatError(f"found plan format version {data.get('version')!r}, expected {VERSION}")
+    _require_shallow(data)
     nodes: list[Node] = []
     listed, outputs = data.get("nodes"), data.get("outputs")
     if not isinstance(listed, list) or not isinstance(outputs, dict):
@@ -63,7 +64,7 @@ def plan_from_json(data: Any) -> Plan:
             nodes.append(Node(_operator_from_json(entry), children))
         except MidstreamError as error:
             raise PlanFormatError(f"node {i}: {error}", node=i) from error
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
             raise PlanFormatError(
                 f"node {i}: found {entry!r}, which lacks or misuses {error}", node=i
             ) from error
@@ -108,7 +109,6 @@ def loads(text: str) -> Plan:
     require("loads", text, (str, bytes), "the text of a plan")
     try:
         data = json.loads(text)
-        _require_shallow(data)
     except ValueError as error:  # numbers may be too long, too
         raise PlanFormatError(f"this is no JSON: {error}") from error
     except RecursionError as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.finite import is_finite
 
 _LONGEST = 60
 
@@ -91,7 +91,7 @@ def require_number(
     above: float | None = None,
 ) -> float:
     """A finite number, of at least as much, or above that. Raises ArgumentError for anything else."""
-    if not isinstance(found, bool) and isinstance(found, int | float | Real) and math.isfinite(found):
+    if not isinstance(found, bool) and isinstance(found, int | float | Real) and is_finite(found):
         number = float(found)
         if (least is None or number >= least) and (above is None or number > above):
             return number

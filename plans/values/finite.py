@@ -21,6 +21,15 @@ NEVER_REACHES = 2.0**970
 float gives a finite one."""
 
 
+def is_finite(number: Any) -> bool:
+    """Whether a number is one that floats reach: `math.isfinite` raises an error for larger integers.
+
+    >>> is_finite(7), is_finite(10**400), is_finite(float("inf")), is_finite(float("nan"))
+    (True, False, False, False)
+    """
+    return bool(-LARGEST <= number <= LARGEST)
+
+
 def finite(value: Any) -> Any:
     """The value; unknown where it is no number, or infinite.
 

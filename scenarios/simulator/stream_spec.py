@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +29,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from midstream.plans.values.finite import is_finite
 from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
@@ -79,7 +79,7 @@ PositiveDuration = Annotated[PositiveInt, BeforeValidator(_chronons)]
 
 
 def _number(value: Any) -> int | float:
-    if type(value) not in (int, float) or not isfinite(value):
+    if type(value) not in (int, float) or not is_finite(value):
         raise ValueError("a number")
     return value  # type: ignore[no-any-return]
 

@@ -184,7 +184,7 @@ class Courses:
             )
         except MidstreamError:
             raise
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ArgumentError(
                 f"courses: {type(error).__name__}: {error}, expected what dumps gave"
             ) from error

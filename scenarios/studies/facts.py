@@ -51,8 +51,12 @@ def gather(
     asked: Sequence[Question],
     groups: Sequence[Group],
     kept: int = KEPT,
+    fullest: Sequence[int] | None = None,
 ) -> DataFrame:
     """For every bucket, one row (start, facts); `read_facts` reads the facts.
+
+    fullest  by input, how many elements start in any bucket at most, where that is known. Where these are no
+             more than the values that are kept, values are counted once, else twice
 
     Cost     A shuffle of as many rows as there are different values in each bucket, and one of the sampled
              rows. Of one bucket come to one place at most `kept` values of each group, and SAMPLE rows of
@@ -62,7 +66,7 @@ def gather(
         elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
         for one in inputs
     ]
-    every = _facts_of(recording, bucketed, inputs, asked, groups, kept)
+    every = _facts_of(bucketed, inputs, asked, groups, kept, fullest or _counts(recording, inputs))
     return recording.buckets().join(every, "start", "left")
 
 
@@ -75,16 +79,21 @@ def gather_all(
 ) -> DataFrame:
     """The same of the whole time, as one bucket; no row where there are no elements."""
     elements = [elements_of(recording, one).withColumn("start", F.lit(0).cast("long")) for one in inputs]
-    return _facts_of(recording, elements, inputs, asked, groups, kept)
+    return _facts_of(elements, inputs, asked, groups, kept, _counts(recording, inputs))
+
+
+def _counts(recording: Recording, inputs: Sequence[PlanInput]) -> list[int]:
+    """By input, how many elements it has at most: filters drop some."""
+    return [recording.totals[one.stream.name].count for one in inputs]
 
 
 def _facts_of(
-    recording: Recording,
     elements: Sequence[DataFrame],
     inputs: Sequence[PlanInput],
     asked: Sequence[Question],
     groups: Sequence[Group],
     kept: int,
+    fullest: Sequence[int],
 ) -> DataFrame:
     chains = [one.chain for one in inputs]
     values = [
@@ -94,10 +103,7 @@ def _facts_of(
     ]
     counted = _counted(reduce(DataFrame.unionAll, values), max(len(inputs), _width(groups)))
     # Where there are no more elements than values that are kept, no value is left out.
-    counts = [
-        [recording.totals[inputs[member.input].stream.name].count for member in group] for group in groups
-    ]
-    is_rest = max(map(sum, counts), default=0) > kept
+    is_rest = any(sum(fullest[member.input] for member in group) > kept for group in groups)
     totals = [_totals(counted, _width(groups), kept)] if is_rest else []
     sampled = [
         _sampled(frame, i, len(chains[i].schema))

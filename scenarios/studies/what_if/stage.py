@@ -155,7 +155,9 @@ def what_if(
     candidates = all_plans(query, limit)
     asked = questions(query)
     buckets = _buckets(recording, inputs)
-    facts = gather(recording, inputs, [asked[one.node] for one in inputs], value_groups(query))
+    valid_for, fullest = look_over(recording, inputs, window)
+    of_inputs = [asked[one.node] for one in inputs]
+    facts = gather(recording, inputs, of_inputs, value_groups(query), fullest=fullest)
     if candidates is None:
         facts = facts.persist()
     try:
@@ -173,7 +175,7 @@ def what_if(
                 prices=prices,
                 window=window,
                 half_life=half_life,
-                lasting=_lasting(recording, inputs, window),
+                lasting=valid_for,
                 costs=costs,
             )
         finally:
@@ -187,19 +189,30 @@ def _buckets(recording: Recording, inputs: Sequence[PlanInput]) -> Buckets:
     return Buckets(recording.bucket, tuple(one.length for one in inputs), tuple(granules))
 
 
-def _lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
-    """By bucket, for how long what came before is valid, at most: what filters below a window drop counts,
-    too."""
+def look_over(
+    recording: Recording, inputs: Sequence[PlanInput], window: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """By bucket, for how long what came before is valid; and by input, how many elements the fullest bucket
+    has. Both at most: what filters below a window drop counts, too."""
     starts = recording.starts
     ends = [
         recording.frames[one.stream.name].select(
-            floor_to(F.col(TIME), starts.step).alias("start"), (F.col(TIME) + F.lit(one.length)).alias("end")
+            floor_to(F.col(TIME), starts.step).alias("start"),
+            (F.col(TIME) + F.lit(one.length)).alias("end"),
+            F.lit(number).alias("input"),
         )
-        for one in inputs
+        for number, one in enumerate(inputs)
     ]
-    found = reduce(DataFrame.unionAll, ends).groupBy("start").agg(F.max("end").alias("end")).toArrow()
+    counts = [F.count(F.when(F.col("input") == number, True)) for number in range(len(inputs))]
+    found = (
+        reduce(DataFrame.unionAll, ends)
+        .groupBy("start")
+        .agg(F.max("end").alias("end"), F.array(*counts).alias("counts"))
+        .toArrow()
+    )
     by_start = dict(zip(found.column("start").to_pylist(), found.column("end").to_pylist(), strict=True))
-    return tuple(lasting(starts, by_start, window))
+    by_bucket = found.column("counts").to_pylist() or [[0] * len(inputs)]
+    return tuple(lasting(starts, by_start, window)), tuple(map(max, zip(*by_bucket, strict=True)))
 
 
 def _order_of(orders: Sequence[Order]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -36,7 +37,9 @@ def study_of(names: str) -> tuple[Study, Plan]:
     return Study("s", "s", Clock("s"), streams, plan), plan
 
 
-def facts_of(spark: Any, names: str, lists: dict[str, Rows], kept: int) -> list[dict[Any, InputFacts]]:
+def facts_of(
+    spark: Any, names: str, lists: dict[str, Rows], kept: int, fullest: Sequence[int] | None = None
+) -> list[dict[Any, InputFacts]]:
     """What is gathered of each bucket."""
     from midstream.scenarios.studies.facts import gather, read_facts
     from midstream.scenarios.studies.recording import Recording, StreamTotals
@@ -48,9 +51,8 @@ def facts_of(spark: Any, names: str, lists: dict[str, Rows], kept: int) -> list[
     }
     totals = {name: StreamTotals(len(rows), min(rows)[0], max(rows)[0], 1) for name, rows in lists.items()}
     inputs, asked, groups = plan_inputs(plan, study.streams), questions(plan), value_groups(plan)
-    found = gather(
-        Recording(spark, frames, totals, BUCKET), inputs, [asked[one.node] for one in inputs], groups, kept
-    )
+    recording, of_inputs = Recording(spark, frames, totals, BUCKET), [asked[one.node] for one in inputs]
+    found = gather(recording, inputs, of_inputs, groups, kept, fullest)
     return [read_facts(row["facts"], input_nodes(plan), groups) for row in found.orderBy("start").collect()]
 
 
@@ -92,6 +94,16 @@ def test_facts_are_those_of_a_loop(spark: Any) -> None:
             assert known.distinct[f"{name}.k"] == len(expected[name]["k"])
         (first, _) = facts.values()
         assert first.frequencies["a.x"] == expected["a"]["x"]
+
+
+@pytest.mark.parametrize("kept", [25, 30])
+def test_how_full_buckets_are_decides_no_facts(spark: Any, kept: int) -> None:
+    """Both buckets have twenty and ten elements, with thirty different values."""
+    lists: dict[str, Rows] = {
+        "a": [(t, t, None) for t in range(0, 200, 5)],
+        "b": [(t, -1 - t, None) for t in range(0, 200, 10)],
+    }
+    assert facts_of(spark, "ab", lists, kept, (20, 10)) == facts_of(spark, "ab", lists, kept)
 
 
 def test_of_many_values_few_are_kept_and_joins_of_two_cost_the_same(spark: Any) -> None:

@@ -18,6 +18,7 @@ from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.expressions.operands import col
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.studies.inputs import PlanInput
 
 from .conftest import rows, write_study
 
@@ -158,6 +159,24 @@ def test_streams_without_elements(spark: Any, flipping: Study) -> None:
     assert [(stream["count"], stream["d"]) for stream in summary["streams"]] == [(0, None), (0, None)]
     assert [(pair["overlapping"], pair["selectivity"]) for pair in summary["pairs"]] == [(0, None)]
     assert summary["by_bucket"] == []
+
+
+def test_how_long_and_how_full(spark: Any, flipping: Study) -> None:
+    """For how long what came before is valid at the start of each bucket; elements of the fullest buckets."""
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.what_if.stage import look_over
+
+    a, b, d = (input_of(flipping, name, length) for name, length in (("a", 10), ("b", 120), ("d", 500)))
+    with open_recording(spark, flipping, BUCKET) as recording:
+        assert look_over(recording, (a,), 10) == ((0, 5, 0), (20,))
+        assert look_over(recording, (b, a), 120) == ((0, 115, 15), (20, 20))
+        assert look_over(recording, (d, b), 500) == ((0, 115, 15), (0, 20))
+        assert look_over(recording, (d,), 500) == ((0, 0, 0), (0,))
+
+
+def input_of(study: Study, name: str, length: int) -> PlanInput:
+    window = study.streams[name].windowed().node
+    return PlanInput(window, window.inputs[0], study.streams[name], length)
 
 
 def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -179,7 +179,8 @@ def prepare(
     Raises   MigrationRefused, with the operator and the reason.
     """
     if isinstance(strategy, AutoStrategy):
-        return _prepare_cheapest(host, plan, query, whole)
+        others = [one for one in STRATEGIES.values() if not isinstance(one, AutoStrategy)]
+        return prepare_cheapest(host, plan, others, query, whole=whole)
     changes, parts, edits = _checked(host, plan, strategy, strategy.plan, query, whole)
     return Prepared(host, host.query(query).name, plan, strategy, changes, parts, edits)
 
@@ -222,15 +223,21 @@ def _checked(
             raise refusal from None
 
 
-def _prepare_cheapest(host: Host, plan: Plan, query: str | None, whole: bool) -> Prepared:
+def prepare_cheapest(
+    host: Host, plan: Plan, strategies: Iterable[Strategy], query: str | None = None, *, whole: bool = False
+) -> Prepared:
+    """The same by that one of some strategies which has the smallest predicted overhead, the first of equals.
+
+    Raises   MigrationRefused, with the reasons of all, where none is applicable.
+    """
     prepared: dict[str, Prepared] = {}
     refusals: dict[str, MigrationRefused] = {}
-    for name, strategy in STRATEGIES.items():
-        if not isinstance(strategy, AutoStrategy):
-            try:
-                prepared[name] = prepare(host, plan, strategy, query, whole=whole)
-            except MigrationRefused as refusal:
-                refusals[name] = refusal
+    for strategy in strategies:
+        try:
+            one = prepare(host, plan, strategy, query, whole=whole)
+            prepared[one.strategy.name] = one
+        except MigrationRefused as refusal:
+            refusals[strategy.name] = refusal
     best, reason = cheapest([one.predict() for one in prepared.values()], refusals)
     return replace(prepared[best.strategy], reason=reason)
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from midstream.migration.auto import Prediction
 from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.records import Event, Record
 from midstream.migration.autopilot.spending import Spending
 from midstream.migration.machine import Phase
-from midstream.migration.migrate import prepare, require_possible
+from midstream.migration.migrate import prepare_cheapest, require_possible
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import OVER, Transition
 from midstream.operators.engine.host import Host
@@ -32,8 +31,13 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 KEPT = 10_000
 """So many records are kept, the last ones; who listens gets all."""
 
-WEIGHED = ("swap", "genmig", "moving-states")
-"""The strategies whose cost is weighed before a migration by `auto`."""
+WEIGHED: Mapping[str, Sequence[str]] = {
+    "swap": ("swap",),
+    "genmig": ("genmig-reference-point", "genmig-end-timestamp", "genmig"),
+    "moving-states": ("moving-states",),
+}
+"""The strategies whose cost is weighed before a migration by `auto`, each with those by which it is carried
+out then."""
 
 S = TypeVar("S")
 
@@ -137,14 +141,21 @@ class EngineAutopilot(Generic[S]):
         others = (one for one in self._host.queries.values() if one is not query and one.is_exchanged)
         return next((one.name for one in others if not mine.isdisjoint(_upper(one))), None)
 
-    def migrate(self, query: RunningQuery, plan: Plan) -> tuple[Transition, Prediction]:
-        """Begin a migration by the strategy that is asked for; what it is expected to cost, too.
+    def migrate(self, query: RunningQuery, plan: Plan, weighed: str | None) -> tuple[Transition, str]:
+        """Begin a migration by the strategy that is asked for, and tell which one that is. `auto` takes the
+        one that was weighed, if it can be carried out: another one may cost more than the move saves.
 
         Raises   MigrationRefused.
         """
-        prepared = prepare(self._host, plan, find_strategy(self._strategy), query.name)
-        prediction = prepared.predict()
-        return self._migrate(plan, prepared.strategy.name, query.name), prediction
+        names: Sequence[str] = (self._strategy,)
+        if self._strategy == "auto":
+            ways = WEIGHED.get(weighed or "", ())
+            names = [name for name in ways if _is_possible(self._host, plan, name, query.name)] or names
+        name = names[0]
+        if len(names) > 1 or name == "auto":
+            how = map(find_strategy, names)
+            name = prepare_cheapest(self._host, plan, how, query.name).strategy.name
+        return self._migrate(plan, name, query.name), name
 
     def strategies(self, query: RunningQuery, plan: Plan) -> tuple[str, ...]:
         """By which strategies a query can be moved to a plan now, of those that are weighed."""
@@ -307,18 +318,18 @@ class WatchedQuery(Generic[S]):
             return replace(record, reason=wait, decision=replace(record.decision, moves=False, reason=wait))
         self._before = self.spent
         try:
-            migration, prediction = self._autopilot.migrate(query, plan)
+            migration, strategy = self._autopilot.migrate(query, plan, record.decision.strategy)
         except MidstreamError as refusal:
             self._refused.add((self._plan, plan))
             return replace(record, event="refused", reason=str(refusal))
-        self._decider.begun(now, plan, prediction.strategy, until_split)
+        self._decider.begun(now, plan, strategy, until_split)
         self._migration, self._plan = migration, query.plan
         self._spending.spent(migration)
         return replace(
             record,
             event="move",
             reason=migration.reason or record.reason,
-            strategy=prediction.strategy,
+            strategy=strategy,
             split=_finite(migration.split),
         )
 

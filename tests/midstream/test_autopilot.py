@@ -17,6 +17,8 @@ from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import BALANCED
+from midstream.migration.migrate import prepare
+from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, WEIGHTS, Objective, objective_of
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element
@@ -97,6 +99,39 @@ def test_it_follows_the_streams() -> None:
         staying = flown(plan, streams, whole, advisor=Silent())[0]
         fixed.append(staying[-1].spent)
     assert spent < min(fixed)
+
+
+@pytest.mark.parametrize(
+    ("until", "rate", "every", "weighed"),
+    [(8, 0.01, 46, "moving-states"), (20, 5.0, 40, "genmig")],
+    ids=["little is built", "much expires soon"],
+)
+def test_auto_migrates_as_was_weighed(until: int, rate: float, every: int, weighed: str) -> None:
+    """By the elements that are kept or processed, each of the two would be the dearer one."""
+    flown, alone = ms.Engine(AB_FIRST), ms.Engine(AB_FIRST)
+    pilot = flown.autopilot(Saving(BC_FIRST, rate), every=every)
+    for engine in (flown, alone):
+        for time in range(until):
+            for name, row in (("a", (1,)), ("b", (2, 3)), ("c", (4,))):
+                engine.push(name, [(time, time + 1, row)] * (20 if time == 7 else 1))
+        for name in "abc":
+            engine.advance(name, every)
+    (move,) = pilot.decisions
+    assert move.event == "move" and move.decision is not None and move.strategy is not None
+    assert move.decision.strategy == weighed
+    assert move.strategy.startswith(weighed)
+    unweighed = prepare(host_of(alone), BC_FIRST, find_strategy("auto"))
+    assert not unweighed.strategy.name.startswith(weighed)
+
+
+class Saving:
+    """Names a plan that saves one result a chronon, and gives so many."""
+
+    def __init__(self, plan: ms.Plan, rate: float) -> None:
+        self._forecast = Forecast(plan, rate, 1.0)
+
+    def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan] | None:
+        return Advice(self._forecast.rate + 1.0, (self._forecast,))
 
 
 class Silent:

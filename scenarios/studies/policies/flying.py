@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from midstream.advising import ByOptimizer
 from midstream.engine import Engine, host_of
-from midstream.migration.auto import Prediction, cheapest
 from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Autopilot
 from midstream.migration.autopilot.settings import Settings
@@ -17,7 +15,6 @@ from midstream.migration.autopilot.watching import WEIGHED, largest_window
 from midstream.migration.migrate import prepare
 from midstream.migration.reach import obstacle
 from midstream.migration.strategies import STRATEGIES, find_strategy
-from midstream.operators.engine.meters import RECENT
 from midstream.optimizer import Objective
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.plans.algebra.plan import Plan
@@ -151,7 +148,6 @@ class _Pilot:
         self._reach = _Reach(flight.strategy)
         self._advisor = ByOptimizer(flight.objective, obstacle=self._obstacle)
         self._statistics = RestartingStatistics(plan, settings.half_life * window, window)
-        self._load = _Load(window)
         self._max_end: int | None = None
         self._over: int | None = None
         """When the migration under way is over."""
@@ -159,7 +155,6 @@ class _Pilot:
     def take(self, told: Sequence[Instant]) -> None:
         for instant in told:
             self._statistics.take(instant.cells)
-            self._load.take(instant.cells)
             if instant.max_end is not None:
                 self._max_end = max(instant.max_end, self._max_end or instant.max_end)
 
@@ -176,7 +171,8 @@ class _Pilot:
         decision = self._decider.decide(now, advice, float(until_split), strategies)
         if decision.to is None or self._over is not None:
             return None
-        strategy = self._reach.carried_out(self._runs, decision.to, now, until_split, self._load)
+        assert decision.strategy is not None
+        strategy = self._reach.carried_out(self._runs, decision.to, decision.strategy)
         self._decider.begun(now, decision.to, strategy, float(until_split))
         self._runs = decision.to
         # States are moved behind all that has come on any stream.
@@ -197,38 +193,6 @@ class _Pilot:
         return replace(advice, others=()), ("genmig",)
 
 
-class _Load:
-    """How many elements are valid, and how many come, by what is known of cells."""
-
-    def __init__(self, window: int) -> None:
-        self._window = window
-        self._cells: dict[str, deque[Cell]] = defaultdict(deque)
-        self._counts: Counter[str] = Counter()
-
-    def take(self, cells: Iterable[Cell]) -> None:
-        """As many cells are kept as have the elements that an engine remembers, and a window of them."""
-        for cell in cells:
-            kept = self._cells[cell.stream]
-            kept.append(cell)
-            self._counts[cell.stream] += cell.elements
-            while (
-                self._counts[cell.stream] - kept[0].elements >= RECENT
-                and kept[0].end <= cell.end - self._window
-            ):
-                self._counts[cell.stream] -= kept.popleft().elements
-
-    def valid(self, now: int) -> int:
-        """Elements of a window."""
-        since = now - self._window
-        return sum(cell.elements for cells in self._cells.values() for cell in cells if cell.end > since)
-
-    def rate(self, now: int) -> float:
-        """Elements per chronon, of all streams together."""
-        return sum(
-            (self._counts[stream] - 1) / (now - cells[0].first) for stream, cells in self._cells.items()
-        )
-
-
 class _Reach:
     """Which strategies can move a query from one plan to another: asked of engines in which nothing came."""
 
@@ -247,26 +211,11 @@ class _Reach:
         names = WEIGHED if self._strategy == "auto" else (self._strategy,)
         return tuple(name for name in names if self._is_possible(running, plan, name))
 
-    def carried_out(self, running: Plan, plan: Plan, now: int, until_split: int, load: _Load) -> str:
-        """By which strategy a migration is carried out: `auto` takes that with the least overhead."""
-        if self._strategy != "auto":
-            return self._strategy
-        possible = [name for name in STRATEGIES if name != "auto" and self._is_possible(running, plan, name)]
-        kept, rate = load.valid(now), load.rate(now)
-        at_once = Prediction.of(
-            "moving-states", split=now + 0.5, now=now, rate=rate, kept=0, steps=1, copied=kept
-        )
-        behind = now + until_split + 0.5 if until_split else now
-        of = {"swap": Prediction("swap", 0, 0, 0), "moving-states": at_once}
-        # Parallel track takes longer than the others, and they take as long as each other.
-        return cheapest(
-            [
-                of.get(name) or Prediction.of(name, split=behind, now=now, rate=rate, kept=kept, steps=2)
-                for name in possible
-                if name != "parallel-track"
-            ],
-            {},
-        )[0].strategy
+    def carried_out(self, running: Plan, plan: Plan, weighed: str) -> str:
+        """By which strategy a migration is carried out: the first of those that stand for what was weighed,
+        which take as long as each other as far as is known here."""
+        names = (*WEIGHED[weighed], *STRATEGIES) if self._strategy == "auto" else (self._strategy,)
+        return next(name for name in names if self._is_possible(running, plan, name))
 
     def _is_possible(self, running: Plan, plan: Plan, name: str) -> bool:
         key = running, plan, name

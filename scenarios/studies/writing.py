@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from midstream.io.new_file import UNFINISHED, write_file
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.report import Summary
+from midstream.scenarios.studies.sorted_files import write_sorted_files
 from midstream.scenarios.studies.stream_profile import Profile
 
 PROFILE = ("streams", "pairs", "columns", "profile.json")
@@ -36,11 +37,9 @@ def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
 
 
 def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence[str]) -> None:
-    """One sorted file in each folder: files must not depend on how Spark had cut the data."""
-    together = frame.repartition(*apart) if apart else frame.repartition(1)
-    writer = together.sortWithinPartitions(*apart, *order).write.mode("overwrite")
+    """One sorted file in each folder, as `write_sorted_files` writes them."""
     with new_folder(folder) as place:
-        (writer.partitionBy(*apart) if apart else writer).parquet(str(place))
+        write_sorted_files(frame, place, apart, order)
 
 
 @contextmanager

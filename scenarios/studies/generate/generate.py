@@ -92,9 +92,7 @@ def generate(
             raise MidstreamError(f"{place}: found streams already, expected a new folder")
         name = next_name(place)
         with new_run(place) as unfinished:
-            rows = _made(spark, made, unfinished, parts)
-            _remove_others(unfinished, [row["path"] for row in rows])
-            files = _files(unfinished, rows)
+            files = _files(unfinished, _named(unfinished, _made(spark, made, unfinished, parts)))
             named_run(unfinished, name)
         streams = {
             stream: _described(schema, origin) for one in made for stream, schema in one.schemas.items()
@@ -129,19 +127,28 @@ def generate_arrivals(
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with new_run(place.parent) as unfinished:
-            rows = _made(spark, made, unfinished, parts, is_raw=True)
-            _remove_others(unfinished, [row["path"] for row in rows])
+            rows = _named(unfinished, _made(spark, made, unfinished, parts, is_raw=True))
             named_run(unfinished, place.name)
     except OSError as error:
         raise InputFileError(f"{error.filename or place}: {error.strerror or error}", path=place) from error
     return {one.name: sum(row["rows"] for row in rows if row["stream"] == one.name) for one in made}
 
 
-def _remove_others(place: Path, paths: Sequence[str]) -> None:
-    """Remove what tasks wrote that were tried again."""
+def _named(place: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What tasks told, with files under the names that they have in every run.
+
+    What tasks left that were tried again is removed.
+    """
+    found = []
+    for row in rows:
+        path = Path(row["path"])
+        named = path.rename(path.with_name(f"{path.stem.rpartition('-')[0]}{path.suffix}"))
+        found.append({**row.asDict(), "path": str(named)})
+    kept = {row["path"] for row in found}
     for one in place.rglob("*.parquet"):
-        if str(one) not in paths:
+        if str(one) not in kept:
             one.unlink()
+    return found
 
 
 def _made(
@@ -156,7 +163,7 @@ def _made(
         raise InputFileError(f"{place.parent}: generating failed: {reason(error)}", path=place) from error
 
 
-def _files(place: Path, rows: Sequence[Row]) -> list[tuple[IngestedFile, int]]:
+def _files(place: Path, rows: Sequence[Mapping[str, Any]]) -> list[tuple[IngestedFile, int]]:
     """The files that tasks wrote, with paths in the folder, and how many rows of each are double."""
     found = []
     for row in sorted(rows, key=lambda row: (row["stream"], row["first"])):

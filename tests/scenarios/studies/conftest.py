@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from midstream.scenarios.studies.declaration import Study, load_study
 
@@ -113,14 +114,23 @@ OBJECTIVES = ("processing", "memory")
 
 
 @pytest.fixture(scope="session")
+def found_folder(found_here: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which what was found here is written."""
+    return tmp_path_factory.getbasetemp() / FOUND
+
+
+FOUND = "found-here"
+
+
+@pytest.fixture(scope="session")
 def found_here(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     """The profile and the what-if study of the drifting streams, by the functions that are for everybody, in
     the session of all tests. Whether it is as it was is tested here."""
     from midstream import studies
 
-    before, folder = settings(spark), tmp_path_factory.mktemp("found")
+    before, folder = settings(spark), tmp_path_factory.mktemp(FOUND, numbered=False)
     profile = studies.profile(spark, drifting, bucket="100s", output=folder)
-    priced = studies.what_if(spark, drifting, bucket="100s", objectives=OBJECTIVES)
+    priced = studies.what_if(spark, drifting, bucket="100s", objectives=OBJECTIVES, output=folder)
     assert settings(spark) == before
     assert keeps_nothing(spark)
     assert (folder / "profile.json").is_file()
@@ -167,20 +177,46 @@ def quick_java() -> Iterator[None]:
         yield
 
 
-AFTER = 12
-"""So many jobs, of some eighteen, a what-if study begins before an executor is killed."""
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "profile": ("--bucket", "100s", "--rows", "3", "--output", "found"),
+    "what-if": (
+        *("--bucket", "100s", "--rows", "3", "--output", "found"),
+        *("--objective", "processing", "--objective", "memory"),
+    ),
+    "charts": (
+        *("--bucket", "400s", "--parts", "2", "--along", "rate(a)", "--no-picture"),
+        *("--output", "charts"),
+    ),
+    "policies": ("--grid", "balanced", "--output", "policies"),
+    "simulate": ("--slice", "300s", "--slices", "1", "--strategies", "genmig", "--output", "simulate"),
+}
+"""Commands that write into a folder below the present one, with options that make them quick."""
+
+HALF_WAY = {"profile": 18, "what-if": 9, "charts": 7, "policies": 12, "simulate": 5}
+"""So many of its Spark jobs, about a half, a command begins before an executor is killed."""
 
 
 @pytest.fixture(scope="session")
-def what_if_on_executors(quick_java: None, drifting: Path) -> dict[str, Any]:
-    """What a what-if study of the drifting streams finds where executors are processes of their own, of
-    which one is killed half-way."""
-    from midstream.scenarios.studies.session import spark_session
+def written_by_executors(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what commands write where executors are processes of their own, of which one is killed
+    half-way through each."""
+    pytest.importorskip("matplotlib")
+    from midstream.scenarios.studies import session
+    from midstream.scenarios.studies.commands import app
 
-    from .executors_killed import one_killed
+    from .executors_killed import IMPATIENT, one_killed
 
-    with spark_session("local-cluster[2,1,1024]") as session, one_killed(session, after=AFTER):
-        return what_if_all(session, drifting, 100)
+    folder = tmp_path_factory.mktemp("executors")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        # Executors are on this machine, so their workers may import Midstream once, too.
+        patch.setattr(session, "SETTINGS", {**session.SETTINGS, **session.FORKED, **IMPATIENT})
+        with session.spark_session("local-cluster[2,1,1024]") as spark:
+            for name, options in COMMANDS.items():
+                with one_killed(spark, after=HALF_WAY[name]):
+                    result = CliRunner().invoke(app, [name, str(drifting), *options])
+                    assert result.exit_code == 0, result.output
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -188,7 +224,7 @@ def spark(request: pytest.FixtureRequest, quick_java: None) -> Iterator[Any]:
     """The session of all other tests. What executors find is computed before, if a test asks for it."""
     from midstream.scenarios.studies.session import spark_session
 
-    if any("what_if_on_executors" in getattr(item, "fixturenames", ()) for item in request.session.items):
-        request.getfixturevalue("what_if_on_executors")
+    if any("written_by_executors" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        request.getfixturevalue("written_by_executors")
     with spark_session("local[2]") as session:
         yield session

@@ -1,4 +1,4 @@
-"""Both commands from end to end, and the same results, to the last digit, wherever Spark runs."""
+"""Commands from end to end, and the same results, to the last digit, wherever Spark runs."""
 
 from __future__ import annotations
 
@@ -19,40 +19,35 @@ from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.what_if.turns import BY_PAST
 
-from .conftest import keeps_nothing, reversed_settings, what_if_all
+from .conftest import COMMANDS, keeps_nothing, reversed_settings, what_if_all
 
 pytestmark = pytest.mark.spark
 
 COURSES = ("1-processing.json", "1-processing-past.json", "2-memory.json", "2-memory-past.json")
-OPTIONS = ["--bucket", "100s", "--master", "local[1]", "--output", "found", "--rows", "3"]
+MORE = ("charts", "policies", "simulate")
 BETWEEN = "-- next --"
-MORE = {
-    "charts": ["--bucket", "400s", "--parts", "2", "--along", "rate(a)", "--no-picture"],
-    "policies": ["--grid", "balanced"],
-    "simulate": ["--slice", "300s", "--slices", "1", "--strategies", "genmig"],
-}
-"""The other commands, with options that make them quick."""
 RUN = f"""
 import sys
 from midstream.scenarios.studies.commands import app
-app(["profile", *sys.argv[1:]], standalone_mode=False)
-print({BETWEEN!r}, flush=True)
-objectives = ["--objective", "processing", "--objective", "memory"]
 from midstream.scenarios.studies.session import spark_session
+def run(name, options, *more):
+    app([name, sys.argv[1], *options, *more], standalone_mode=False)
+run("profile", {COMMANDS["profile"]}, "--master", "local[1]")
+print({BETWEEN!r}, flush=True)
 with spark_session("local[1]"):  # which the commands use, and leave alone
-    app(["what-if", "--json", *objectives, *sys.argv[1:]], standalone_mode=False)
+    run("what-if", {COMMANDS["what-if"]}, "--json")
     print({BETWEEN!r}, flush=True)
-    for name, options in {MORE!r}.items():
-        app([name, sys.argv[1], *options, "--output", name], standalone_mode=False)
+    for name, options in {[(name, COMMANDS[name]) for name in MORE]}:
+        run(name, options)
 """
 
 
 @pytest.fixture(scope="module")
 def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    """A folder with what both commands wrote on one core, and what they printed."""
+    """A folder with what the commands wrote on one core, and what the first two printed."""
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("told")
-    command = [sys.executable, "-c", RUN, str(drifting), *OPTIONS]
+    command = [sys.executable, "-c", RUN, str(drifting)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")  # nothing of what Spark says of itself
     profile, what_if, _ = done.stdout.split(f"{BETWEEN}\n")
@@ -71,14 +66,19 @@ def read_json(file: Path) -> dict[str, Any]:
     return found
 
 
-def test_profile_on_one_core(told: tuple[Path, str, str], profile_here: dict[str, Any]) -> None:
+def test_profile_on_one_core(
+    told: tuple[Path, str, str], found_folder: Path, profile_here: dict[str, Any]
+) -> None:
     folder, _, _ = told
     assert read_json(folder / "profile.json") == profile_here["summary"]
     assert read_table(folder / "streams", "start", "stream") == profile_here["streams"]
     assert read_table(folder / "pairs", "start", "pair") == profile_here["pairs"]
+    require_same_files(folder, found_folder, "streams", "pairs", "columns")
 
 
-def test_what_if_on_one_core(told: tuple[Path, str, str], what_if_here: dict[str, Any]) -> None:
+def test_what_if_on_one_core(
+    told: tuple[Path, str, str], found_folder: Path, what_if_here: dict[str, Any]
+) -> None:
     folder, _, _ = told
     assert read_json(folder / "what-if.json") == what_if_here["summary"]
     assert read_table(folder / "costs", "objective", "start", "plan") == what_if_here["costs"]
@@ -88,6 +88,7 @@ def test_what_if_on_one_core(told: tuple[Path, str, str], what_if_here: dict[str
     written = [(folder / "courses" / name).read_text("utf-8").rstrip() for name in COURSES]
     assert written == what_if_here["courses"]
     assert (folder / "courses.json").read_text("utf-8").rstrip() == what_if_here["courses"][0]
+    require_same_files(folder, found_folder, "costs", "best", "courses", "plans")
 
 
 def without_times(found: Any) -> Any:
@@ -100,31 +101,49 @@ def without_times(found: Any) -> Any:
 TIMES = ("cpu", "cpu_stayed", "costs")
 
 
-def test_the_others_on_one_core(
-    told: tuple[Path, str, str], spark: Any, drifting: Path, tmp_path: Path
-) -> None:
-    here = told[0].parent
-    with reversed_settings(spark):  # other numbers of partitions, too
-        for name, options in MORE.items():
-            output = ["--output", str(tmp_path / name)]
-            result = CliRunner().invoke(app, [name, str(drifting), *options, *output])
-            assert result.exit_code == 0, result.output
-    files = {file.relative_to(tmp_path) for file in tmp_path.rglob("*.json")}
-    assert {file.parts[0] for file in files} == MORE.keys()
-    for file in files - {Path("simulate/simulate.json"), Path("simulate/costs.json")}:
-        assert (tmp_path / file).read_bytes() == (here / file).read_bytes(), file
-    summaries = [read_json(folder / "simulate" / "simulate.json") for folder in (tmp_path, here)]
-    runs = [read_table(folder / "simulate" / "runs", "to", "at") for folder in (tmp_path, here)]
+def require_same_files(folder: Path, expected: Path, *names: str) -> None:
+    """Require the same files in both folders below these names, with the same bytes."""
+    for name in names:
+        files = {file.relative_to(expected) for file in (expected / name).rglob("*") if file.is_file()}
+        assert files == {file.relative_to(folder) for file in (folder / name).rglob("*") if file.is_file()}
+        assert files
+        for file in files:
+            assert (folder / file).read_bytes() == (expected / file).read_bytes(), file
+
+
+def require_same_runs(folder: Path, expected: Path) -> None:
+    """Require the same of the engine's runs but for the times that the machine took."""
+    summaries = [read_json(one / "simulate.json") for one in (folder, expected)]
+    runs = [read_table(one / "runs", "to", "at") for one in (folder, expected)]
     for both in (summaries, runs):
         assert without_times(both[0]) == without_times(both[1])
     assert len(runs[0]) == summaries[0]["runs"] > 1
+
+
+def test_the_others_on_two_cores(
+    told: tuple[Path, str, str],
+    spark: Any,
+    drifting: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with reversed_settings(spark):  # other numbers of partitions, too
+        for name in MORE:
+            result = CliRunner().invoke(app, [name, str(drifting), *COMMANDS[name]])
+            assert result.exit_code == 0, result.output
+    here = told[0].parent
+    require_same_files(tmp_path, here, "charts", "policies")
+    require_same_runs(tmp_path / "simulate", here / "simulate")
     policies = read_json(tmp_path / "policies" / "policies.json")
     assert policies["contested"] and policies["moves"]["balanced"]
     assert len(read_json(tmp_path / "charts" / "charts.json")["plans"]) > 0
 
 
-def test_what_if_on_executors(what_if_on_executors: dict[str, Any], what_if_here: dict[str, Any]) -> None:
-    assert what_if_on_executors == what_if_here
+def test_killed_executors_change_no_byte(written_by_executors: Path, told: tuple[Path, str, str]) -> None:
+    here = told[0].parent
+    require_same_files(written_by_executors, here, "found", "charts", "policies")
+    require_same_runs(written_by_executors / "simulate", here / "simulate")
 
 
 def test_neither_settings_of_the_session_nor_where_runs_begin_matter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import Enum
 from math import isfinite
@@ -92,18 +92,20 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
+    _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
+    """By name; in order."""
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
         columns: Any = self.columns
         if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
             raise SchemaError(f"schema: found {columns!r}, expected a tuple of columns")
-        for column in self.columns:
-            if column.name in seen:
+        positions: dict[str, int] = {}
+        for position, column in enumerate(self.columns):
+            if positions.setdefault(column.name, position) != position:
                 raise SchemaError(
                     f"column {column.name} occurs twice; rename one of them", column=column.name
                 )
-            seen.add(column.name)
+        object.__setattr__(self, "_positions", positions)
 
     @classmethod
     def of(cls, **types: ColumnType) -> Schema:
@@ -124,7 +126,7 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns' names in order."""
-        return tuple(column.name for column in self.columns)
+        return tuple(self._positions)
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -133,17 +135,16 @@ class Schema:
         return len(self.columns)
 
     def __contains__(self, name: object) -> bool:
-        return any(column.name == name for column in self.columns)
+        return isinstance(name, str) and name in self._positions
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.columns))})"
 
     def index(self, name: str) -> int:
         """Position of a column. Raises SchemaError, naming the nearest column, where there is none."""
-        for position, column in enumerate(self.columns):
-            if column.name == name:
-                return position
-        raise SchemaError(f"there is no column {name} in {self}{suggest(name, self.names)}", column=name)
+        if name not in self:
+            raise SchemaError(f"there is no column {name} in {self}{suggest(name, self.names)}", column=name)
+        return self._positions[name]
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[self.index(name)]

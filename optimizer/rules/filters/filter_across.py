@@ -65,10 +65,11 @@ def rewrite(node: Node, matched: Missing) -> Node:
 def missing(node: Node) -> Iterator[Missing]:
     """What is known of a side, and can be asked of the other, and is not known there."""
     for side in _asking(node):
-        names = _counterparts(node, side)
-        for part in sorted(known(node.inputs[side]), key=str):
-            if len(part.columns()) == 1 and part.columns() <= names.keys() and not _asks_for_null(part):
-                (name,) = part.columns()
+        of_one_column = [part for part in known(node.inputs[side]) if len(part.columns()) == 1]
+        names = _counterparts(node, side) if of_one_column else {}
+        for part in sorted(of_one_column, key=str):
+            (name,) = part.columns()
+            if name in names and not _asks_for_null(part):
                 asked = [part.renamed({name: other}) for other in names[name]]
                 if not any(is_known(node.inputs[1 - side], one) for one in asked):
                     yield Missing(1 - side, asked[0])

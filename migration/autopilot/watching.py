@@ -260,13 +260,17 @@ class WatchedQuery(Generic[S]):
             return
         is_free = self._migration is None and not self._query.is_exchanged
         strategies: tuple[str, ...] = ("genmig",)
-        if advice is not None and is_free:
-            advice = self._not_refused(advice)
-            if self._decider.may_pay(advice):
-                advice, strategies = self._within_reach(advice)
-        is_choice = advice is not None and bool(advice.others)
-        until_split = self._until_split(now) if is_choice else 0.0
-        decision = self._decider.decide(now, advice, until_split, strategies, spent)
+        try:
+            if advice is not None and is_free:
+                advice = self._not_refused(advice)
+                if self._decider.may_pay(advice):
+                    advice, strategies = self._within_reach(advice)
+            is_choice = advice is not None and bool(advice.others)
+            until_split = self._until_split(now) if is_choice else 0.0
+            decision = self._decider.decide(now, advice, until_split, strategies, spent)
+        except (ArithmeticError, ArgumentError) as failure:  # its numbers are too large to be weighed
+            self._fail(now, failure)
+            return
         costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
         costs |= {} if advice is None else {self._decider.running: advice.running}
         record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
@@ -389,7 +393,8 @@ class WatchedQuery(Generic[S]):
         return max(0.0, float(last - now)) if last != BEGINNING else 0.0
 
     def _fail(self, now: int, failure: Exception) -> None:
-        """The advisor raised: nobody is asked any more, and the query goes on."""
+        """The advisor raised, or told what cannot be weighed: nobody is asked any more, and the query goes
+        on."""
         self._crew = None
         told = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", told, failure=failure))

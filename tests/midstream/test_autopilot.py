@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import midstream as ms
@@ -268,6 +268,50 @@ def test_a_cost_without_end_is_no_failure(plan: ms.Plan, objective: str) -> None
                     engine.push(name, [(time, time + 1, row)])
     assert {record.event for record in pilot.decisions} <= {"stay", "move", "done"}
     assert len(pilot.decisions) > 8
+
+
+SIZES = st.sampled_from((0.0, 1.0, -1.0, 1e308, -1e308, 5e-324))
+MAYBE = st.none() | SIZES
+TOLD_BEFORE = (1.0, 1.0, 1.0, 0.0, -1.0, 1.0, 1.0)
+TOO_LARGE = {1: (1e308, 0.0), 2: (-1e308, 1e308)}
+"""By look, a rate and a saving that cannot be corrected by what was measured."""
+
+
+@given(
+    advice=st.lists(
+        st.tuples(SIZES, SIZES, SIZES, SIZES.map(abs), MAYBE, MAYBE, MAYBE), min_size=7, max_size=7
+    ),
+    objective=st.sampled_from([None, INTERMEDIATE, PROCESSING]),
+    doubt=st.sampled_from([0.5, 1e308]),
+)
+@example(
+    advice=[
+        (0.0, *TOO_LARGE.get(look, (0.0, 0.0)), 0.0, None, told, None)
+        for look, told in enumerate(TOLD_BEFORE)
+    ],
+    objective=INTERMEDIATE,
+    doubt=0.5,
+)
+def test_an_advisor_may_tell_numbers_of_any_size(
+    advice: list[tuple[Any, ...]], objective: Objective | None, doubt: float
+) -> None:
+    class Wild:
+        def advise(self, running: ms.Plan, known: ms.Statistics) -> Advice[ms.Plan]:
+            cost, rate, saving, deviation, lately, before, state = advice[self.asked % 7]
+            self.asked += 1
+            other = BC_FIRST if running == AB_FIRST else AB_FIRST
+            return Advice(cost, (Forecast(other, rate, saving, deviation, lately, state),), "", before)
+
+        asked = 0
+
+    advisor = Wild()
+    if objective is not None:
+        advisor.objective = objective  # type: ignore[attr-defined]
+    streams = flipping(1, 240)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, results, _ = flown(AB_FIRST, streams, whole, advisor=advisor, settings=ms.Settings(doubt=doubt))
+    assert equivalent(results, ms.run(AB_FIRST, streams))
 
 
 def correlated(engine: ms.Engine, until: int) -> None:

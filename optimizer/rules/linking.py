@@ -70,10 +70,10 @@ class Conditions:
 
     def _links(self, left: Node, right: Node) -> Iterator[Expression]:
         ours, theirs = frozenset(left.schema.names), frozenset(right.schema.names)
+        known = equal_columns(left), equal_columns(right)
         for names in self.classes:
             yield from links(
-                representatives(names & ours, equal_columns(left)),
-                representatives(names & theirs, equal_columns(right)),
+                representatives(names & ours, known[0]), representatives(names & theirs, known[1])
             )
 
 

@@ -79,7 +79,7 @@ class Node:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Node):
+        if not isinstance(other, Node) or hash(self) != hash(other):
             return False
         # Each pair once: what is shared would else be compared once for each way to it.
         pairs, seen = [(self, other)], set()

@@ -27,7 +27,9 @@ from midstream.optimizer.search.join_orders import solve
 
 CHAIN, STAR = Joins("chain", 4, mark=0.1), Joins("star", 6)
 GOOD = OrdersRun(
-    1.0, (ExactFigures(CHAIN, (0.1, 0.3, 0.2), 7, True),), (NearFigures(STAR, (1.0, 1.01, 1.05), (1.0, 0.5)),)
+    1.0,
+    (ExactFigures(CHAIN, (0.1, 0.3, 0.2), (0.4, 0.5, 0.6), 7, True, 1.0),),
+    (NearFigures(STAR, (1.0, 1.01, 1.05), (1.0, 0.5)),),
 )
 
 
@@ -63,10 +65,10 @@ def test_landscapes_follow_from_their_seeds() -> None:
 def test_a_small_run_measures_what_it_says() -> None:
     told: list[tuple[int, int]] = []
     run = measure_orders(2, 0.01, lambda done, total: told.append((done, total)), [CHAIN], [STAR])
-    assert told == [(done, 4) for done in range(1, 5)]
+    assert told == [(done, 6) for done in range(1, 7)]
     (exact,), (near,) = run.exact, run.near
-    assert len(exact.seconds) == len(near.to_best) == len(near.to_given) == 2
-    assert exact.is_exact
+    assert len(exact.seconds) == len(exact.seconds_all) == len(near.to_best) == len(near.to_given) == 2
+    assert exact.is_exact and exact.is_good
     assert min(near.to_best) >= 1 - 1e-9
     assert json.loads(json.dumps(run.as_dict()))["exact"][0]["joins"] == "chain 4"
 
@@ -92,6 +94,7 @@ def test_a_search_begins_with_the_given_order_and_ends_with_the_best() -> None:
     [
         (GOOD, True),
         (replace(GOOD, exact=(replace(GOOD.exact[0], is_exact=False),)), False),
+        (replace(GOOD, exact=(replace(GOOD.exact[0], to_default=1.01),)), False),
         (replace(GOOD, near=(replace(GOOD.near[0], to_best=(1.0, 1.06)),)), False),
         (replace(GOOD, near=(replace(GOOD.near[0], to_given=(1.0, 1.01)),)), False),
     ],

@@ -85,9 +85,10 @@ def test_java_compiles_less_where_little_is_read(
 
     monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(session, "started", noted)
+    monkeypatch.setattr(session, "archive_options", lambda: ["-XX:SharedArchiveFile=kept"])
     monkeypatch.setattr(sizes, "SMALL", small)
     assert "enough" in refused("profile", str(drifting), "--master", "local[1]")
-    assert asked == [getattr(session, expected)[session.JAVA]]
+    assert asked == [f"{getattr(session, expected)[session.JAVA]} -XX:SharedArchiveFile=kept"]
 
 
 def test_what_cannot_be_listed_is_not_small(drifting: Path) -> None:

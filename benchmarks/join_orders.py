@@ -234,11 +234,11 @@ def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
 
 def show_orders(run: OrdersRun, console: Console) -> None:
     """What was measured, as tables, and the verdict."""
-    table = Table("joins", "median", "most", "every rule", "most", "aim", "considered", "exact", "cost")
+    table = Table("seconds", "median", "most", "all rules", "most", "aim", "subplans", "exact", "cost")
     for one in run.exact:
         measured = (one.seconds, one.seconds_all)
-        times = (f"{seconds:.3f} s" for each in measured for seconds in (median(each), max(each)))
-        aim = f"{one.joins.mark} s"
+        times = (f"{seconds:.3f}" for each in measured for seconds in (median(each), max(each)))
+        aim = f"{one.joins.mark}"
         found = (f"{one.considered:,}", "yes" if one.is_exact else "no", f"{one.to_default:.4f}")
         table.add_row(one.joins.name, *times, aim, *found)
     console.print(table)

@@ -35,10 +35,15 @@ def require_libraries(names: Sequence[str], extra: str, need: str = "this needs"
         )
 
 
+def java_program() -> str | None:
+    """The java that Spark would use: that of JAVA_HOME, there or not, else the one on PATH, if any."""
+    home = os.environ.get("JAVA_HOME")
+    return f"{home}/bin/java" if home else shutil.which("java")
+
+
 def require_java() -> None:
     """Raise MissingExtra unless the java that Spark would use is new enough."""
-    home = os.environ.get("JAVA_HOME")
-    java = f"{home}/bin/java" if home else shutil.which("java")
+    home, java = os.environ.get("JAVA_HOME"), java_program()
     place = f"at JAVA_HOME, {home}" if home else "on PATH"
     version = _version(java) if java else None
     if version is None:

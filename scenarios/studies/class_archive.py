@@ -18,6 +18,8 @@ from time import time
 
 import pyspark
 
+from midstream.io.requirements import java_program
+
 SWITCH = "MIDSTREAM_CLASS_ARCHIVE"
 """The variable of the environment that, where it is 0, lets no archive be written or read."""
 
@@ -30,13 +32,13 @@ FREE = 1 << 30
 def archive_options() -> list[str]:
     """What Java is told, as one of Spark's options quotes it: the archive that it reads or, where there is
     none, the one that it writes. Nothing where one is just being written, or there is no place for it."""
-    java = _java()
+    java = java_program()
     if os.environ.get(SWITCH) == "0" or java is None:
         return []
     folder = default_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"spark-{_version(java)}"
+        name = f"spark-{_version(Path(java).resolve())}"
         # Each process writes a file of its own: two that write the same one could mix their parts.
         _remove_unused(folder)
         if found := sorted(folder.glob(f"{name}-*.jsa")):
@@ -51,13 +53,6 @@ def archive_options() -> list[str]:
 def default_folder() -> Path:
     """Where archives are: midstream in the user's folder of what can be made again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "midstream"
-
-
-def _java() -> Path | None:
-    """The program that Spark starts."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which(f"{home}/bin/java" if home else "java")
-    return Path(found).resolve() if found else None
 
 
 def _version(java: Path) -> str:

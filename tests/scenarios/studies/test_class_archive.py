@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from midstream.io.requirements import java_program
 from midstream.scenarios.studies import class_archive
 from midstream.scenarios.studies.class_archive import FREE, UNUSED, archive_options, default_folder
 
@@ -144,7 +145,8 @@ def test_java_writes_and_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     jars = Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0]) / "jars"
-    java = f"{os.environ['JAVA_HOME']}/bin/java" if "JAVA_HOME" in os.environ else "java"
+    java = java_program()
+    assert java is not None
 
     def classes_loaded() -> str:
         options = [shlex.split(quoted)[0] for quoted in archive_options()]

@@ -28,7 +28,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import Implementation, expected_implementation
 from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node, makers, unread
+from midstream.plans.algebra.properties import logical, logical_node, makers
 from midstream.plans.values.arguments import require
 
 
@@ -41,12 +41,13 @@ class PlanCost:
     @cached_property
     def outputs(self) -> tuple[Node, ...]:
         """The operators that no other one reads."""
-        return unread(self.operators)
+        read = {child for node in self.operators for child in node.inputs}
+        return tuple(node for node in self.operators if node not in read)
 
     @cached_property
-    def makers(self) -> frozenset[Node]:
-        """The operators that the plan's results come from; what the others give are intermediate results."""
-        return makers(self.operators)
+    def given(self) -> float:
+        """Results per chronon of the operators that the plan's own results come from."""
+        return math.fsum(self.operators[node].made for node in makers(self.operators))
 
     @cached_property
     def total(self) -> float:

@@ -93,7 +93,7 @@ class Objective:
         """What a plan comes to. Less is better."""
         total = math.fsum(self.of_operator(estimate) for estimate in cost.operators.values())
         if self.intermediate:
-            total -= times(self.intermediate, math.fsum(cost.operators[node].made for node in cost.makers))
+            total -= times(self.intermediate, cost.given)
         if self.is_additive:
             return total
         found = self.terms(cost)
@@ -116,8 +116,7 @@ class Objective:
             rate=math.fsum(times(cost.operators[node].rate, share) for node, share in served.items()),
             buffers=self._buffers(cost),
             latency=max((self._latency(node, cost) for node in cost.outputs), default=0.0),
-            intermediate=math.fsum(estimate.made for estimate in cost.operators.values())
-            - math.fsum(cost.operators[node].made for node in cost.makers),
+            intermediate=math.fsum(estimate.made for estimate in cost.operators.values()) - cost.given,
         )
 
     def _served(self, node: Node, cost: PlanCost) -> float:

@@ -23,7 +23,6 @@ from midstream.plans.algebra.properties.nodes import (
     logical_plan,
     makers,
     reads_stream,
-    unread,
 )
 from midstream.plans.algebra.properties.regions import Region, above, input_nodes, regions
 from midstream.plans.algebra.properties.validity import (
@@ -66,5 +65,4 @@ __all__ = [
     "makers",
     "reads_stream",
     "regions",
-    "unread",
 ]

@@ -36,12 +36,6 @@ def logical_node(node: Node) -> Node:
     return logical_plan(Plan(node)).root
 
 
-def unread(nodes: Collection[Node]) -> tuple[Node, ...]:
-    """Of a plan's nodes, or those above its inputs, the ones that no other one reads."""
-    read = {child for node in nodes for child in node.inputs}
-    return tuple(node for node in nodes if node not in read)
-
-
 def makers(nodes: Collection[Node]) -> frozenset[Node]:
     """Of a plan's nodes, or those above its inputs, the ones that its results come from: what they give goes
     through stateless ones alone, which make no others. What any other operator reads is an intermediate
@@ -49,7 +43,7 @@ def makers(nodes: Collection[Node]) -> frozenset[Node]:
     """
     inside = {*nodes}
     readers = Counter(child for node in inside for child in inside.intersection(node.inputs))
-    found, passing = set[Node](), [*unread(nodes)]
+    found, passing = set[Node](), [node for node in inside if node not in readers]
     while passing:
         node = passing.pop()
         if logical(node).is_stateless:

@@ -159,6 +159,7 @@ class Engine:
     def remove(self, name: str = QUERY) -> None:
         """Stop a query. The state that no other query uses is dropped, and results under construction too."""
         self._graph.remove(name)
+        self._feed.step()
 
     def subscribe(self, sink: Take, output: str | None = None, query: str | None = None) -> None:
         """Hand every further batch of results of a query's output to a function; of the first query and its
@@ -265,7 +266,7 @@ class Engine:
             plan = plan.plan
         if isinstance(proof, Equivalence):
             proof = check_proof(proof)
-        return migrate(
+        transition = migrate(
             self._host,
             plan,
             strategy,
@@ -277,6 +278,8 @@ class Engine:
             wait=wait,
             prover=prove,
         )
+        self._feed.step()
+        return transition
 
     @overload
     def optimize(

@@ -146,6 +146,7 @@ class Transition:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._host.emit(seat, batch)
         self._host.adopt_plans()
+        self._host.step()
 
     @property
     def split(self) -> Time:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 
@@ -36,7 +37,9 @@ class Feed:
         self._inlets = graph.inlets
         self._references = graph.entrances.references
         self._steps: deque[Generator[None, None, None]] = deque()
-        """Work that is done a step at a time, one at each push, heartbeat and end."""
+        """Work that is done a step at a time, one behind each event."""
+        self._is_inside = False
+        """Whether an event, or a step of such work, is under way; then what it changes is not complete."""
         self._watches: dict[str, tuple[Watch, ...]] = {}
         """By stream, who watches it."""
 
@@ -47,40 +50,51 @@ class Feed:
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
+        was_inside, self._is_inside = self._is_inside, True
         try:
-            inlet = self._inlets.get(stream)
-        except TypeError:  # what has no hash is no name
-            inlet = None
-        if inlet is not None:
-            inlet(elements)
-        else:
-            self._take(stream, elements)
+            try:
+                inlet = self._inlets.get(stream)
+            except TypeError:  # what has no hash is no name
+                inlet = None
+            if inlet is not None:
+                inlet(elements)
+            else:
+                self._take(stream, elements)
+        finally:
+            self._is_inside = was_inside
         if self._steps:
-            self._work()
+            self.step()
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`."""
         entrance = self._entrance(stream)
-        self._process(self._ways[stream], *entrance.manager.advance(time))
-        if self._steps:
-            self._work()
+        with self._event():
+            self._process(self._ways[stream], *entrance.manager.advance(time))
 
     def tick(self, now: int) -> None:
         """It is `now` in application time: streams with a declared delay advance, though they are silent."""
         require("tick", now, int, "an instant in chronons")
-        for stream, way in tuple(self._ways.items()):
-            manager = self._graph.entrances[stream].manager
-            if manager.delay is not None:
-                self._process(way, *manager.tick(now))
-        if self._steps:
-            self._work()
+        with self._event():
+            for stream, way in tuple(self._ways.items()):
+                manager = self._graph.entrances[stream].manager
+                if manager.delay is not None:
+                    self._process(way, *manager.tick(now))
 
     def end(self, stream: str) -> None:
         """Nothing more will come on the stream."""
         entrance = self._entrance(stream)
-        self._process(self._ways[stream], *entrance.manager.end())
-        if self._steps:
-            self._work()
+        with self._event():
+            self._process(self._ways[stream], *entrance.manager.end())
+
+    @contextmanager
+    def _event(self) -> Iterator[None]:
+        """What is done in a block is one event; a step of the work that waits for events follows."""
+        was_inside, self._is_inside = self._is_inside, True
+        try:
+            yield
+        finally:
+            self._is_inside = was_inside
+        self.step()
 
     def close(self) -> None:
         """End all streams."""
@@ -97,7 +111,8 @@ class Feed:
         return min(self._graph.entrances[name].progress for name in self._ways)
 
     def work_in_steps(self, work: Generator[None, None, None]) -> None:
-        """Do work a step at a time, one at each push, heartbeat and end. It must have taken its first."""
+        """Do work a step at a time, one behind each event: a push, a heartbeat, an end, and a change of the
+        queries from outside. It must have taken its first."""
         self._steps.append(work)
 
     def watch(
@@ -253,16 +268,22 @@ class Feed:
             if stream in self._ways:  # a sink may have changed the queries
                 self._process_piece(self._ways[stream], piece, progress if is_last else piece[-1][0])
 
-    def _work(self) -> None:
-        """One step of the work that is done so. Once all streams have ended nothing comes that it could be
-        done beside."""
-        if self._graph.has_ended():
-            while self._steps:
-                self._steps.popleft().close()
+    def step(self) -> None:
+        """One step of the work that is done so, behind an event; nothing within one, as the event itself is
+        followed by a step. Once all streams have ended nothing comes that it could be done beside."""
+        if self._is_inside or not self._steps:
             return
-        for work in tuple(self._steps):
-            if next(work, self) is self:
-                self._steps.remove(work)
+        self._is_inside = True
+        try:
+            if self._graph.has_ended():
+                while self._steps:
+                    self._steps.popleft().close()
+                return
+            for work in tuple(self._steps):
+                if next(work, self) is self:
+                    self._steps.remove(work)
+        finally:
+            self._is_inside = False
 
     def _entrance(self, stream: object) -> Entrance:
         if isinstance(stream, str) and stream in self._ways:

@@ -190,9 +190,14 @@ class Host:
         query.waiting.append(action)
 
     def work_in_steps(self, work: Generator[None, None, None]) -> None:
-        """Do work a step at a time, one at each push, heartbeat and end, so that it never holds up elements
-        for long. It is closed when all streams have ended. It must have taken its first step."""
+        """Do work a step at a time, one behind each push, heartbeat and end, so that it never holds up
+        elements for long. It is closed when all streams have ended. It must have taken its first step."""
         self._feed.work_in_steps(work)
+
+    def step(self) -> None:
+        """The queries have changed: what waits for that looks at them, at once or behind the event that is
+        under way."""
+        self._feed.step()
 
 
 def _numbered(roots: Sequence[Node]) -> Plan:

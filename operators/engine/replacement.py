@@ -52,7 +52,7 @@ class Replacement:
             feed.work_in_steps(work)
 
     def _work(self) -> Generator[None, None, None]:
-        """Look at each event whether the old query is over; also when there are no more events."""
+        """Look behind each event whether the old query is over; also when there are no more events."""
         try:
             while not self._is_over():
                 yield

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
+from midstream.migration.transition import Transition
+from midstream.operators.engine.replacement import Replacement
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import Element, Time, chronons
@@ -122,3 +124,62 @@ def test_a_query_that_took_a_place_is_not_replaced_before_it_did() -> None:
     assert engine.replace(S.filter(x > 0).select("x")).at == 6
     engine.close()
     assert results == [(0, 6, (1,))]
+
+
+V = ms.stream("v", x="integer", intervals=True)
+AT_ONE = (0, 1), (0, 2), (0, 1), (2, 3)
+"""The validity of some rows; with their numbers they are what comes in the tests below."""
+
+
+def being_replaced_and_migrated(engine: ms.Engine, to: ms.Stream) -> tuple[Replacement, Transition]:
+    """The query b is to be replaced at 1, and is moved to a plan that gives its results only at the end."""
+    first, second, *rest = [(s, e, (i,)) for i, (s, e) in enumerate(AT_ONE)]
+    engine.push("v", [first])
+    replacement = engine.replace(to, query="b", at=1)
+    engine.push("v", [second])
+    transition = engine.migrate(V.select("x").select("x"), "parallel-track", query="b")
+    engine.push("v", rest)
+    return replacement, transition
+
+
+EXPECTED = [(0, 1, (0,)), (0, 1, (1,)), (0, 1, (2,)), (1, 2, (1,)), (2, 3, (3,))]
+
+
+def test_the_new_query_takes_its_place_at_once_when_a_migration_of_the_old_one_is_aborted() -> None:
+    results: list[Element] = []
+    engine = ms.Engine(V.window(5))
+    engine.add(V.select("x"), results.extend, name="b")
+    replacement, transition = being_replaced_and_migrated(engine, V.select("x"))
+    assert not replacement.is_done
+    transition.abort()
+    assert replacement.is_done
+    assert results == EXPECTED
+
+
+def test_the_new_query_takes_its_place_at_once_when_the_old_one_is_removed() -> None:
+    engine = ms.Engine(V.window(5))
+    engine.add(V.select("x"), name="b")
+    replacement, _ = being_replaced_and_migrated(engine, V.select("x"))
+    engine.remove("b")
+    assert replacement.is_done
+    assert list(engine.queries) == ["query", "b"]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_a_query_does_not_take_a_place_before_all_results_of_an_event_are_given(is_compiled: bool) -> None:
+    """A sink aborts, while the old query's own results are still on their way."""
+    results: list[Element] = []
+    transition: list[Transition] = []
+
+    def abort(batch: list[Element]) -> None:
+        if transition:
+            transition.pop().abort()
+            assert not replacement.is_done
+
+    engine = ms.Engine(V.select("x"), abort, compile=is_compiled)
+    engine.add(V.select("x"), results.extend, name="b")
+    replacement, begun = being_replaced_and_migrated(engine, V.filter(x >= 0).select("x"))
+    transition.append(begun)
+    engine.push("v", [(3, 4, (4,))])
+    assert replacement.is_done
+    assert results == [*EXPECTED, (3, 4, (4,))]

@@ -60,7 +60,7 @@ def calibrate(
 ) -> None:
     """Measure what the steps of operators take on this machine, and keep it for all commands.
 
-    It takes a minute or two, of a machine that does nothing else. Exit status: 0, or 2 for bad input.
+    It takes two or three minutes, of a machine that does nothing else. Exit status: 0, or 2 for bad input.
     """
     from midstream.io.new_file import checked_folder, nothing_written, write_file
     from midstream.scenarios.costs.calibrating import calibrate as measure

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import operator
+import os
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,8 +20,9 @@ from midstream.optimizer.cost.units import STEPS, unit_costs, units_in_use, usin
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.streams import Batch, Time
+from midstream.scenarios.costs import calibrating
 from midstream.scenarios.costs.calibrating import timed
-from midstream.scenarios.costs.grid import QUERIES, Setting, plan_at
+from midstream.scenarios.costs.grid import Setting
 from midstream.scenarios.costs.processing import BATCH, IN_STEP
 
 TRUE = unit_costs({step: 0.02 * (i + 1) for i, step in enumerate(STEPS)})
@@ -130,7 +133,7 @@ def test_no_profile(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hash-join", "aggregate, few groups", "signed-distinct", "time-window"])
 def test_runs_are_measured_with_their_steps(name: str) -> None:
     setting = Setting(1.0, 1.0, 100, 1, 20, 1500)
-    found = timed(name, setting, plan_at(QUERIES[name], setting))
+    found = timed(name, setting)
     assert found.measured > 0
     assert found.predicted(UnitCosts()) > 0
     assert set(found.steps) <= set(STEPS)
@@ -150,5 +153,14 @@ def test_streams_are_in_step_while_they_are_measured(
 
     monkeypatch.setattr(Operator, "process", seen)
     setting = Setting(1.0, 1.0, 100, 1, 20, 1500)
-    timed(name, setting, plan_at(QUERIES[name], setting))
+    timed(name, setting)
     assert size / 4 < max(sizes) <= size
+
+
+def test_a_process_that_ends_before_its_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process can only be handed what can be imported: here, how to end itself."""
+    monkeypatch.setattr(calibrating, "timed", operator.call)
+    monkeypatch.setattr(calibrating, "replace", lambda *_, **__: 1)
+    monkeypatch.setattr(calibrating, "QUERIES", {os._exit: None})
+    with pytest.raises(StatisticsError, match=r"the process that measured .*_exit.* was ended from outside"):
+        calibrating.calibrate(True, lambda *_: None)

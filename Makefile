@@ -142,8 +142,9 @@ rules: $(READY) ## Try every rule on 40 plans with 50,000 small inputs each, and
 	$(BIN)/$(PYTEST) tests/optimizer/test_rules.py $(ARGS)
 
 # A wheel may lack modules, which all are loaded here; data files, which only scenarios ship; its entry point; and
-# what its metadata should ask for. `unit` has tested what all of it does.
+# what its metadata should ask for. `unit` has tested what all of it does. Spark starts once: it writes no archive.
 wheel-test: export MIDSTREAM_PROFILE := few
+wheel-test: export MIDSTREAM_CLASS_ARCHIVE := 0
 wheel-test: $(CLEAN)/.ready ## Run the tests against the built wheel, in a clean environment
 	@rm -rf $(ALONE) && mkdir -p $(ALONE) && cp -R $(wildcard $(BESIDE)) $(ALONE)
 	cd $(ALONE) && ../../$(CLEAN)/bin/$(PYTEST) $(IN_WHEEL) $(ARGS)

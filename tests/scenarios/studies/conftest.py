@@ -1,13 +1,17 @@
 """Spark sessions, and small recorded streams.
 
 Only one session can be alive in a process. What is to be compared with another master is therefore computed
-there before the session of all other tests starts, or in another process.
+there before the session of all other tests starts, or in another process. That process comes first: it
+leaves an archive of Spark's classes, with which all later ones start.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -196,35 +200,99 @@ HALF_WAY = {"profile": 18, "what-if": 9, "charts": 7, "policies": 12, "simulate"
 """So many of its Spark jobs, about a half, a command begins before an executor is killed."""
 
 
+BETWEEN = "-- next --"
+RUN = f"""
+import sys
+from midstream.scenarios.studies.commands import app
+from midstream.scenarios.studies.session import spark_session
+def run(name, options, *more):
+    app([name, sys.argv[1], *options, *more], standalone_mode=False)
+run("profile", {COMMANDS["profile"]}, "--master", "local[1]")
+print({BETWEEN!r}, flush=True)
+with spark_session("local[1]"):  # which the command uses, and leaves alone
+    run("what-if", {COMMANDS["what-if"]}, "--json")
+"""
+
+
 @pytest.fixture(scope="session")
-def written_by_executors(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A folder with what the first two commands wrote on one core, in a process of their own, and what each
+    printed."""
+    pytest.importorskip("matplotlib")
+    from midstream.scenarios.studies.class_archive import archive_options
+
+    folder = tmp_path_factory.mktemp("told")
+    command = [sys.executable, "-c", RUN, str(drifting)]
+    leaves_archive = bool(archive_options())
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")  # nothing of what Spark says of itself
+    until = time.monotonic() + 60
+    # Java writes it when the process is gone.
+    while leaves_archive and "SharedArchiveFile" not in str(archive_options()) and time.monotonic() < until:
+        time.sleep(0.1)
+    profile, what_if = done.stdout.split(f"{BETWEEN}\n")
+    return folder / "found", profile, what_if
+
+
+MORE = ("charts", "policies", "simulate")
+"""The commands that are compared with those of one core in one process."""
+
+
+def write(name: str, file: Path) -> None:
+    """Have a command write what it finds into the present folder, in the session that there is."""
+    from midstream.scenarios.studies.commands import app
+
+    result = CliRunner().invoke(app, [name, str(file), *COMMANDS[name]])
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+
+
+@pytest.fixture(scope="session")
+def written_by_executors(
+    told: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with what commands write where executors are processes of their own, of which one is killed
     half-way through each."""
-    pytest.importorskip("matplotlib")
     from midstream.scenarios.studies import session
-    from midstream.scenarios.studies.commands import app
+    from midstream.scenarios.studies.class_archive import archive_options
 
     from .executors_killed import IMPATIENT, one_killed
 
+    # Executors are on this machine, so their workers may import Midstream once, too.
+    here = {**session.FORKED, "spark.executor.extraJavaOptions": " ".join(archive_options())}
     folder = tmp_path_factory.mktemp("executors")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        # Executors are on this machine, so their workers may import Midstream once, too.
-        patch.setattr(session, "SETTINGS", {**session.SETTINGS, **session.FORKED, **IMPATIENT})
+        patch.setattr(session, "SETTINGS", {**session.SETTINGS, **here, **IMPATIENT})
         with session.spark_session("local-cluster[2,1,1024]") as spark:
-            for name, options in COMMANDS.items():
+            for name in COMMANDS:
                 with one_killed(spark, after=HALF_WAY[name]):
-                    result = CliRunner().invoke(app, [name, str(drifting), *options])
-                    assert result.exit_code == 0, result.output
+                    write(name, drifting)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def written_on_one_core(
+    told: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with what commands write on one core: the first two in another process, the others here."""
+    from midstream.scenarios.studies.session import spark_session
+
+    folder = told[0].parent
+    with pytest.MonkeyPatch.context() as patch, spark_session("local[1]"):
+        patch.chdir(folder)
+        for name in MORE:
+            write(name, drifting)
     return folder
 
 
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest, quick_java: None) -> Iterator[Any]:
-    """The session of all other tests. What executors find is computed before, if a test asks for it."""
+    """The session of all other tests. What is found on other masters is computed before, if a test asks."""
     from midstream.scenarios.studies.session import spark_session
 
-    if any("written_by_executors" in getattr(item, "fixturenames", ()) for item in request.session.items):
-        request.getfixturevalue("written_by_executors")
+    asked = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    for name in ("told", "written_by_executors", "written_on_one_core"):
+        if name in asked:
+            request.getfixturevalue(name)
     with spark_session("local[2]") as session:
         yield session

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,39 +17,11 @@ from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.what_if.turns import BY_PAST
 
-from .conftest import COMMANDS, keeps_nothing, reversed_settings, what_if_all
+from .conftest import MORE, keeps_nothing, reversed_settings, what_if_all, write
 
 pytestmark = pytest.mark.spark
 
 COURSES = ("1-processing.json", "1-processing-past.json", "2-memory.json", "2-memory-past.json")
-MORE = ("charts", "policies", "simulate")
-BETWEEN = "-- next --"
-RUN = f"""
-import sys
-from midstream.scenarios.studies.commands import app
-from midstream.scenarios.studies.session import spark_session
-def run(name, options, *more):
-    app([name, sys.argv[1], *options, *more], standalone_mode=False)
-run("profile", {COMMANDS["profile"]}, "--master", "local[1]")
-print({BETWEEN!r}, flush=True)
-with spark_session("local[1]"):  # which the commands use, and leave alone
-    run("what-if", {COMMANDS["what-if"]}, "--json")
-    print({BETWEEN!r}, flush=True)
-    for name, options in {[(name, COMMANDS[name]) for name in MORE]}:
-        run(name, options)
-"""
-
-
-@pytest.fixture(scope="module")
-def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    """A folder with what the commands wrote on one core, and what the first two printed."""
-    pytest.importorskip("matplotlib")
-    folder = tmp_path_factory.mktemp("told")
-    command = [sys.executable, "-c", RUN, str(drifting)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")  # nothing of what Spark says of itself
-    profile, what_if, _ = done.stdout.split(f"{BETWEEN}\n")
-    return folder / "found", profile, what_if
 
 
 def read_table(folder: Path, *order: str) -> list[dict[str, Any]]:
@@ -121,29 +91,22 @@ def require_same_runs(folder: Path, expected: Path) -> None:
 
 
 def test_the_others_on_two_cores(
-    told: tuple[Path, str, str],
-    spark: Any,
-    drifting: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    written_on_one_core: Path, spark: Any, drifting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with reversed_settings(spark):  # other numbers of partitions, too
         for name in MORE:
-            result = CliRunner().invoke(app, [name, str(drifting), *COMMANDS[name]])
-            assert result.exit_code == 0, result.output
-    here = told[0].parent
-    require_same_files(tmp_path, here, "charts", "policies")
-    require_same_runs(tmp_path / "simulate", here / "simulate")
+            write(name, drifting)
+    require_same_files(tmp_path, written_on_one_core, "charts", "policies")
+    require_same_runs(tmp_path / "simulate", written_on_one_core / "simulate")
     policies = read_json(tmp_path / "policies" / "policies.json")
     assert policies["contested"] and policies["moves"]["balanced"]
     assert len(read_json(tmp_path / "charts" / "charts.json")["plans"]) > 0
 
 
-def test_killed_executors_change_no_byte(written_by_executors: Path, told: tuple[Path, str, str]) -> None:
-    here = told[0].parent
-    require_same_files(written_by_executors, here, "found", "charts", "policies")
-    require_same_runs(written_by_executors / "simulate", here / "simulate")
+def test_killed_executors_change_no_byte(written_by_executors: Path, written_on_one_core: Path) -> None:
+    require_same_files(written_by_executors, written_on_one_core, "found", "charts", "policies")
+    require_same_runs(written_by_executors / "simulate", written_on_one_core / "simulate")
 
 
 def test_neither_settings_of_the_session_nor_where_runs_begin_matter(

@@ -47,6 +47,10 @@ WINDOWS_LONG = 3
 OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, beside what is printed.")]
 CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
 SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
+DATA = Annotated[Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")]
+POLICY_CASES = Annotated[
+    str | None, typer.Option(help="Which joins, by default all that are generated, and with --data all.")
+]
 
 
 @app.callback()
@@ -283,12 +287,8 @@ def queries(
 
 @app.command(epilog=examples("midstream bench policies --cases selectivity-flip,rate-burst --with-engine"))
 def policies(
-    cases: Annotated[
-        str | None, typer.Option(help="Which joins, by default all that are generated, and with --data all.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")
-    ] = None,
+    cases: POLICY_CASES = None,
+    data: DATA = None,
     strategy: Annotated[str, typer.Option(help="How policies migrate: genmig or moving-states.")] = "genmig",
     with_engine: Annotated[
         bool,
@@ -336,11 +336,38 @@ def policies(
         raise typer.Exit(1)
 
 
+@app.command(epilog=examples("midstream bench autopilot --cases selectivity-flip,flips-3 --workers 2"))
+def autopilot(
+    cases: POLICY_CASES = None,
+    data: DATA = None,
+    seed: SEED = 1,
+    workers: Annotated[int, typer.Option(help="How many run at the same time, a process each.")] = 1,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """What the engine's autopilot costs on streams that change, from every first order, by the cheapest
+    strategy and by GenMig alone: in intermediate results, beside the best fixed order, the best order of each
+    bucket, and what is promised. All cases take half an hour of one processor.
+
+    Exit status: 0 if every promise is kept, 1 if not, 2 for bad input.
+    """
+    from midstream.benchmarks.autopilot import measure_autopilot, show_autopilot
+    from midstream.benchmarks.policies import chosen_cases
+
+    names = chosen_cases(cases, data)
+    positive("--workers", workers)
+    _check_files(output, None)
+    with progress_bar("flights") as advance, nothing_written():
+        run = measure_autopilot(names, data, seed, workers, advance)
+    if not _write(run.as_dict(), as_json, output):
+        show_autopilot(run, Console())
+    if not run.is_good:
+        raise typer.Exit(1)
+
+
 @app.command(epilog=examples("midstream bench charts --quick", "midstream bench charts --chart charts.svg"))
 def charts(
-    data: Annotated[
-        Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")
-    ] = None,
+    data: DATA = None,
     quick: Annotated[bool, typer.Option("--quick", help="One trace of two filters, and few trees.")] = False,
     seed: SEED = 1,
     as_json: AsJson = False,

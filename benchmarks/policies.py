@@ -77,10 +77,11 @@ def judge(
 ) -> Iterator[Regrets]:
     """One case after the other."""
     for name in names:
-        yield regrets(_case(name, data, seed), how, with_engine=with_engine)
+        yield regrets(case_of(name, data, seed), how, with_engine=with_engine)
 
 
-def _case(name: str, data: Path | None, seed: int) -> Case:
+def case_of(name: str, data: Path | None, seed: int) -> Case:
+    """A case by its name; a recorded one needs the folder with data."""
     if name in GENERATED:
         return GENERATED[name](seed)
     assert data is not None

@@ -106,7 +106,21 @@ def stationary(pairs: float, seed: int = 1) -> Case:
     )
 
 
-FLIPS = (0.5, 1, 2, 4, 8, 16, 32, 64)
+def situations(seed: int = 1) -> Case:
+    """Forty phases of 4 to 40 windows, in each of which rates and numbers of values are drawn anew."""
+    random = Random(f"situations {seed}")
+    phases = [
+        Phase(
+            random.uniform(4, 40),
+            (random.uniform(0, 2 * SLOW), random.uniform(0, 2 * SLOW), random.uniform(0, 2 * SLOW)),
+            (random.randint(FEW, MANY), random.randint(FEW, MANY)),
+        )
+        for _ in range(40)
+    ]
+    return generated("situations by chance", phases, seed)
+
+
+FLIPS = (0.5, 1, 2, 3, 4, 8, 16, 32, 64)
 """The lengths of turns, in windows."""
 
 GENERATED: Mapping[str, Callable[[int], Case]] = {
@@ -118,5 +132,6 @@ GENERATED: Mapping[str, Callable[[int], Case]] = {
     **{f"flips-{windows:g}": lambda seed, windows=windows: adversarial(windows, seed) for windows in FLIPS},  # type: ignore[misc]
     "stationary-150": lambda seed: stationary(150, seed),
     "stationary-16": lambda seed: stationary(16, seed),
+    "situations": situations,
 }
 """By name, how to generate a case from a seed."""

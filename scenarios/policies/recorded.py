@@ -4,12 +4,14 @@ flights     departures of three airports to one destination within an hour, nycf
 packets     packets of three types with equal numbers modulo 16 within half a second, splus_net_packet
 roads       readings of three road segments within half an hour, each slower than the segment's own 20th
             percentile, aarhus_city
+crowds      readings of three other segments within half an hour, each with more vehicles than the segment's
+            own 80th percentile, aarhus_city
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from midstream.plans.values.errors import InputFileError
@@ -18,6 +20,7 @@ from midstream.scenarios.policies.case import Case, one_key
 AIRPORTS = ("EWR", "JFK", "LGA")
 PACKETS = ("TCP", "NFS", "XWIN")
 SEGMENTS = ("192574", "181251", "158983")
+CROWDED = ("158475", "181197", "159014")
 
 
 def flights(data: Path) -> Case:
@@ -39,18 +42,36 @@ def packets(data: Path) -> Case:
 
 def roads(data: Path) -> Case:
     """Slow readings; all of them agree."""
-    speeds: dict[str, list[tuple[int, int]]] = {segment: [] for segment in SEGMENTS}
-    for row in _rows(data / "aarhus_city" / "traffic.csv"):
-        if row["report_id"] in speeds:
-            speeds[row["report_id"]].append((int(row["ts"]), int(row["avg_speed_kmh"])))
     slow = {}
-    for segment, readings in speeds.items():
+    for segment, readings in _readings(data, SEGMENTS, "avg_speed_kmh").items():
         percentile = sorted(speed for _, speed in readings)[len(readings) // 5]
         slow[segment] = [(time, "slow") for time, speed in readings if speed < percentile]
     return one_key("roads", 1800, 3600, slow)
 
 
-RECORDED: Mapping[str, Callable[[Path], Case]] = {"roads": roads, "flights": flights, "packets": packets}
+def crowds(data: Path) -> Case:
+    """Readings with many vehicles; all of them agree."""
+    crowded = {}
+    for segment, readings in _readings(data, CROWDED, "vehicle_count").items():
+        percentile = sorted(vehicles for _, vehicles in readings)[len(readings) * 4 // 5]
+        crowded[segment] = [(time, "crowded") for time, vehicles in readings if vehicles > percentile]
+    return one_key("crowds", 1800, 3600, crowded)
+
+
+def _readings(data: Path, segments: Sequence[str], column: str) -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {segment: [] for segment in segments}
+    for row in _rows(data / "aarhus_city" / "traffic.csv"):
+        if row["report_id"] in found:
+            found[row["report_id"]].append((int(row["ts"]), int(row[column])))
+    return found
+
+
+RECORDED: Mapping[str, Callable[[Path], Case]] = {
+    "roads": roads,
+    "flights": flights,
+    "packets": packets,
+    "crowds": crowds,
+}
 """By name, how to read a case from the folder of recorded streams."""
 
 

@@ -43,6 +43,7 @@ import midstream as ms
 from midstream.benchmarks import (
     arrival_turns,
     auction_searches,
+    autopilot,
     charts,
     files,
     join_orders,
@@ -180,6 +181,10 @@ CASES: dict[Name, dict[str, Case]] = {
         "--chart": writes("policies.png"),
         "--data": reads("data", folder=True),
     },
+    ("bench", "autopilot"): {
+        "--output": writes("autopilot.json"),
+        "--data": reads("data", folder=True),
+    },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "statistics"): {"--output": writes("statistics.json")},
     ("bench", "what-if"): {"--data": reads("data", folder=True), "--output": writes("what-if.json")},
@@ -265,6 +270,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "orders"): [],
     ("bench", "auctions"): [],
     ("bench", "policies"): [],
+    ("bench", "autopilot"): [],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
     ("bench", "what-if"): ["--data", "data"],
@@ -487,6 +493,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
     streams = {name: [(1, 1)] for name in "abc"}
     judged = Regrets("a case", 1, "genmig", 1, (), (), (), one_key("a case", 1, 1, streams))
+    monkeypatch.setattr(autopilot, "measure_autopilot", lambda *_: autopilot.AutopilotRun(()))
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))

@@ -1,0 +1,201 @@
+"""What the engine's autopilot costs on streams that change, beside what it must not exceed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midstream.benchmarks.policies import case_of
+from midstream.scenarios.policies.case import Case, Order
+from midstream.scenarios.policies.clairvoyant import best_fixed, hindsight
+from midstream.scenarios.policies.generated import FLIPS
+from midstream.scenarios.policies.on_engine import fly
+
+By = Literal["auto", "genmig"]
+"""By which strategies the autopilot may migrate: by the cheapest one, or by GenMig alone."""
+
+SEEDS = 20
+"""On how many streams an autopilot must keep still, where there is nothing to gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What the autopilot may cost from its worst first order, with the default settings.
+
+    of            what it is measured by: the best fixed order, or the best order of each bucket
+    auto, genmig  the multiple of that, by strategy; None where nothing was promised
+    with_first    what the first order costs in the first bucket is allowed besides
+    below_fixed   it must cost less than every fixed order
+    once          it may move once, and from the best order not at all
+    seeds         on how many streams
+    """
+
+    of: Literal["fixed", "hindsight"] = "fixed"
+    auto: float | None = None
+    genmig: float | None = None
+    with_first: bool = False
+    below_fixed: bool = False
+    once: bool = False
+    seeds: int = 1
+
+    def multiple(self, by: By) -> float | None:
+        """The multiple that is allowed."""
+        return self.auto if by == "auto" else self.genmig
+
+
+AIMS: Mapping[str, Aim] = {
+    "roads": Aim(auto=0.55, genmig=0.70),
+    "flights": Aim(auto=1.05, genmig=1.05, with_first=True),
+    "packets": Aim(auto=0.85, genmig=1.10),
+    **dict.fromkeys(
+        ("selectivity-flip", "rate-burst", "slow-drift"), Aim("hindsight", 1.10, 1.15, below_fixed=True)
+    ),
+    "periodic-50": Aim("hindsight", 1.15, 1.25),
+    "periodic-100": Aim("hindsight", 1.10, 1.15),
+    **{f"flips-{windows:g}": Aim(auto=1.3, genmig=1.3) for windows in FLIPS},
+    "stationary-150": Aim(once=True, seeds=SEEDS),
+    "stationary-16": Aim(auto=1.03, genmig=1.03),
+    "situations": Aim(),
+    "crowds": Aim(),
+}
+"""By case. Nothing was chosen by looking at the last two, so nothing is promised of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flown:
+    """An autopilot from one first order, over one stream.
+
+    cost       intermediate results of all plans that ran
+    fixed      of the best fixed order; `hindsight`, of the best order of each bucket
+    allowed    what it may cost; None where nothing was promised
+    moves      how many migrations it began; `allowed_moves`, how many it may begin
+    """
+
+    case: str
+    seed: int
+    first: Order
+    by: By
+    cost: int
+    fixed: int
+    hindsight: int
+    allowed: float | None
+    moves: int
+    allowed_moves: int | None
+    seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it keeps what was promised."""
+        dear = self.allowed is not None and self.cost > self.allowed
+        return not dear and (self.allowed_moves is None or self.moves <= self.allowed_moves)
+
+
+@dataclass(frozen=True, slots=True)
+class AutopilotRun:
+    """All that was flown."""
+
+    flown: tuple[Flown, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every flight keeps what was promised."""
+        return all(one.is_good for one in self.flown)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        flown = [{**asdict(one), "good": one.is_good} for one in self.flown]
+        return {"format": "midstream-autopilot", "version": 1, "good": self.is_good, "flown": flown}
+
+
+def flights_of(names: Sequence[str], data: Path | None, seed: int) -> Sequence[Callable[[], Flown]]:
+    """From each first order of each case, once by each strategy: what can run in a process of its own."""
+    found: list[Callable[[], Flown]] = []
+    for name in names:
+        for one in range(seed, seed + AIMS[name].seeds):
+            for order in case_of(name, data, one).orders:
+                found += [partial(flown, name, data, one, order, by) for by in get_args(By)]
+    return found
+
+
+def flown(name: str, data: Path | None, seed: int, first: Order, by: By) -> Flown:
+    """Let the engine's autopilot decide over one stream."""
+    case, aim = case_of(name, data, seed), AIMS[name]
+    best = best_fixed(case)
+    fixed, beyond = len(case.traces[best]), hindsight(case)
+    flight = fly(case, first, "genmig" if by == "genmig" else "moving-states")
+    return Flown(
+        name,
+        seed,
+        first,
+        by,
+        flight.total,
+        fixed,
+        beyond,
+        _allowed(aim, case, first, by, fixed, beyond),
+        flight.moves,
+        (0 if first == best else 1) if aim.once else None,
+        flight.seconds,
+    )
+
+
+def _allowed(aim: Aim, case: Case, first: Order, by: By, fixed: int, beyond: int) -> float | None:
+    multiple = aim.multiple(by)
+    if multiple is None:
+        return None
+    allowed = multiple * (fixed if aim.of == "fixed" else beyond)
+    if aim.with_first:
+        allowed += case.traces[first].begun(case.first, case.first + case.bucket)
+    # Costs are whole numbers.
+    return min(allowed, fixed - 1) if aim.below_fixed else allowed
+
+
+def measure_autopilot(
+    names: Sequence[str],
+    data: Path | None,
+    seed: int,
+    workers: int,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> AutopilotRun:
+    """Fly over all cases, several flights at a time; what is found is the same for any number of workers."""
+    flights, found = flights_of(names, data, seed), list[Flown]()
+    with ProcessPoolExecutor(workers) as pool:
+        for one in pool.map(_call, flights):
+            found.append(one)
+            advance(len(found), len(flights))
+    return AutopilotRun(tuple(found))
+
+
+def _call(flight: Callable[[], Flown]) -> Flown:
+    return flight()
+
+
+def show_autopilot(run: AutopilotRun, console: Console) -> None:
+    """A row for each case and strategy, of the flight that comes nearest to its aim, and the verdict."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("case", no_wrap=True)
+    table.add_column("by", no_wrap=True)
+    for heading in ("cost", "aim", "/ fixed", "/ hindsight", "moves", "kept"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for case, by in dict.fromkeys((one.case, one.by) for one in run.flown):
+        flights = [one for one in run.flown if (one.case, one.by) == (case, by)]
+        worst = max(flights, key=_nearness)
+        aim = "" if worst.allowed is None else f"{worst.allowed:,.0f}"
+        ratios = (f"{worst.cost / of:.2f}" if of else "" for of in (worst.fixed, worst.hindsight))
+        moves = str(max(one.moves for one in flights))
+        kept = f"{sum(one.is_good for one in flights)} of {len(flights)}"
+        table.add_row(case, by, f"{worst.cost:,}", aim, *ratios, moves, kept)
+    console.print(table)
+    console.print(Text(f"Every promise: {'kept' if run.is_good else 'not kept'}."))
+
+
+def _nearness(one: Flown) -> tuple[bool, float]:
+    return not one.is_good, one.cost / (one.allowed or one.fixed or 1)

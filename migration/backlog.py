@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from midstream.migration.fork import Fork
 from midstream.operators.base.box import Box, driver
-from midstream.operators.base.operator import Operator
-from midstream.plans.algebra.plan import Node
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 MOST_WAITING = 64
 """How many elements of an input wait until the new plan is given them. As long as the old plan answers nobody
@@ -17,9 +15,9 @@ waits for what the new one says, and it takes a fraction of the time for many th
 
 
 class Backlog:
-    """A Box around the new plan: what comes waits until there is more of it, and is forked and given then.
+    """Around the new plan: what comes waits until there is more of it, and is forked and given then.
 
-    Input    As the new plan. On `process` elements may wait; on `push`, `advance` and `end` nothing does.
+    Input    As the new plan. On `process` elements may wait, until `catch_up`.
     Output   What the new plan makes of its part, later.
     State    That of the new plan, and what waits: fewer than `limit` elements an input.
     Cost     O(1) per element besides the new plan's own.
@@ -35,11 +33,7 @@ class Backlog:
     ([[(4.5, 9, 'a')]], 0)
     """
 
-    successor = None
-    """It never hands over."""
-
     def __init__(self, box: Box, forks: Sequence[Fork], limit: int | None = None) -> None:
-        self.inputs, self.outputs = box.inputs, box.outputs
         self.forks = forks
         self.limit = MOST_WAITING if limit is None else limit
         """How many elements of an input wait at most; with 0 nothing waits."""
@@ -64,7 +58,7 @@ class Backlog:
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
         """A batch, possibly empty, and the progress of its port behind it; both may wait."""
-        return self.catch_up() if self.take(port, batch, progress) else [[] for _ in self.outputs]
+        return self.catch_up() if self.take(port, batch, progress) else [[] for _ in self.box.outputs]
 
     def take(self, port: int, batch: Batch, progress: Time) -> bool:
         """Let a batch and the progress behind it wait. Tells whether it is time to catch up."""
@@ -78,7 +72,7 @@ class Backlog:
 
     def catch_up(self) -> list[Batch]:
         """Give the new plan all that waits."""
-        results: list[Batch] = [[] for _ in self.outputs]
+        results: list[Batch] = [[] for _ in self.box.outputs]
         self.is_behind = False
         for port, fork in enumerate(self.forks):
             pending, reached = self._pending[port], self._reached[port]
@@ -88,26 +82,6 @@ class Backlog:
                 append(results, self._driver.process(port, fork(pending, reached), told))
         return results
 
-    def push(self, port: int, batch: Batch) -> list[Batch]:
-        """Elements arrived on an input; they do not wait."""
-        return self._at_once(port, batch, batch[-1][0])
-
-    def advance(self, port: int, time: Time) -> list[Batch]:
-        """A heartbeat on an input; it does not wait."""
-        return self._at_once(port, [], max(time, self._reached[port]))
-
-    def end(self, port: int) -> list[Batch]:
-        """Nothing more will arrive on an input."""
-        return self.advance(port, FOREVER)
-
-    def _at_once(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        self.take(port, batch, progress)
-        return self.catch_up()
-
-    def progress(self, output: int = 0) -> Time:
-        """No later result starts before this, by what the new plan was given so far."""
-        return self.box.progress(output)
-
     def size(self) -> int:
         """Elements in the new plan, and those that wait."""
         return self.box.size() + self.waiting
@@ -115,14 +89,6 @@ class Backlog:
     def state(self) -> Iterable[Element]:
         """The same elements."""
         return chain(self.box.state(), *self._pending)
-
-    def counters(self) -> Mapping[str, int]:
-        """The new plan's."""
-        return self.box.counters()
-
-    def operators(self) -> Mapping[Node, Operator]:
-        """The new plan's."""
-        return self._driver.operators()
 
 
 def append(results: list[Batch], more: list[Batch]) -> list[Batch]:

@@ -11,7 +11,7 @@ first nodes that both plans have, be it anywhere in them: these run on, and are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +123,9 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
     return physical.map(lambda node: becomes.get(node, node))
 
 
-def find_changes(running: Plan, plan: Plan, needed: Set[Node], *, whole: bool = False) -> PlanDifference:
+def find_changes(
+    running: Plan, plan: Plan, needed: Container[Node], *, whole: bool = False
+) -> PlanDifference:
     """Compare a running physical plan with one that is to run. `needed` are the nodes that other queries
     need as they are. With `whole`, all that is above the windows and not needed otherwise is exchanged.
 

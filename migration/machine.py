@@ -380,14 +380,13 @@ class Migration:
 
     def size(self) -> int:
         """Elements in both boxes, in the joiners, and on their way to the new box."""
-        return sum(box.size() for box in self._boxes()) + self.held()
+        old = 0 if self.old is None else self.old.size()
+        return old + self.backlog.size() + self.held()
 
     def state(self) -> Iterable[Element]:
         """The same elements."""
-        return chain(*(box.state() for box in self._boxes()), *self._joiners)
-
-    def _boxes(self) -> list[Box]:
-        return [self.backlog] if self.old is None else [self.old, self.backlog]
+        old: Iterable[Element] = () if self.old is None else self.old.state()
+        return chain(old, self.backlog.state(), *self._joiners)
 
     def horizon(self) -> Time:
         """The end of what a further migration must leave to this one: a later split time must lie beyond its

@@ -126,13 +126,6 @@ class Promises:
             self._size -= 1
         return out
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._balance.clear()
-        self._kept.clear()
-        self._due.clear()
-        self._size = 0
-
     def __len__(self) -> int:
         return self._size
 

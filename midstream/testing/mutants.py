@@ -119,7 +119,7 @@ def _too_early(max_ends: Any) -> Time:
 
 def _deaf(self: Backlog) -> list[Batch]:
     self.is_behind = False
-    results: list[Batch] = [[] for _ in self.outputs]
+    results: list[Batch] = [[] for _ in self.box.outputs]
     for port, fork in enumerate(self.forks):
         given, self._pending[port] = fork(self._pending[port], self._reached[port]), []
         if given:

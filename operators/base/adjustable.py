@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Generic, TypeVar
@@ -56,20 +56,6 @@ class Adjustable(Operator, Generic[T]):
     def before(self, at: Time) -> T:
         """What is in force one instant before a time."""
         return self.history[bisect_left(self.history, at, key=_START) - 1][1]
-
-    def during(self, start: Time, end: Time) -> list[tuple[Time, T]]:
-        """The entries of the history that were in force at some time of `[start, end)`: how a result that is
-        valid then was made."""
-        first = max(0, bisect_right(self.history, start, key=_START) - 1)
-        return self.history[first : bisect_left(self.history, end, key=_START)]
-
-    def forget(self, time: Time) -> None:
-        """Drop the entries of the history that were over before a time, so that it does not grow for ever.
-        One that a change may still come after is kept."""
-        over = bisect_left(self.history, min(time, self.reached[0]), key=_START) - 1
-        if over > 0:
-            del self.history[:over]
-            self._ahead -= over
 
     def _check(self, at: int) -> None:
         """Refuse a change that comes too late."""

@@ -192,11 +192,6 @@ class Base:
         """The sources."""
         return tuple(way.source.node for way in self.ways.values())
 
-    @property
-    def plan(self) -> Plan:
-        """The plans of all queries as one. Cost: O(all nodes)."""
-        return Plan({str(stop.number): stop.node for stop in self._stops.values() if stop.sinks})
-
     def users(self, node: Node) -> Mapping[RunningQuery, None]:
         """The queries that have a node."""
         stop = self._stops.get(node)

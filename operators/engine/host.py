@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -62,7 +62,7 @@ class Host:
         queries. By the logical node the physical one that runs."""
         return carried_out(self.query(query).physical, self.shared(query))
 
-    def shared(self, query: str | None = None) -> Set[Node]:
+    def shared(self, query: str | None = None) -> Container[Node]:
         """The nodes that run for other queries. To ask for one costs O(1)."""
         return self._graph.shared(self.query(query))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Set
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from midstream.operators.base.way import Take
@@ -75,13 +75,13 @@ class RunningQuery:
         return not numbers <= self.stuck
 
 
-def lowest(physical: Plan, shared: Set[Node] = frozenset()) -> tuple[Node, ...]:
+def lowest(physical: Plan, shared: Container[Node] = frozenset()) -> tuple[Node, ...]:
     """The windows of a physical plan, sources without a window, and nodes that are `shared`, as far as they
     are the first that are met from the outputs."""
     return input_nodes(physical, {node for node in physical.nodes if node in shared})
 
 
-def carried_out(physical: Plan, shared: Set[Node] = frozenset()) -> dict[Node, Node]:
+def carried_out(physical: Plan, shared: Container[Node] = frozenset()) -> dict[Node, Node]:
     """The same by the logical node that each carries out; of several that carry out one, the last."""
     return {logical_node(node): node for node in lowest(physical, shared)}
 

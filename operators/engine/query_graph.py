@@ -3,11 +3,11 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from contextlib import contextmanager
 from itertools import chain, count
 from types import MappingProxyType
-from typing import Any, cast
+from typing import cast
 
 from midstream.operators.base.box import settled
 from midstream.operators.base.operator import Operator
@@ -180,7 +180,7 @@ class QueryGraph:
             raise UnknownStreamError(f"there is {asked}; known: {known}")
         return self.queries[name]
 
-    def shared(self, query: RunningQuery) -> Set[Node]:
+    def shared(self, query: RunningQuery) -> Container[Node]:
         """The nodes that run for other queries. To ask for one costs O(1)."""
         return _Shared(self.base, query)
 
@@ -435,23 +435,13 @@ class QueryGraph:
             self._gauges.leave(chosen)
 
 
-class _Shared(Set[Node]):
+class _Shared(Container[Node]):
     """The nodes that run for other queries than one."""
 
     def __init__(self, base: Base, query: RunningQuery) -> None:
         self._base = base
         self._query = query
 
-    @classmethod
-    def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:
-        return set(nodes)
-
     def __contains__(self, node: object) -> bool:
         users = self._base.users(node) if isinstance(node, Node) else {}
         return len(users) > (self._query in users)
-
-    def __iter__(self) -> Iterator[Node]:
-        return (node for node in self._base.plan.nodes if node in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)

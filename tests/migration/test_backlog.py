@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from midstream.migration.backlog import MOST_WAITING, Backlog
 from midstream.migration.fork import everything, fork
-from midstream.operators.base.box import Box, Driver, driver, settled
+from midstream.operators.base.box import Driver, driver, settled
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.snapshots import equivalent
@@ -29,8 +29,9 @@ def arrivals(draw: st.DrawFn) -> list[Event]:
 
 @given(arrivals(), st.integers(0, 5), st.booleans())
 def test_in_the_end_nothing_is_missing(events: list[Event], limit: int, is_patient: bool) -> None:
-    """Whatever waits; and what the backlog promises is kept."""
-    alone, backlog = PlanBox(PLAN), Backlog(PlanBox(PLAN), [everything(BEGINNING)] * 2, limit)
+    """Whatever waits; and what the new plan promises is kept."""
+    alone, new = PlanBox(PLAN), PlanBox(PLAN)
+    backlog = Backlog(new, [everything(BEGINNING)] * 2, limit if is_patient else 0)
     expected: list[Element] = []
     found: list[Element] = []
 
@@ -39,25 +40,25 @@ def test_in_the_end_nothing_is_missing(events: list[Event], limit: int, is_patie
         found.extend(results[0])
 
     for kind, name, what in events:
-        port, promised = int(name), backlog.progress()
+        port, promised = int(name), new.progress()
         expected += getattr(alone, kind)(port, what)[0]
+        batch, progress = (what, what[-1][0]) if kind == "push" else ([], what)
+        take(backlog.process(port, batch, max(progress, backlog._reached[port])))
         if is_patient:
-            batch, progress = (what, what[-1][0]) if kind == "push" else ([], what)
-            take(backlog.process(port, batch, max(progress, backlog._reached[port])))
             assert backlog.waiting < max(2 * limit, 1)
             assert backlog.is_behind or not backlog.waiting
         else:
-            take(getattr(backlog, kind)(port, what))
-            assert (backlog.waiting, backlog.progress(), found) == (0, alone.progress(), expected)
+            assert (backlog.waiting, new.progress(), found) == (0, alone.progress(), expected)
         assert backlog.size() == len(list(backlog.state()))
     for port in range(2):
-        promised = backlog.progress()
+        promised = new.progress()
         expected += alone.end(port)[0]
-        take(backlog.end(port))
+        backlog.take(port, [], FOREVER)
+        take(backlog.catch_up())
     assert is_ordered(found)
     assert equivalent(found, expected)
-    assert (backlog.size(), backlog.progress()) == (0, FOREVER)
-    assert dict(backlog.counters())["received"] == dict(alone.counters())["received"]
+    assert (backlog.size(), new.progress()) == (0, FOREVER)
+    assert dict(new.counters())["received"] == dict(alone.counters())["received"]
 
 
 def test_the_new_plan_is_not_told_twice_how_far_it_is() -> None:
@@ -76,11 +77,13 @@ def test_the_new_plan_is_not_told_twice_how_far_it_is() -> None:
     box: Any = Listening()
     backlog = Backlog(box, [fork(40.5)])
     for time in (3, 5, 8):
-        backlog.advance(0, time)
+        backlog.take(0, [], time)
+        backlog.catch_up()
     assert told == [(0, [], 40.5)]
     assert backlog.limit == MOST_WAITING
     backlog.process(0, [(9, 50, "a"), (10, 20, "b")], 12)
-    backlog.advance(0, 50)
+    backlog.take(0, [], 50)
+    backlog.catch_up()
     assert told[1:] == [(0, [(40.5, 50, "a")], 50)]
 
 
@@ -89,4 +92,3 @@ def test_a_box_of_ours_is_its_own_driver() -> None:
     of_ours: Driver = box
     assert driver(box) is of_ours
     assert settled(box) is box
-    assert isinstance(Backlog(box, [everything(BEGINNING)] * 2), Box)

@@ -249,45 +249,10 @@ def test_what_is_no_setting_is_refused(change: Callable[[], None], message: str)
         change()
 
 
-def test_a_result_can_be_traced_to_the_settings_of_its_time() -> None:
-    """Thesis, 21.4.3: all entries that intersect with the result's validity."""
-    window = TimeWindow(10)
-    window.resize(20, at=5)
-    window.resize(30, at=9)
-    assert window.during(3, 5) == [(BEGINNING, 10)]
-    assert window.during(3, 6) == [(BEGINNING, 10), (5, 20)]
-    assert window.during(5, 9) == [(5, 20)]
-    assert window.during(6, 7) == [(5, 20)]
-    assert window.during(8, FOREVER) == [(5, 20), (9, 30)]
-
-
-def test_a_history_can_be_forgotten_as_far_as_it_is_over() -> None:
-    window = TimeWindow(10)
-    for at in (5, 9, 20):
-        window.resize(at, at=at)
-    window.forget(30)
-    assert len(window.history) == 4, "nothing is over where nothing has arrived"
-    window.advance(0, 12)
-    window.forget(5)
-    assert len(window.history) == 4
-    window.forget(9)
-    assert window.history == [(5, 5), (9, 9), (20, 20)]
-    window.forget(10)
-    assert window.history == [(9, 9), (20, 20)]
-    window.forget(8)
-    window.forget(10**9)
-    assert window.history == [(9, 9), (20, 20)], "what is in force is not over, and what is to come neither"
-    assert window.during(3, 10) == [(9, 9)]
-    assert window.push(0, [(12, 13, "a"), (20, 21, "b")]) == [(12, 21, "a"), (20, 40, "b")]
-    window.resize(1, at=30)
-    assert window.push(0, [(30, 31, "c")]) == [(30, 31, "c")]
-
-
-def test_a_change_may_follow_what_was_forgotten() -> None:
+def test_a_change_may_follow_another_one_at_its_instant() -> None:
     granularity = Granularity(4)
     granularity.change_granule(2, at=8)
     granularity.advance(0, 8)
-    granularity.forget(100)
     with pytest.raises(PlanError, match="from granule 4 to 3 at 9"):
         Granularity(4).change_granule(3, at=9)
     granularity.change_granule(3, at=8)

@@ -158,11 +158,11 @@ def test_signed_operators_that_have_spoken_are_not_shared_with_later_queries() -
     window, results = signed_plan(S.plan()), []
     engine = Engine(window)
     engine.add(signed_plan(S.filter(S["x"] > 0).plan()), name="early")
-    assert [form(node) for node in base_of(engine).plan.nodes].count("signs") == 2
+    assert [form(node) for node in base_of(engine).running].count("signs") == 2
     engine.push("s", chronons([(3, (7, 7))]))
     engine.add(signed_plan(S.distinct().plan()), results.extend, name="late")
     engine.add(window, name="the same again")
-    signed = [str(node.operator) for node in base_of(engine).plan.nodes if form(node) == "signs"]
+    signed = [str(node.operator) for node in base_of(engine).running if form(node) == "signs"]
     assert signed == [
         "signed-time-window 10",
         "signed-filter x > 0",

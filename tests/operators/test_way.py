@@ -51,7 +51,7 @@ class Watched:
                 (str(node.operator), operator.emitted, operator.reached, operator.progress(), operator.size())
                 for node, operator in base.running.items()
             ],
-            "nodes": [(base.made(node), base.progress_of(node)) for node in base.plan.nodes],
+            "nodes": [(base.made(node), base.progress_of(node)) for node in (*base.nodes, *base.running)],
             "latest": [getattr(operator, "latest", None) for operator in base.running.values()],
         }
 

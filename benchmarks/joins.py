@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any
 
 from midstream.benchmarks.item import Chunk, Emit, Tagged
-from midstream.plans.values.streams import Batch, Element, Time
-
-_START = itemgetter(0)
+from midstream.plans.values.streams import START, Batch, Element, Time
 
 
 def join_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
@@ -44,7 +41,7 @@ def join_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
             if end2 > start and start2 < end
         ]
         _keep(right, rights)
-        out.sort(key=_START)
+        out.sort(key=START)
         emit(out)
         now = max(batch[-1][0] for batch in (left, right) if batch)
         ages.append((now + window, left, right))
@@ -115,7 +112,7 @@ def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
     ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()
     for chunk in chunks:
         arrived = [(start, port, row) for port, batch in enumerate(chunk) for start, _, row in batch]
-        arrived.sort(key=_START)
+        arrived.sort(key=START)
         out: Batch = []
         for start, port, row in arrived:
             key, end = row[0], start + window

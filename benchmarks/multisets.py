@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any
 
 from midstream.benchmarks.item import Chunk, Emit, Tagged
-from midstream.plans.values.streams import Batch, Time
-
-_START = itemgetter(0)
+from midstream.plans.values.streams import START, Batch, Time
 
 
 def distinct_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
@@ -84,7 +81,7 @@ def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
     queue: deque[list[Any]] = deque()
     for left, right in chunks:
         arrived = [(start, 0, row) for start, _, row in left] + [(start, 1, row) for start, _, row in right]
-        arrived.sort(key=_START)
+        arrived.sort(key=START)
         for start, port, row in arrived:
             while kept and kept[0][0] <= start:
                 end, old_port, old = kept.popleft()

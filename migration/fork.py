@@ -5,11 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import itemgetter
 
-from midstream.plans.values.streams import BEGINNING, Batch, Time
-
-_START = itemgetter(0)
+from midstream.plans.values.streams import BEGINNING, START, Batch, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ def fork(split: Time) -> Fork:
     """
 
     def from_split_on(batch: Batch, progress: Time) -> Batch:
-        reach = bisect_left(batch, split, key=_START)
+        reach = bisect_left(batch, split, key=START)
         if not reach:
             return batch
         return [(split, end, payload) for _, end, payload in batch[:reach] if end > split] + batch[reach:]

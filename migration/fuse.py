@@ -7,11 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
 from typing import Any, Protocol
 
 from midstream.migration.promises import Promises
-from midstream.plans.values.streams import Batch, Element, Payload, Time, chronon_end
+from midstream.plans.values.streams import START, Batch, Element, Payload, Time, chronon_end
 
 Slot = list[Any]
 """An old result on its way out: `[start, end or None, payload]`; without an end it waits for its other
@@ -19,8 +18,6 @@ half."""
 
 Unmatched = dict[tuple[Time, Payload], int]
 """Ends and payloads, each with how often it is there; never zero."""
-
-_START = itemgetter(0)
 
 
 @dataclass(slots=True)
@@ -156,7 +153,7 @@ class Fuse:
         out = old
         if old:
             if old[-1][0] > split:
-                reach = bisect_left(old, split, key=_START)
+                reach = bisect_left(old, split, key=START)
                 out = old[:reach]
                 self._beyond += old[reach:]
                 self.bound += len(old) - reach
@@ -165,7 +162,7 @@ class Fuse:
             self.bound += len(said)
             self._open += _cancel(said, fragments, promised)
         if new:
-            reach = bisect_right(new, split, key=_START)
+            reach = bisect_right(new, split, key=START)
             self._later += new[reach:]
             begun = [(end, payload) for _, end, payload in new[:reach]]
             self._open += _cancel(begun, promised, fragments)

@@ -22,7 +22,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import chain
-from operator import itemgetter
 from time import time as clock_time
 
 from midstream.migration.backlog import Backlog, append
@@ -35,9 +34,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
-
-_START = itemgetter(0)
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time, chronon_end
 
 
 class Phase(Enum):
@@ -258,7 +255,7 @@ class Migration:
         on all ports where it has not ended yet, and is dropped."""
         old = self.old
         assert old is not None
-        reach = bisect_left(batch, self.split, key=_START)
+        reach = bisect_left(batch, self.split, key=START)
         results = old.push(port, batch[:reach]) if reach else self._nothing()
         self.backlog.limit = 0
         try:

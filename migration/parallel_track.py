@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import chain
-from operator import itemgetter
 
 from midstream.migration.fork import everything
 from midstream.migration.fuse import Origins
@@ -27,9 +26,8 @@ from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronon_end
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time, chronon_end
 
-_START = itemgetter(0)
 _MADE_OF_SINGLE_ELEMENTS = (Filter, Project, Union, Join, Relation)
 
 
@@ -121,7 +119,7 @@ class Tracks:
             # Everything is decided. What only one of them has given shows that they do not mean the same.
             missing = sum(n for element, n in self._twins.items() if element[1] <= self._last)
             self.origins.unmatched += missing + len(self._strange)
-            out = list(merge(out, self._new, key=_START))
+            out = list(merge(out, self._new, key=START))
             self.origins.new += len(self._new)
             self._forget()
         return out
@@ -134,7 +132,7 @@ class Tracks:
     def abandon(self) -> Batch:
         """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
         given_by_both = [e for e in self._new if not self._take_twin(e)]
-        out = sorted(chain(self._undecided, self._old, self._strange, given_by_both), key=_START)
+        out = sorted(chain(self._undecided, self._old, self._strange, given_by_both), key=START)
         self.origins.old += len(out)
         self._forget()
         return out

@@ -5,16 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable
-from operator import itemgetter
 from typing import Generic, TypeVar
 
 from midstream.operators.base.operator import Operator
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
 
 T = TypeVar("T")
-
-_START = itemgetter(0)
 
 
 class Adjustable(Operator, Generic[T]):
@@ -55,7 +52,7 @@ class Adjustable(Operator, Generic[T]):
 
     def before(self, at: Time) -> T:
         """What is in force one instant before a time."""
-        return self.history[bisect_left(self.history, at, key=_START) - 1][1]
+        return self.history[bisect_left(self.history, at, key=START) - 1][1]
 
     def _check(self, at: int) -> None:
         """Refuse a change that comes too late."""
@@ -74,7 +71,7 @@ class Adjustable(Operator, Generic[T]):
 
     def _change(self, setting: T, at: int) -> None:
         """From `at` on a new setting holds. Changes that were announced for that time or later are void."""
-        del self.history[bisect_left(self.history, at, key=_START) :]
+        del self.history[bisect_left(self.history, at, key=START) :]
         self.history.append((at, setting))
         self._ahead = min(self._ahead, len(self.history) - 1)
         self._next_change = self.history[self._ahead][0]
@@ -91,7 +88,7 @@ class Adjustable(Operator, Generic[T]):
         """Put the changes into force that the progress has reached."""
         out: Batch = []
         while self._next_change <= self.reached[0] and self._ahead < len(self.history):
-            cut = bisect_left(batch, self._next_change, key=_START)
+            cut = bisect_left(batch, self._next_change, key=START)
             out += self._function(batch[:cut])
             batch = batch[cut:]
             self._function = self._compile(self.history[self._ahead][1])

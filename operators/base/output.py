@@ -9,9 +9,8 @@ from heapq import heappop, heappush
 from itertools import count
 from operator import itemgetter
 
-from midstream.plans.values.streams import Batch, Element, Time
+from midstream.plans.values.streams import START, Batch, Element, Time
 
-_START = itemgetter(0)
 _ARRIVAL = itemgetter(1)
 
 
@@ -71,14 +70,14 @@ class OrderedOutput:
                 return ready
             ready.append(element)
             if len(ready) > 1 and ready[-2][0] > start:
-                ready.sort(key=_START)
+                ready.sort(key=START)
             return ready
         return self._release_many(fresh, ready, bound) if fresh else ready
 
     def _release_many(self, fresh: Batch, ready: Batch, bound: Time) -> Batch:
-        fresh = sorted(fresh, key=_START)
+        fresh = sorted(fresh, key=START)
         if fresh[-1][0] > bound:
-            cut = bisect_right(fresh, bound, key=_START)
+            cut = bisect_right(fresh, bound, key=START)
             held = fresh[cut:]
             del fresh[cut:]
             if not self.runs and (not self.queue or held[0][0] >= self.queue[-1][0]):
@@ -115,7 +114,7 @@ class OrderedOutput:
                 heappush(runs, (run[-1][0], number, run))
         self._in_runs -= len(ready)
         if len(touched) > 1:
-            ready.sort(key=_START)
+            ready.sort(key=START)
         return ready
 
     def __len__(self) -> int:
@@ -134,5 +133,5 @@ def _merged(first: Batch, then: Batch) -> Batch:
     is_behind = first[-1][0] <= then[0][0]
     first += then
     if not is_behind:
-        first.sort(key=_START)
+        first.sort(key=START)
     return first

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain
-from operator import itemgetter
 
-from midstream.plans.values.streams import FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import FOREVER, START, Batch, Element, Time
 
 PortElement = tuple[Time, int, Element]
 """Start, port, element."""
-
-_START = itemgetter(0)
 
 
 class PortOrder:
@@ -65,7 +62,7 @@ class PortOrder:
                 first = queue[0][0]
         self._next = first
         if len(ready) > 1:
-            ready.sort(key=_START)
+            ready.sort(key=START)
         return ready
 
     def first(self, port: int) -> Time | None:

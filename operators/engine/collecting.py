@@ -15,13 +15,12 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Payload, Time
 
 MOST = 40
 """So many rows of a stream are looked at in a cell at most."""
 TIMESTAMPS = 16
 """So many elements, or somewhat more, are asked for their timestamps."""
-_START = itemgetter(0)
 _CHANCE = Random(0)
 """The same in every run."""
 _GROUPS = bytes(_CHANCE.randrange(GROUPS) for _ in range(1 << 15))
@@ -99,7 +98,7 @@ class _Gathering:
 
     def take(self, batch: Batch, progress: Time) -> None:
         while batch and batch[-1][0] >= self._until:
-            inside = bisect_left(batch, self._until, key=_START)
+            inside = bisect_left(batch, self._until, key=START)
             self._elements += batch[:inside]
             self._close()
             batch = batch[inside:]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 from midstream.operators.compile.checks import Checks
@@ -22,11 +21,9 @@ from midstream.plans.values.errors import (
     PlanError,
     SchemaError,
 )
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Element, Time
 
 ELEMENTS = "a list of elements (start, end, payload)"
-
-_END = itemgetter(1)
 
 
 class Entrance:
@@ -114,7 +111,7 @@ class Entrance:
         if batch and not self.source.intervals and ready[0] is batch:
             self.last = batch[-1]
         elif batch:
-            self._max_end = max(self._max_end, *map(_END, batch))
+            self._max_end = max(self._max_end, *map(END, batch))
         return ready
 
     def _unique(self, batch: Batch) -> Batch:

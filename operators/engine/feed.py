@@ -12,12 +12,12 @@ from operator import attrgetter
 from midstream.operators.compile.inlets import Inlet, compile_inlet
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.query_graph import QueryGraph
-from midstream.operators.engine.watching import IDLE, START, Watch, Watcher
+from midstream.operators.engine.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.ways import Way
 from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import FOREVER, START, Batch, Element, Time
 
 PIECE = 256
 """Larger batches run in pieces of so many elements: what one operator gives is still in the caches of the

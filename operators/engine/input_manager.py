@@ -36,7 +36,7 @@ from midstream.plans.values.errors import (
     SchemaError,
     StreamOrderError,
 )
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time
 
 Reason = Literal["late", "ended", "interval", "schema", "declaration"]
 
@@ -49,7 +49,6 @@ _REASONS: dict[type[MidstreamError], Reason] = {
     DeclarationError: "declaration",
 }
 
-_START = itemgetter(0)
 _ELEMENT = itemgetter(2)
 
 _WORTH_SORTING = 8
@@ -150,13 +149,13 @@ class _Waiting:
                 self._arrivals += 1
                 heappush(heap, (start, self._arrivals, element))
         if len(ready) > 1:
-            ready.sort(key=_START)
+            ready.sort(key=START)
         return ready
 
     def _sort(self, fresh: Batch, bound: Time) -> Batch:
         merged = [*self._queue, *map(_ELEMENT, sorted(self._heap)), *fresh]
-        merged.sort(key=_START)
-        split = bisect_right(merged, bound, key=_START)
+        merged.sort(key=START)
+        split = bisect_right(merged, bound, key=START)
         self._queue = deque(merged[split:])
         self._heap.clear()
         del merged[split:]
@@ -311,7 +310,7 @@ class InputManager:
     def _is_in_order(self, batch: Batch) -> bool:
         if len(batch) == 1:  # which pays for no list
             return batch[0][0] >= self.progress
-        starts = list(map(_START, batch))
+        starts = list(map(START, batch))
         return starts[0] >= self.progress and sorted(starts) == starts
 
     def _survey(self, batch: Batch) -> tuple[dict[int, Time], Time]:

@@ -6,15 +6,12 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
-from operator import itemgetter
 from typing import Protocol
 
 from midstream.plans.algebra.operators.declarations import Key
 from midstream.plans.values.errors import DeclarationError
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import BEGINNING, Element, Payload, Time
-
-_END = itemgetter(1)
+from midstream.plans.values.streams import BEGINNING, END, Element, Payload, Time
 
 Span = tuple[Time, Time]
 
@@ -56,7 +53,7 @@ class WhileValid:
         if spans is None:
             return None
         start, end, _ = element
-        at = bisect_right(spans, start, key=_END)
+        at = bisect_right(spans, start, key=END)
         return spans[at] if at < len(spans) and spans[at][0] < end else None
 
     def add(self, values: Payload, element: Element) -> None:

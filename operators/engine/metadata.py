@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from operator import itemgetter
 from time import perf_counter_ns
 
 from midstream.operators.base.box import StateSize, element_bytes
@@ -14,7 +13,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.plan import Node
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.values.streams import BEGINNING, END, FOREVER, START, Batch, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ class Gauge:
     def _give(self, batch: Batch) -> None:
         if not batch:
             return
-        starts, ends = list(map(itemgetter(0), batch)), list(map(itemgetter(1), batch))
+        starts, ends = list(map(START, batch)), list(map(END, batch))
         if self._first is None:
             self._first = starts[0]
         self._emitted += len(batch)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import itemgetter
 
 from midstream.operators.base.way import Take
 from midstream.operators.engine.base import Base
@@ -15,7 +14,7 @@ from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.sharing import as_they_came, shown_by
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends, logical_node
-from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, END, Batch, Element, Time
 
 RECENT = 4096
 """How many of the last elements are kept."""
@@ -55,7 +54,7 @@ class Meter:
 
     def _see(self, batch: Batch) -> None:
         self.recent.extend(batch)
-        self._max_end = max(self._max_end, *map(itemgetter(1), batch))
+        self._max_end = max(self._max_end, *map(END, batch))
 
     def _see_and_keep(self, batch: Batch) -> None:
         assert self.log is not None

@@ -10,15 +10,12 @@ from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
-from operator import itemgetter
 
 from midstream.operators.engine.input_manager import DeadLetters, dead_letter
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.operators.declarations import Reference
 from midstream.plans.values.errors import DeclarationError
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
-
-_END = itemgetter(1)
+from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Element, Payload, Time
 
 
 class ReferenceCheck:
@@ -99,7 +96,7 @@ class ReferenceCheck:
             reached, number, element = heappop(pending)
             values = tuple(element[2][i] for i in self._places)
             times = self._served.get(values, [])
-            at = bisect_right(times, reached, key=_END)
+            at = bisect_right(times, reached, key=END)
             if at < len(times) and times[at][0] <= reached:
                 reached = times[at][1]
             if reached >= element[1]:

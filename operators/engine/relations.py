@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
 
 from midstream.operators.engine.key_checks import KeyChecks
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError, UnknownStreamError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Element, Payload
 
 Relations = Mapping[str, Iterable[Element]]
 """The elements of each relation, by name."""
@@ -58,7 +57,7 @@ def _check(operator: Relation, elements: list[Element]) -> None:
                 f"{name}, element {number}: found {element!r}, expected an integer start, and an end after "
                 "it, an integer or FOREVER"
             )
-    starts = list(map(itemgetter(0), elements))
+    starts = list(map(START, elements))
     if starts != sorted(starts):
         raise StreamOrderError(f"{name}: found elements that are not in order of their starts; sort them")
     try:

@@ -6,15 +6,12 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
-from operator import itemgetter
 from typing import Protocol
 
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time
 
 IDLE = 64
 """So many instants are still looked at behind the last element, by default."""
-
-START = itemgetter(0)
 
 
 class Watcher(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import chain
-from operator import itemgetter
 
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
@@ -14,7 +13,7 @@ from midstream.operators.base.segment import Segment, closed
 from midstream.operators.signs.alignment import Alignment, NetChanges
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.errors import IntervalError
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Element, Payload, Time
 
 
 class IntervalsToSigns(Operator):
@@ -43,7 +42,7 @@ class IntervalsToSigns(Operator):
     def _process(self, port: int, batch: Batch) -> Batch:
         negatives = self._negatives
         ends = negatives.ends
-        self.last_end = max([self.last_end, *map(itemgetter(1), batch)])
+        self.last_end = max([self.last_end, *map(END, batch)])
         out: Batch = []
         for start, end, payload in batch:
             if ends and ends[0] <= start:

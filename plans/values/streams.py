@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from midstream.plans.values.arguments import wrong
@@ -29,6 +30,9 @@ instants."""
 
 Element = tuple[Time, Time, Payload]
 Batch = list[Element]
+
+START, END = itemgetter(0), itemgetter(1)
+"""Of an element, when its validity begins and ends."""
 
 FOREVER: float = math.inf
 """The end of what stays valid; also the progress of an input that has ended."""

@@ -1,4 +1,4 @@
-"""Several streams as one that is ordered."""
+"""Union: several streams as one that is ordered."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from midstream.operators.base.output import OrderedOutput
 from midstream.plans.values.streams import Batch, Element
 
 
-class Merge(Operator):
-    """Give out the elements of all ports in one order.
+class Union(Operator):
+    """Merge streams into one that is ordered.
 
+        union(S1, .., Sn)@t  =  S1@t + .. + Sn@t        (multiplicities add up)
+
+    Input    Two or more ports, each ordered by start; one may run ahead of the others.
     State    The elements that start after the least progress of all ports.
     Cost     O(log n) for an element that must wait, else O(1).
+    Source   thesis, Algorithm 4
+
+    >>> union = Union(2)
+    >>> union.push(0, [(1, 8, "c"), (5, 11, "a")])
+    []
+    >>> union.push(1, [(3, 9, "d")])
+    [(1, 8, 'c'), (3, 9, 'd')]
     """
 
     def __init__(self, ports: int) -> None:

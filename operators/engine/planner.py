@@ -11,7 +11,7 @@ from midstream.operators.aggregation import aggregate
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Make
 from midstream.operators.joins import join, matching
-from midstream.operators.rows import distinct, multisets, stateless, union
+from midstream.operators.rows import distinct, multisets, stateless
 from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation, implementation_of
@@ -29,7 +29,6 @@ RUNNING: dict[Implementation, Make] = {
     **granularity.RUNNING,
     **cql.RUNNING,
     **arrangements.RUNNING,
-    **union.RUNNING,
     **join.RUNNING,
     **multisets.RUNNING,
     **matching.RUNNING,

@@ -1,4 +1,4 @@
-"""Filter and map: one result an element at most, at once, with nothing kept.
+"""Filter and map: one result an element at most, at once, with nothing kept; and what runs them, and union.
 
 Their loops are generated, so that the condition or the new payload is computed in line.
 """
@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from midstream.operators.base.code import Code
-from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
-from midstream.operators.base.stateless import Stateless, filtering
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.operators.base.stateless import Stateless, filter_facts, filtering, map_facts
+from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import rows as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 
@@ -69,17 +67,8 @@ class Map(Stateless):
         return Code(row=tuple_source(self._expressions, row_scope(self._schema, "row", names)))
 
 
-def _filter(node: Node) -> Operator:
-    operator = operator_of(node, logical.Filter)
-    return Filter(operator.condition, node.inputs[0].schema)
-
-
-def _map(node: Node) -> Operator:
-    operator = operator_of(node, logical.Project)
-    return Map([expression for _, expression in operator.columns], node.inputs[0].schema)
-
-
 RUNNING: Running = {
-    facts.FILTER: _filter,
-    facts.MAP: _map,
+    facts.FILTER: lambda node: Filter(*filter_facts(node)),
+    facts.MAP: lambda node: Map(*map_facts(node)),
+    facts.UNION: lambda node: Union(len(node.inputs)),
 }

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from midstream.operators.base.merge import Merge
-from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
-from midstream.operators.base.stateless import Stateless, filtering
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running
+from midstream.operators.base.stateless import Stateless, filter_facts, filtering, map_facts
+from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import signs as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Element
@@ -53,7 +50,7 @@ class SignedMap(Stateless):
         )
 
 
-class SignedUnion(Merge):
+class SignedUnion(Union):
     """Merge signed streams in order of time.
 
     Input, State, Cost    as Union
@@ -69,18 +66,8 @@ class SignedUnion(Merge):
         return ((time, FOREVER, payload) for time, _, payload in super().state())
 
 
-def _filter(node: Node) -> Operator:
-    operator = operator_of(node, logical.Filter)
-    return SignedFilter(operator.condition, node.inputs[0].schema)
-
-
-def _map(node: Node) -> Operator:
-    operator = operator_of(node, logical.Project)
-    return SignedMap([expression for _, expression in operator.columns], node.inputs[0].schema)
-
-
 RUNNING: Running = {
-    facts.SIGNED_FILTER: _filter,
-    facts.SIGNED_MAP: _map,
+    facts.SIGNED_FILTER: lambda node: SignedFilter(*filter_facts(node)),
+    facts.SIGNED_MAP: lambda node: SignedMap(*map_facts(node)),
     facts.SIGNED_UNION: lambda node: SignedUnion(len(node.inputs)),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, equal_columns, pairing
+from midstream.operators.base.pairing import Pairing, equi_pairing, loop_pairing
 from midstream.operators.base.running import Running, operator_of
 from midstream.operators.joins.band_join import BandJoin
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
@@ -105,18 +105,13 @@ def _fifo(node: Node) -> Fifo:
 
 
 def _hash_facts(node: Node) -> tuple[list[int], list[int], Pairing, Fifo]:
-    """What a hash join of a node takes: the pairing is by what the keys leave of the condition."""
-    operator = operator_of(node, logical.Join)
-    left, right = (child.schema for child in node.inputs)
-    mine, theirs, rest = equal_columns(operator.condition, left, right)
-    return mine, theirs, pairing(rest, operator.columns, left, right), _fifo(node)
+    """What a hash join of a node takes."""
+    return *equi_pairing(node), _fifo(node)
 
 
 def _loop_facts(node: Node) -> tuple[Pairing, Fifo]:
     """What a nested-loops join of a node takes."""
-    operator = operator_of(node, logical.Join)
-    pairs = pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
-    return pairs, _fifo(node)
+    return loop_pairing(node), _fifo(node)
 
 
 def _band_join(node: Node) -> Operator:
@@ -124,25 +119,17 @@ def _band_join(node: Node) -> Operator:
     return BandJoin(operator.condition, operator.columns, *(child.schema for child in node.inputs))
 
 
-def _hash_list_join(node: Node) -> Operator:
-    """The left side in a hash table, the right side in a list: for a right side that is tiny, or hardly
-    probed."""
-    hashed, listed = _hashed(*_hash_facts(node)), _listed(*_loop_facts(node))
-    return SweepJoin((hashed.areas[0], listed.areas[1]), (listed.probes[0], hashed.probes[1]))
-
-
-def _list_hash_join(node: Node) -> Operator:
-    """The mixture the other way round."""
-    hashed, listed = _hashed(*_hash_facts(node)), _listed(*_loop_facts(node))
-    return SweepJoin((listed.areas[0], hashed.areas[1]), (hashed.probes[0], listed.probes[1]))
+def _mixed(left: _Sides, right: _Sides) -> Operator:
+    """One side in a hash table, the other in a list: for a side that is tiny, or hardly probed."""
+    return SweepJoin((left.areas[0], right.areas[1]), (right.probes[0], left.probes[1]))
 
 
 RUNNING: Running = {
     facts.HASH_JOIN: lambda node: HashJoin(*_hash_facts(node)),
     facts.BAND_JOIN: _band_join,
     facts.NESTED_LOOPS_JOIN: lambda node: NestedLoopsJoin(*_loop_facts(node)),
-    facts.HASH_LIST_JOIN: _hash_list_join,
-    facts.LIST_HASH_JOIN: _list_hash_join,
+    facts.HASH_LIST_JOIN: lambda node: _mixed(_hashed(*_hash_facts(node)), _listed(*_loop_facts(node))),
+    facts.LIST_HASH_JOIN: lambda node: _mixed(_listed(*_loop_facts(node)), _hashed(*_hash_facts(node))),
     facts.HASH_JOIN_QUEUED: lambda node: QueuedJoin(*_hashed(*_hash_facts(node))),
     facts.NESTED_LOOPS_JOIN_QUEUED: lambda node: QueuedJoin(*_listed(*_loop_facts(node))),
 }

@@ -8,14 +8,12 @@ from typing import ClassVar
 
 from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, equal_columns, pairing
-from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.pairing import Pairing, equi_pairing, loop_pairing
+from midstream.operators.base.running import Running
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment
 from midstream.operators.signs.buckets import Buckets, Counts
-from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 SignedProbe = Callable[[Time, Time, Payload, Counts, Batch], None]
@@ -102,20 +100,7 @@ def _probe(mine: str, other: str, pairing: Pairing) -> SignedProbe:
     return probe
 
 
-def _hash_join(node: Node) -> Operator:
-    left, right = (child.schema for child in node.inputs)
-    operator = operator_of(node, logical.Join)
-    mine, theirs, rest = equal_columns(operator.condition, left, right)
-    return SignedJoin(mine, theirs, pairing(rest, operator.columns, left, right))
-
-
-def _nested_loops_join(node: Node) -> Operator:
-    operator = operator_of(node, logical.Join)
-    pairs = pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
-    return SignedJoin([], [], pairs)
-
-
 RUNNING: Running = {
-    facts.SIGNED_HASH_JOIN: _hash_join,
-    facts.SIGNED_NESTED_LOOPS_JOIN: _nested_loops_join,
+    facts.SIGNED_HASH_JOIN: lambda node: SignedJoin(*equi_pairing(node)),
+    facts.SIGNED_NESTED_LOOPS_JOIN: lambda node: SignedJoin([], [], loop_pairing(node)),
 }

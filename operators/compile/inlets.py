@@ -7,7 +7,7 @@ all batches: more than one element, an element that a quick look does not find s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from midstream.operators.base.way import Stop, Take
 from midstream.operators.compile import legs
@@ -15,22 +15,28 @@ from midstream.operators.compile.checks import Checks
 from midstream.operators.compile.generated import define
 from midstream.operators.compile.routes import Route
 from midstream.plans.values.finite import finite
-from midstream.plans.values.streams import FOREVER, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Inlet = Callable[[Iterable[Any]], None]
 """Takes what arrives on a stream."""
 
 
-class Mark(Protocol):
-    """Where somebody who watches a stream takes note of elements, up to a limit."""
+class Mark:
+    """Where somebody who watches a stream takes note of elements quickly: the last cell that something came
+    in."""
 
-    @property
-    def limit(self) -> Time:
-        """Elements from there on are noted otherwise."""
+    __slots__ = ("append", "extend", "limit")
 
-    @property
-    def append(self) -> Callable[[Element], object]:
-        """Takes note of an element."""
+    def __init__(self) -> None:
+        self.limit: Time = BEGINNING
+        """Where the cell ends: an element from there on begins another one."""
+        self.append: Callable[[Element], object] = _never
+        """Puts an element of the cell behind the others."""
+        self.extend: Callable[[Batch], object] = _never
+
+
+def _never(_: object) -> None:
+    raise AssertionError("no cell has begun")
 
 
 _INLET = """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import Protocol
 
-from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time
+from midstream.operators.compile.inlets import Mark
+from midstream.plans.values.streams import FOREVER, START, Batch, Time
 
 IDLE = 64
 """So many instants are still looked at behind the last element, by default."""
@@ -30,19 +31,6 @@ class Watcher(Protocol):
         """All streams have come to `now`, and what starts from then on has not run on the last of them.
         The queries may be changed."""
         ...
-
-
-class Mark:
-    """The last cell of a stream that something came in, for elements to come quickly."""
-
-    __slots__ = ("append", "extend", "limit")
-
-    def __init__(self) -> None:
-        self.limit: Time = BEGINNING
-        """Where the cell ends: an element from there on begins another one."""
-        self.append: Callable[[Element], object] = _never
-        """Puts an element of the cell behind the others."""
-        self.extend: Callable[[Batch], object] = _never
 
 
 class Watch:
@@ -128,7 +116,3 @@ class Watch:
 
     def _instant(self, number: int) -> int:
         return self._first + number * self._step
-
-
-def _never(_: object) -> None:
-    raise AssertionError("no cell has begun")

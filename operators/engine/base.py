@@ -56,12 +56,7 @@ class Base:
 
     def known(self, plan: Plan) -> Plan:
         """The plan made of the nodes that run, as far as it has them."""
-        known: dict[Node, Node] = {}
-        for node in plan.nodes:
-            over = node.with_inputs(tuple(known[child] for child in node.inputs))
-            stop = self._stops.get(over)
-            known[node] = over if stop is None else stop.node
-        return Plan({name: known[root] for name, root in plan.outputs.items()})
+        return plan.map(lambda node: node if (stop := self._stops.get(node)) is None else stop.node)
 
     def run(
         self,

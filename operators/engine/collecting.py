@@ -136,20 +136,9 @@ class _Gathering:
             elements = [elements[place * count >> BITS] for place in places(self._most)[chance % DRAWS]]
         length, endless = _lengths(elements) if self._has_intervals else (1.0, 0.0)
         rows = [row for _, _, row in elements]
-        known = Cell(
-            self._stream,
-            start,
-            start + self._step,
-            int(first),
-            count,
-            length,
-            endless,
-            _granule(some, self._has_intervals),
-            rows,
-            b"",
-            {},
-        )
-        return _with_chance(known, chance, self._columns)
+        ends, granule = start + self._step, _granule(some, self._has_intervals)
+        sample = _sample(rows, chance, self._columns)
+        return Cell(self._stream, start, ends, int(first), count, length, endless, granule, *sample)
 
 
 def cell_of_rows(
@@ -168,17 +157,16 @@ def cell_of_rows(
     columns    positions of those whose values are counted, by name
     times      some of the timestamps
     """
-    known = Cell(stream, start, start + step, first, count, 1.0, 0.0, math.gcd(*times), rows, b"", {})
-    return _with_chance(known, chance_of(stream, start // step), columns)
+    sample = _sample(rows, chance_of(stream, start // step), columns)
+    return Cell(stream, start, start + step, first, count, 1.0, 0.0, math.gcd(*times), *sample)
 
 
-def _with_chance(known: Cell, chance: int, columns: Mapping[str, int]) -> Cell:
-    """A cell with groups and with the values of its rows."""
-    rows = known.rows
-    return known._replace(
-        groups=_piece(_GROUPS, chance, len(rows)),
-        keys={name: _counts(map(itemgetter(place), rows)) for name, place in columns.items()},
-    )
+def _sample(
+    rows: Sequence[Payload], chance: int, columns: Mapping[str, int]
+) -> tuple[Sequence[Payload], bytes, Mapping[str, Mapping[Hashable, int]]]:
+    """Rows, with their groups and with their values, as a cell has them."""
+    keys = {name: _counts(map(itemgetter(place), rows)) for name, place in columns.items()}
+    return rows, _piece(_GROUPS, chance, len(rows)), keys
 
 
 def chance_of(stream: str, number: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -60,15 +61,12 @@ def _in_step(
     streams: Mapping[str, Iterable[Element]], batch_size: int
 ) -> Iterator[tuple[str, list[Element]]]:
     numbered = [_numbered(i, name, elements) for i, (name, elements) in enumerate(streams.items())]
-    chunk: dict[str, list[Element]] = {}
-    size = 0
-    for _, _, name, element in merge(*numbered, key=itemgetter(0, 1)):
-        chunk.setdefault(name, []).append(element)
-        size += 1
-        if size == batch_size:
-            yield from chunk.items()
-            chunk, size = {}, 0
-    yield from chunk.items()
+    merged = merge(*numbered, key=itemgetter(0, 1))
+    while some := list(islice(merged, batch_size)):
+        chunk: dict[str, list[Element]] = {}
+        for _, _, name, element in some:
+            chunk.setdefault(name, []).append(element)
+        yield from chunk.items()
 
 
 def _numbered(i: int, name: str, elements: Iterable[Any]) -> Iterator[tuple[Time, int, str, Element]]:

@@ -113,10 +113,7 @@ class SignedAggregate(Operator):
 
     def size(self) -> int:
         """Groups, rows where values of all of them are kept, and elements that wait."""
-        return len(self._groups) + self._kept_rows() + len(self._inputs)
-
-    def _kept_rows(self) -> int:
-        return self._rows if self._keeps_rows else 0
+        return len(self._groups) + (self._rows if self._keeps_rows else 0) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
         """The same, reduced to what is kept of them; until when they are valid is not known."""

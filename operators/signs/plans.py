@@ -56,11 +56,7 @@ def signed_plan(plan: Plan | Stream) -> Plan:
     kinds = TimeWindow | CountWindow | PartitionedWindow
     raw = [child for node in plan.nodes if isinstance(node.operator, kinds) for child in node.inputs]
     below = {node for child in raw for node in child.walk()}
-    changed: dict[Node, Node] = {}
-    for node in plan.nodes:
-        fitted = node.with_inputs(tuple(changed[child] for child in node.inputs))
-        changed[node] = fitted if node in below else _signed(fitted)
-    return Plan({name: changed[root] for name, root in plan.outputs.items()})
+    return plan.map(lambda node: node if node in below else _signed(node))
 
 
 def _signed(node: Node) -> Node:

@@ -233,7 +233,7 @@ class WatchedQuery(Generic[S]):
         """From which plan a migration to which was refused."""
         streams = [source.stream for source in query.plan.sources]
         # Behind the last element, until all has expired.
-        self._watch = host.watch(self, 0, step, streams, idle=window // step + 2)
+        self._watch = host.watch(self, step, streams, idle=window // step + 2)
 
     @property
     def spent(self) -> int:

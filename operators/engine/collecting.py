@@ -30,7 +30,7 @@ DRAWS, BITS = 64, 40
 class Collector:
     """Watches streams, and sums up each cell of time when the stream has passed it.
 
-    A cell lasts from an instant of the grid, `first` + i `step`, to the next one. Its summary has the exact
+    A cell lasts from an instant of the grid, a multiple of `step`, to the next one. Its summary has the exact
     number of elements, and a sample: one row, at random, of each of `most` equal stretches; all where there
     are not so many. Of `columns`, by stream, the values in the sample are counted. Chance is the same in
     every run, so what comes out depends on the elements only: not on batches, nor on what other streams do.
@@ -54,15 +54,14 @@ class Collector:
         sources: Iterable[Source],
         columns: Mapping[str, Iterable[str]],
         step: int,
-        first: int = 0,
         most: int = MOST,
     ) -> None:
-        for name, number in (("step", step), ("first", first), ("most", most)):
+        for name, number in (("step", step), ("most", most)):
             require(f"collector: {name}", number, int, "a whole number")
         if step < 1 or most < 1:
             raise ArgumentError(f"collector: found step = {step}, most = {most}, expected 1 or more")
         self._streams = {
-            source.stream: _Gathering(source, tuple(columns.get(source.stream, ())), step, first, most)
+            source.stream: _Gathering(source, tuple(columns.get(source.stream, ())), step, most)
             for source in sources
         }
 
@@ -86,10 +85,10 @@ class Collector:
 class _Gathering:
     """The elements of a stream in a cell, and the summaries of those before."""
 
-    def __init__(self, source: Source, columns: Sequence[str], step: int, first: int, most: int) -> None:
+    def __init__(self, source: Source, columns: Sequence[str], step: int, most: int) -> None:
         self._stream, self._has_intervals = source.stream, source.intervals
         self._columns = {name: source.columns.index(name) for name in columns}
-        self._step, self._first, self._most = step, first, most
+        self._step, self._most = step, most
         self._salt = crc32(source.stream.encode())
         # A list of our own: the batch is the caller's, who may use it again.
         self._elements: list[Element] = []
@@ -120,7 +119,7 @@ class _Gathering:
 
     def _grid(self, start: Time) -> int:
         """When the cell begins in which something starts."""
-        return int(start) - (int(start) - self._first) % self._step
+        return int(start) - int(start) % self._step
 
     def _close(self) -> None:
         if self._elements:
@@ -130,7 +129,7 @@ class _Gathering:
     def _summary(self, elements: Sequence[Element]) -> Cell:
         first, count = elements[0][0], len(elements)
         start = self._grid(first)
-        chance = _chance(self._salt, (start - self._first) // self._step)
+        chance = _chance(self._salt, start // self._step)
         some = elements[:: count // TIMESTAMPS or 1]
         if count > self._most:
             elements = [elements[place * count >> BITS] for place in places(self._most)[chance % DRAWS]]
@@ -151,7 +150,7 @@ def cell_of_rows(
     times: Iterable[int],
     rows: Sequence[Payload],
 ) -> Cell:
-    """The summary of a cell of a grid from 0 on, by what a collector would have looked at: elsewhere elements
+    """The summary of a cell, by what a collector would have looked at: elsewhere elements
     may be counted and picked, by `chance_of`, `places` and TIMESTAMPS.
 
     columns    positions of those whose values are counted, by name

@@ -118,20 +118,18 @@ class Feed:
     def watch(
         self,
         watcher: Watcher,
-        first: int = 0,
         step: int = 1,
         streams: Iterable[str] | None = None,
         idle: int = IDLE,
     ) -> Watch:
         """Let somebody watch streams, by default all that are read now. A batch is cut where he looks, at
-        instants `first + n * step`, of which those are left out that come more than `idle` behind the last
+        multiples of `step`, of which those are left out that come more than `idle` behind the last
         element."""
-        require("watch: first", first, int, "an instant in chronons")
         for name, number in (("step", step), ("idle", idle)):
             require(f"watch: {name}", number, int, "a number from 1")
             if number < 1:
                 raise wrong(f"watch: {name}", number, "a number from 1")
-        watch = Watch(watcher, self.streams if streams is None else streams, first, step, idle)
+        watch = Watch(watcher, self.streams if streams is None else streams, step, idle)
         for stream in watch.marks:
             self._watches[stream] = (*self._watches.get(stream, ()), watch)
             self._inlets.pop(stream, None)

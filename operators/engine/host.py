@@ -11,7 +11,7 @@ from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.hosting import no_rows, results_of
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery, carried_out
+from midstream.operators.engine.queries import RunningQuery, carried_out, lowest
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.operators.engine.watching import IDLE, Watch, Watcher
 from midstream.plans.algebra.physical import Boxed
@@ -72,7 +72,7 @@ class Host:
 
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
-        return self._graph.max_end(node)
+        return self._graph.ends.largest(node)
 
     def progress_of(self, node: Node) -> Time:
         """The instant that a running node has promised to give nothing before."""
@@ -126,8 +126,11 @@ class Host:
         operators: Mapping[Node, Operator],
     ) -> None:
         """Give a query another plan, and a physical plan with some other `operators`, guests among them.
-        `moved` tells under which nodes operators that stay go on."""
-        self._graph.exchange(self.query(query), plan, physical, moved, operators)
+        `moved` tells under which nodes operators that stay go on. What came through windows that go may
+        outlast it."""
+        chosen = self.query(query)
+        self._graph.ends.outlast(chosen, set(lowest(chosen.physical)) - set(lowest(physical)))
+        self._graph.rewire(moved, {query: (plan, physical)}, operators)
 
     def emit(self, node: Node, batch: Batch) -> None:
         """Give out elements in the place of a node, outside of any event: operators above it take them, and
@@ -163,13 +166,12 @@ class Host:
     def watch(
         self,
         watcher: Watcher,
-        first: int = 0,
         step: int = 1,
         streams: Iterable[str] | None = None,
         idle: int = IDLE,
     ) -> Watch:
         """Let somebody watch streams, by default all that are read now, and look at instants of a grid."""
-        return self._feed.watch(watcher, first, step, streams, idle)
+        return self._feed.watch(watcher, step, streams, idle)
 
     def unwatch(self, watch: Watch) -> None:
         """Nobody watches any more."""

@@ -80,7 +80,7 @@ def dead_letter(stream: str, element: object, error: MidstreamError, progress: T
 
 
 class DeadLetters:
-    """Hands on what cannot be taken, and counts it by stream and reason. One serves all streams of an engine.
+    """Hands on what cannot be taken, and counts it by reason. One serves all streams of an engine.
 
     Input    The sink is a function of a non-empty list of letters. If it raises, none of the list is counted.
 
@@ -93,22 +93,18 @@ class DeadLetters:
 
     def __init__(self, sink: Callable[[list[DeadLetter]], object]) -> None:
         self._sink = sink
-        self._counts: Counter[tuple[str, Reason]] = Counter()
+        self._counts: Counter[Reason] = Counter()
 
     def take(self, letters: list[DeadLetter]) -> None:
         """Hand on letters; an empty list is not handed on."""
         if letters:
-            counts = Counter((letter.stream, letter.reason) for letter in letters)
+            counts = Counter(letter.reason for letter in letters)
             self._sink(letters)
             self._counts.update(counts)
 
-    def counters(self, stream: str | None = None) -> dict[Reason, int]:
-        """How many, by reason: of a stream, or of all."""
-        counts: Counter[Reason] = Counter()
-        for (name, reason), count in self._counts.items():
-            if stream in (None, name):
-                counts[reason] += count
-        return dict(counts)
+    def counters(self) -> dict[Reason, int]:
+        """How many, by reason."""
+        return dict(self._counts)
 
 
 class _Waiting:
@@ -213,7 +209,7 @@ class InputManager:
     ([], 5)
     >>> asks.end()
     ([(6, 7, 'd'), (7, 8, 'a')], inf)
-    >>> [(letter.element, letter.reason, letter.progress) for letter in refused], letters.counters("asks")
+    >>> [(letter.element, letter.reason, letter.progress) for letter in refused], letters.counters()
     ([((4, 5, 'c'), 'late', 5)], {'late': 1})
 
     A silent source, whose elements arrive within 4 chronons of their start:

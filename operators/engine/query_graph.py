@@ -84,7 +84,7 @@ class QueryGraph:
         self._copies = count(1)
         """Of operators to come that run beside equal ones."""
         self.meters = Meters(self.base)
-        self._ends = Ends(self.queries, self.base.running, self.meters, self.relations)
+        self.ends = Ends(self.queries, self.base.running, self.meters, self.relations)
         self._gauges = Gauges(self.base)
 
     def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
@@ -163,7 +163,7 @@ class QueryGraph:
         rest = list(self.queries.items())
         self.queries.clear()
         self.queries.update([*rest[:place], (name, query), *rest[place:]])
-        self._ends.remember(query)
+        self.ends.remember(query)
         self._tell()
 
     def _tell(self) -> None:
@@ -207,7 +207,7 @@ class QueryGraph:
                     "windows of intervals"
                 )
         if not chosen.is_logged:
-            complete_from = max(map(self.max_end, windows))
+            complete_from = max(map(self.ends.largest, windows))
             for output, sinks in chosen.sinks.items():
                 chosen.logs[output] = Log(complete_from)
                 sinks.append(chosen.logs[output].see)
@@ -259,19 +259,7 @@ class QueryGraph:
             for node in sources
             if isinstance(node.operator, Source) and node not in windows
         }
-        self.meters.use(query, windows, ends, self.max_end)
-
-    def exchange(
-        self,
-        query: RunningQuery,
-        plan: Plan,
-        physical: Plan,
-        moved: Mapping[Node, Node],
-        more: Mapping[Node, Operator],
-    ) -> None:
-        """Give a query another plan, as `rewire` does; what came through windows that go may outlast it."""
-        self._ends.outlast(query, set(lowest(query.physical)) - set(lowest(physical)))
-        self.rewire(moved, {query.name: (plan, physical)}, more)
+        self.meters.use(query, windows, ends, self.ends.largest)
 
     def adopt_plans(self) -> None:
         """Let the operators of Boxes that have become plans run with all others; then begin what waits for
@@ -331,10 +319,6 @@ class QueryGraph:
     def has_ended(self) -> bool:
         """Whether all streams have ended: nothing comes any more."""
         return all(self.entrances[name].progress == FOREVER for name in self.base.ways)
-
-    def max_end(self, node: Node) -> Time:
-        """The largest end timestamp that a running node can have given."""
-        return self._ends.largest(node)
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""

@@ -117,7 +117,7 @@ def replace(
     if at is not None:
         require("replace: at", at, int, "an instant in chronons")
     new = graph.add(plan, name=old.name + TO_COME)
-    valid_until = max(map(graph.max_end, old.physical.outputs.values()))
+    valid_until = max(map(graph.ends.largest, old.physical.outputs.values()))
     earliest = max(valid_until, new.complete_from, old.begins)
     if earliest == FOREVER or (at is not None and at < earliest):
         graph.remove(new.name)

@@ -36,22 +36,21 @@ class Watcher(Protocol):
 class Watch:
     """A watcher, its grid, and what it has yet to be told.
 
-    Instants are `first + n * step`; cell n is from there to the next. Behind the last element that came, only
-    `idle` of them are looked at, so that silence costs nothing; then the first one behind the next element.
+    Instants are multiples of `step`; cell n is from the n-th to the next. Behind the last element that came,
+    only `idle` of them are looked at, so that silence costs nothing; then the first one behind the next
+    element.
 
     State    The elements that start from the last look on.
     Cost     O(1) per batch within a cell; O(streams) per cell and look.
     """
 
-    def __init__(
-        self, watcher: Watcher, streams: Iterable[str], first: int, step: int, idle: int = IDLE
-    ) -> None:
+    def __init__(self, watcher: Watcher, streams: Iterable[str], step: int, idle: int = IDLE) -> None:
         self.watcher = watcher
         self.marks: Mapping[str, Mark] = {stream: Mark() for stream in streams}
         """By stream."""
         self.next: Time = FOREVER
         """The next instant to look at; FOREVER while none is known."""
-        self._first, self._step, self._idle = first, step, idle
+        self._step, self._idle = step, idle
         self._cells: dict[str, deque[tuple[int, Batch]]] = {stream: deque() for stream in self.marks}
         """By stream, what came and was not told, by the numbers of cells."""
         self._coming: list[int] = []
@@ -77,7 +76,7 @@ class Watch:
         self._set_next()
 
     def _begin_cell(self, stream: str, mark: Mark, start: Time) -> None:
-        number = int((start - self._first) // self._step)
+        number = int(start // self._step)
         cell: Batch = []
         self._cells[stream].append((number, cell))
         heappush(self._coming, number)
@@ -88,7 +87,7 @@ class Watch:
         """Tell of all that starts before the next instant, and look there."""
         assert isinstance(self.next, int)
         now = self.next
-        self._looked = (now - self._first) // self._step
+        self._looked = now // self._step
         while self._coming and self._coming[0] < self._looked:
             self._latest = heappop(self._coming)
         self._set_next()
@@ -115,4 +114,4 @@ class Watch:
             self.next = self._instant(self._coming[0] + 1) if self._coming else FOREVER
 
     def _instant(self, number: int) -> int:
-        return self._first + number * self._step
+        return number * self._step

@@ -25,9 +25,9 @@ starts = st.lists(st.integers(-25, 60), max_size=60).map(sorted)
 cuts = st.lists(st.integers(0, 60), max_size=6).map(sorted)
 
 
-def collector(most: int = MOST, first: int = 3) -> Collector:
+def collector(most: int = MOST) -> Collector:
     sources = [source for plan in (S.plan(), INTERVALS.plan()) for source in plan.sources]
-    return Collector(sources, {"s": ["x", "y"]}, STEP, first, most)
+    return Collector(sources, {"s": ["x", "y"]}, STEP, most)
 
 
 def elements_of(times: Sequence[int]) -> list[Element]:
@@ -61,11 +61,11 @@ def test_summaries_do_not_depend_on_when_they_are_asked_for(
     assert early + found.cells(math.inf) == cells_of(elements, cut)
 
 
-@given(starts, st.integers(-20, 20))
-def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int) -> None:
+@given(starts)
+def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int]) -> None:
     elements = elements_of(times)
-    cells = cells_of(elements, [], first=first)
-    assert [cell.start for cell in cells] == sorted({t - (t - first) % STEP for t in times})
+    cells = cells_of(elements, [])
+    assert [cell.start for cell in cells] == sorted({t - t % STEP for t in times})
     for cell in cells:
         inside = [element for element in elements if cell.start <= element[0] < cell.end]
         rows = list(cell.rows)
@@ -82,7 +82,7 @@ def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int], first: int)
 
 def test_each_stretch_has_one_row_of_the_sample() -> None:
     elements = [(t // 100, t // 100 + 1, (t, "")) for t in range(1000)]
-    (cell,) = cells_of(elements, [], most=10, first=0)
+    (cell,) = cells_of(elements, [], most=10)
     assert [row[0] // 100 for row in cell.rows] == list(range(10))
     assert len({row[0] % 100 for row in cell.rows}) > 5  # not all at the same place
 
@@ -107,13 +107,13 @@ def test_a_cell_is_over_when_it_is_asked_for() -> None:
     """Whoever asks knows that the stream has come so far, though no batch has told."""
     found = collector()
     found.take("s", elements_of([4, 5]), 5)
-    assert [(cell.start, cell.end, cell.elements) for cell in found.cells(13)] == [(3, 13, 2)]
+    assert [(cell.start, cell.end, cell.elements) for cell in found.cells(10)] == [(0, 10, 2)]
     assert found.cells(math.inf) == []
 
 
 def test_a_batch_may_be_used_again() -> None:
-    found, batch = collector(), elements_of([1, 2, 3])
-    found.take("s", batch, 3)
+    found, batch = collector(), elements_of([8, 9, 10])
+    found.take("s", batch, 10)
     batch.clear()
     found.take("s", batch, 50)
     assert [cell.elements for cell in found.cells(50)] == [2, 1]

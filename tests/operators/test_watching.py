@@ -73,7 +73,7 @@ def watched(
     results: list[Element] = []
     engine = Engine(workload.plan, results.extend, relations=workload.relations, **declared)
     notes = Notes(engine, results)
-    host_of(engine).watch(notes, 0, step, idle=idle)
+    host_of(engine).watch(notes, step, idle=idle)
     drive(engine, events)
     return notes, results, engine
 
@@ -139,7 +139,7 @@ def test_looks_at_streams_whose_order_is_restored(
         refused: list[DeadLetter] = []
         engine = Engine(JOIN, dead_letters=refused.extend, **declared)
         notes = Notes(engine, [])
-        host_of(engine).watch(notes, 0, step)
+        host_of(engine).watch(notes, step)
         drive(engine, cut)
         looks.append((notes.looks, [letter.element for letter in refused]))
     assert looks[0] == looks[1] == looks[2]
@@ -149,7 +149,7 @@ def test_silence_costs_no_looks() -> None:
     """Time comes to instants that nobody needs to look at."""
     engine = Engine(JOIN)
     notes = Notes(engine, [])
-    host_of(engine).watch(notes, 0, 10, idle=2)
+    host_of(engine).watch(notes, 10, idle=2)
     for name in "ab":
         engine.push(name, [(3, 4, (1,))])
     for time in (10**15, 10**15 + 25):
@@ -161,24 +161,24 @@ def test_silence_costs_no_looks() -> None:
 def test_heartbeats_alone_bring_the_looks() -> None:
     engine = Engine(JOIN)
     notes = Notes(engine, [])
-    host_of(engine).watch(notes, 5, 10)
-    engine.push("a", [(7, 8, (1,)), (19, 20, (2,)), (36, 37, (3,))])
-    for time in (7, 14, 15, 33, 90):
+    host_of(engine).watch(notes, 10)
+    engine.push("a", [(2, 3, (1,)), (14, 15, (2,)), (31, 32, (3,))])
+    for time in (2, 9, 10, 28, 85):
         engine.advance("b", time)
     engine.end("b")
-    assert [(now, len(told["a"])) for now, told, *_ in notes.looks] == [(15, 1), (25, 2), (35, 2)]
+    assert [(now, len(told["a"])) for now, told, *_ in notes.looks] == [(10, 1), (20, 2), (30, 2)]
     engine.close()
     assert notes.pieces == [
-        ("a", [(7, 8, (1,))], 15),
-        ("a", [(19, 20, (2,))], 25),
-        ("a", [(36, 37, (3,))], 45),
+        ("a", [(2, 3, (1,))], 10),
+        ("a", [(14, 15, (2,))], 20),
+        ("a", [(31, 32, (3,))], 40),
     ]
 
 
 def test_single_elements_are_compiled_also_where_somebody_watches() -> None:
     engine = Engine(JOIN, compile=True)
     host = host_of(engine)
-    watch = host.watch(Notes(engine, []), 0, 10)
+    watch = host.watch(Notes(engine, []), 10)
     for time in range(25):
         for name in "ab":
             engine.push(name, [(time, time + 1, (time % 3,))])
@@ -200,14 +200,14 @@ def test_who_looks_may_change_the_queries() -> None:
         def look(self, now: int) -> None:
             super().look(now)
             if now == 20:
-                host.watch(later, 0, 5)
+                host.watch(later, 5)
             if now == 40:
                 host.unwatch(watch)
             if now == 30:
                 engine.add(A.distinct().plan(), name="other")
 
     first = Changing(engine, results)
-    watch = host.watch(first, 0, 10)
+    watch = host.watch(first, 10)
     engine.push("a", [(t, t + 1, (t,)) for t in range(100)])
     assert [now for now, *_ in first.looks] == [10, 20, 30, 40]
     assert [now for now, *_ in later.looks] == list(range(25, 100, 5))
@@ -218,8 +218,8 @@ def test_who_looks_may_change_the_queries() -> None:
     engine.remove("other")
 
 
-@pytest.mark.parametrize("wrong", [{"step": 0}, {"step": 1.5}, {"first": "0"}, {"idle": -1}])
+@pytest.mark.parametrize("wrong", [{"step": 0}, {"step": 1.5}, {"idle": -1}])
 def test_a_grid_that_is_none(wrong: dict[str, Any]) -> None:
     engine = Engine(JOIN)
-    with pytest.raises(ArgumentError, match=r"watch: (step|first|idle): found"):
+    with pytest.raises(ArgumentError, match=r"watch: (step|idle): found"):
         host_of(engine).watch(Notes(engine, []), **wrong)

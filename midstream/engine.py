@@ -12,8 +12,7 @@ from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
 from midstream.migration.autopilot.watching import EngineAutopilot
-from midstream.migration.migrate import migrate
-from midstream.migration.reach import obstacle
+from midstream.migration.migrate import migrate, obstacle
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.base.way import Take

@@ -12,7 +12,7 @@ from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.autopilot import Autopilot
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import NAMED, Settings
-from midstream.migration.reach import obstacle
+from midstream.migration.migrate import obstacle
 from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery

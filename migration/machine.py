@@ -19,13 +19,12 @@ there is to be told of it all.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import chain
-from time import time as clock_time
 
 from midstream.migration.backlog import Backlog, append
-from midstream.migration.fork import Fork, everything
+from midstream.migration.fork import EVERYTHING, Fork
 from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.observer import LOOK_EVERY, Observer
 from midstream.migration.trace import Listener, TraceEntry
@@ -79,8 +78,6 @@ class Migration:
         joiners: Sequence[Joiner],
         *,
         initial: Sequence[Batch] = (),
-        clock: Callable[[], float] = clock_time,
-        listener: Listener | None = None,
     ) -> None:
         self.inputs = old.inputs
         self.outputs = old.outputs
@@ -114,7 +111,7 @@ class Migration:
         """Why its strategy was chosen, or why it was aborted; empty where the caller chose it."""
         self.failure: Exception | None = None
         """What the new box raised, if that is why it was aborted."""
-        self.observer = Observer(split, clock, listener)
+        self.observer = Observer(split)
         """Has the trace and the largest sizes."""
         self.observer.measure(*self._sizes())
 
@@ -297,7 +294,7 @@ class Migration:
         results = [joiner.abandon() for joiner in self._joiners]
         self.reason = reason
         assert self.old is not None
-        self.backlog = Backlog(settled(self.old), [everything(self.split)] * len(self.inputs), 0)
+        self.backlog = Backlog(settled(self.old), [EVERYTHING] * len(self.inputs), 0)
         self._drop_old()
         self._enter(Phase.ABORTED, reason)
         return results

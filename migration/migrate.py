@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict
+from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict, refused_by_all
 from midstream.migration.changes import PlanDifference, find_changes
 from midstream.migration.checking import (
     UNPROVED,
@@ -33,6 +33,9 @@ from midstream.plans.values.streams import FOREVER, Batch, Time
 from midstream.plans.values.verdicts import Equivalence
 
 T = TypeVar("T")
+
+DEMAND_LEAST = ("genmig", "swap")
+"""The strategies that ask for least: where they refuse, the others mostly do for the same reasons."""
 
 
 def migrate(
@@ -194,6 +197,28 @@ def require_possible(host: Host, plan: Plan, strategy: Strategy, query: str | No
         prepare(host, plan, strategy, query)
     else:
         _checked(host, plan, strategy, strategy.require_plan, query, False)
+
+
+def obstacle(host: Host, plan: Plan, query: str | None = None) -> str | None:
+    """Why no strategy can move a query to a plan that means the same, as things are now; None where one can.
+
+    Whether the plans mean the same is not asked.
+
+    Cost     that of planning a migration; where GenMig refuses, of planning one by each strategy.
+    """
+    if host.query(query).plan == plan:
+        return None
+    refusals: dict[str, MigrationRefused] = {}
+    for name in dict.fromkeys((*DEMAND_LEAST, *STRATEGIES)):
+        strategy = find_strategy(name)
+        if not isinstance(strategy, AutoStrategy):
+            try:
+                require_possible(host, plan, strategy, query)
+            except MigrationRefused as refusal:
+                refusals[name] = refusal
+            else:
+                return None
+    return refused_by_all({name: refusals[name] for name in DEMAND_LEAST})
 
 
 def _checked(

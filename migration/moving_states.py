@@ -68,7 +68,8 @@ class MovingStatesStrategy(Strategy):
         if part.query.is_logged:
             initial, promised = from_log(part, split)
             return Edit(part, split, initial=initial, promised=promised)
-        return Edit(part, split, steps=1, initial=from_state(part, split))
+        kept = [_kept(join, port, split) for join, port in keepers(part, split)]
+        return Edit(part, split, steps=1, initial=kept)
 
     def require_plan(self, part: Subplan) -> None:
         """Without a log, nothing is copied."""
@@ -137,15 +138,6 @@ def _valid_from(log: Log, split: Time) -> Batch:
     return log.valid_from(split)
 
 
-def from_state(part: Subplan, split: Time) -> list[Batch]:
-    """By input, what the old plan keeps of it, where it is enough (see `keepers`).
-
-    Cost     O(elements that are kept)
-    Raises   MigrationRefused, with the input and the operator whose state does not tell.
-    """
-    return [_kept(join, port, split) for join, port in keepers(part, split)]
-
-
 def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
     """By input, the join that keeps enough of it, and on which side: it alone reads the input, and its
     other side is not past the split time.
@@ -174,6 +166,6 @@ def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
 
 
 def _kept(join: SweepJoin, port: int, split: Time) -> Batch:
-    """What a join has of an input from the split time on."""
+    """What a join has of an input from the split time on. Cost: O(elements that are kept)."""
     kept = sorted((element for element in join.kept(port) if element[1] > split), key=lambda e: e[:2])
     return [(max(start, split), end, payload) for start, end, payload in kept]

@@ -29,15 +29,10 @@ class Observer:
     [1, 2, 4, 8, 16, 32, 48, 64]
     """
 
-    def __init__(
-        self,
-        split: Time,
-        clock: Callable[[], float] = clock_time,
-        listener: Listener | None = None,
-    ) -> None:
+    def __init__(self, split: Time) -> None:
         self.trace: list[TraceEntry] = []
         """An entry for the beginning, for every change of phase, and for samples in between."""
-        self.listener = listener
+        self.listener: Listener | None = None
         """Gets each entry of the trace as it occurs."""
         self.peak_old = 0
         """The largest state of the old plan, in elements, of those that were looked at."""
@@ -49,7 +44,8 @@ class Observer:
         """How many elements and heartbeats have come."""
         self.look_at = 1
         """After how many of them sizes are to be looked at again."""
-        self._clock = clock
+        self.clock: Callable[[], float] = clock_time
+        """Tells the seconds since 1970-01-01 UTC."""
         self._sampling = Sampling(split)
 
     def is_sample_due(self, now: Time) -> bool:
@@ -79,7 +75,7 @@ class Observer:
         entry = TraceEntry(
             phase=phase,
             time=finite(now),
-            wall_time=self._clock(),
+            wall_time=self.clock(),
             old_state=old,
             new_state=new + waiting,
             held=held,

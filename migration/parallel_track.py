@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heapq import merge
 from itertools import chain
 
-from midstream.migration.fork import everything
+from midstream.migration.fork import EVERYTHING
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
 from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
@@ -222,7 +222,7 @@ class ParallelTrackStrategy(Strategy):
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
         """Nothing is cut."""
-        forks = [everything(edit.split) for _ in new.inputs]
+        forks = [EVERYTHING] * len(new.inputs)
         joiners = [Tracks(edit.split, is_ordered=self.is_ordered) for _ in new.outputs]
         return ParallelTrack(edit.part.box, new, edit.split, reached, forks, joiners)
 

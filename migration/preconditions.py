@@ -4,6 +4,7 @@ the reason."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
+from typing import TypeVar
 
 from midstream.migration.changes import Change
 from midstream.operators.base.box import Box, driver
@@ -21,6 +22,8 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, is_bounded, logical, logical_plan
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import FOREVER, Time
+
+T = TypeVar("T")
 
 
 def require_exchangeable(old: Plan, new: Plan) -> None:
@@ -177,14 +180,9 @@ def require_same_windows(old: Plan, new: Plan) -> None:
     for output, root in old.outputs.items():
         had, has = _window_paths(root), _window_paths(new.outputs[output])
         if had != has:
-            only = [
-                f"only the {which} plan has {', '.join(sorted(map(_path_text, some)))}"
-                for which, some in (("old", had - has), ("new", has - had))
-                if some
-            ]
             path = min(had ^ has, key=_path_text)
             raise MigrationRefused(
-                f"the windows on the way to the output {output} differ: {'; '.join(only)}",
+                f"the windows on the way to the output {output} differ: {_only(had, has, _path_text)}",
                 operator=str(path[0]),
             )
 
@@ -213,11 +211,8 @@ def _path_text(path: WindowPath) -> str:
 def _require_same_sources(old: Plan, new: Plan) -> None:
     had, has = set(old.sources), set(new.sources)
     if had != has:
-        raise MigrationRefused(
-            f"the plans have different inputs: {_only('old', had - has)}{_only('new', has - had)}".rstrip(
-                "; "
-            )
-        )
+        only = _only(had, has, lambda source: f"{source} {source.columns}")
+        raise MigrationRefused(f"the plans have different inputs: {only}")
 
 
 def _require_same_inputs(old: Plan, new: Plan) -> None:
@@ -233,12 +228,14 @@ def _require_same_inputs(old: Plan, new: Plan) -> None:
         )
         raise MigrationRefused(
             "the plans differ below or between their windows, which are not snapshot-reducible; that must "
-            f"stay as it is ({advice}): "
-            + f"{_only('old', had - has)}{_only('new', has - had)}".rstrip("; "),
+            f"stay as it is ({advice}): {_only(had, has, repr)}",
             operator=str(operator),
         )
 
 
-def _only(which: str, items: Iterable[Node | Source]) -> str:
-    shown = ", ".join(sorted(repr(i) if isinstance(i, Node) else f"{i} {i.columns}" for i in items))
-    return f"only the {which} plan has {shown}; " if shown else ""
+def _only(had: Set[T], has: Set[T], shown: Callable[[T], str]) -> str:
+    """What only the old plan has, and what only the new one."""
+    only = (("old", had - has), ("new", has - had))
+    return "; ".join(
+        f"only the {which} plan has {', '.join(sorted(map(shown, some)))}" for which, some in only if some
+    )

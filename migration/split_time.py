@@ -30,7 +30,10 @@ def split_time(max_ends: Iterable[Time]) -> Time:
             "an element that is valid for ever has entered the running plan, which therefore has no last "
             "instant; put a finite window on the input"
         )
-    return latest if latest == BEGINNING else just_before(_integer(latest) + 1)
+    if latest == BEGINNING:
+        return latest
+    assert isinstance(latest, int), latest
+    return just_before(latest + 1)
 
 
 def last_instant(box: Box, max_ends: Iterable[Time]) -> Time:
@@ -65,8 +68,3 @@ def behind_state(old: Box, max_ends: Iterable[Time]) -> Time:
 def horizons(old: Box) -> list[Time]:
     """Up to where migrations that are under way in the old plan need it."""
     return [migration.horizon() for migration in under_way(old)]
-
-
-def _integer(time: Time) -> int:
-    assert isinstance(time, int), time
-    return time

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from midstream.migration.changes import Change
-from midstream.migration.fork import everything
+from midstream.migration.fork import EVERYTHING
 from midstream.migration.fuse import Origins
 from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
@@ -73,8 +73,8 @@ class SwapStrategy(Strategy):
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
         """Both plans' results come out in order."""
-        forks = [everything(edit.split) for _ in new.inputs]
-        joiners = [Handover(edit.split) for _ in new.outputs]
+        forks = [EVERYTHING] * len(new.inputs)
+        joiners = [Handover() for _ in new.outputs]
         return Swap(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
@@ -86,14 +86,14 @@ class Handover:
     Bound    The results of both.
     Cost     O(1) per result that comes in order, else O(log n).
 
-    >>> handover = Handover(split=4)
+    >>> handover = Handover()
     >>> handover.complete([(5, 9, "a"), (7, 9, "b")], 4)
     []
     >>> handover.process([], [(6, 8, "c")], 6)
     [(5, 9, 'a'), (6, 8, 'c')]
     """
 
-    def __init__(self, split: Time) -> None:
+    def __init__(self) -> None:
         self._waiting = OrderedOutput()
         self.origins = Origins()
 

@@ -24,7 +24,7 @@ from midstream.migration import (
 )
 from midstream.migration import split_time as split_times
 from midstream.migration.backlog import Backlog, append
-from midstream.migration.fork import Fork, everything
+from midstream.migration.fork import EVERYTHING, Fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
@@ -235,7 +235,7 @@ _ALL = (
     Mutant(
         "uncut-fork",
         "The new plan gets elements that start before the split time as they are.",
-        _put(genmig, "fork", lambda split: Fork(everything(split), split)),
+        _put(genmig, "fork", lambda split: Fork(EVERYTHING.part, split)),
     ),
     Mutant(
         "unknown-progress",

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.migration.backlog import MOST_WAITING, Backlog
-from midstream.migration.fork import everything, fork
+from midstream.migration.fork import EVERYTHING, fork
 from midstream.operators.base.box import Driver, driver, settled
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.snapshots import equivalent
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing import Event, elements, interleavings, is_ordered
 
 A, B = (stream(name, {x: "integer"}, intervals=True) for name, x in zip("ab", "xy", strict=True))
@@ -31,7 +31,7 @@ def arrivals(draw: st.DrawFn) -> list[Event]:
 def test_in_the_end_nothing_is_missing(events: list[Event], limit: int, is_patient: bool) -> None:
     """Whatever waits; and what the new plan promises is kept."""
     alone, new = PlanBox(PLAN), PlanBox(PLAN)
-    backlog = Backlog(new, [everything(BEGINNING)] * 2, limit if is_patient else 0)
+    backlog = Backlog(new, [EVERYTHING] * 2, limit if is_patient else 0)
     expected: list[Element] = []
     found: list[Element] = []
 

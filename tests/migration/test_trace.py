@@ -28,19 +28,11 @@ def migration(split: Time = 150.5, reached: Time = 50) -> tuple[Migration, list[
     """Two plans whose time is told second by second of a made-up clock."""
     seen: list[TraceEntry] = []
     ticks = counter(1_000)
-    return (
-        Migration(
-            PlanBox(PLAN),
-            PlanBox(PLAN),
-            split,
-            [reached, reached],
-            [fork(split)] * 2,
-            [Fuse(split)],
-            clock=lambda: float(next(ticks)),
-            listener=seen.append,
-        ),
-        seen,
-    )
+    forks, joiners = [fork(split)] * 2, [Fuse(split)]
+    one = Migration(PlanBox(PLAN), PlanBox(PLAN), split, [reached, reached], forks, joiners)
+    one.observer.clock = lambda: float(next(ticks))
+    one.listener = seen.append
+    return one, seen
 
 
 def drive(one: Migration, *times: int) -> None:

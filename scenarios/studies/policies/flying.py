@@ -12,8 +12,7 @@ from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Autopilot
 from midstream.migration.autopilot.settings import Settings
 from midstream.migration.autopilot.watching import WEIGHED, largest_window
-from midstream.migration.migrate import prepare
-from midstream.migration.reach import obstacle
+from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.optimizer import Objective
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics

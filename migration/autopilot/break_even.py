@@ -76,14 +76,10 @@ def predicted_cost(strategy: str, saving: float, new: float, until_split: float,
     >>> predicted_cost("parallel-track", saving=3.0, new=2.0, until_split=10, window=10)
     90.0
     """
-    if strategy == "swap" or until_split <= 0:
-        _require_known(strategy)
-        return 0.0
-    if strategy == "moving-states":
-        return moving_states_cost(new=new, until_split=until_split, window=window)
-    return max(0.0, saving) * duration(strategy, until_split, window) + while_both_run(
-        strategy, new, until_split, window
-    )
+    given = while_both_run(strategy, new, until_split, window)
+    if strategy in ("swap", "moving-states") or until_split <= 0:
+        return given
+    return max(0.0, saving) * duration(strategy, until_split, window) + given
 
 
 def while_both_run(strategy: str, new: float, until_split: float, window: float) -> float:
@@ -91,7 +87,8 @@ def while_both_run(strategy: str, new: float, until_split: float, window: float)
 
     Raises   ArgumentError for a strategy that is not known here.
     """
-    _require_known(strategy)
+    if strategy not in KNOWN:
+        raise ArgumentError(f"autopilot: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")
     if strategy == "swap" or until_split <= 0:
         return 0.0
     if strategy == "moving-states":
@@ -105,8 +102,3 @@ def duration(strategy: str, until_split: float, window: float) -> float:
     """For how long both plans run, where they do. Parallel track also waits until results of old elements
     with new ones have gone."""
     return until_split + window if strategy == "parallel-track" else until_split
-
-
-def _require_known(strategy: str) -> None:
-    if strategy not in KNOWN:
-        raise ArgumentError(f"autopilot: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")

@@ -53,7 +53,7 @@ class Record:
 
     def __str__(self) -> str:
         """A sentence."""
-        return self.told(_plain)
+        return self.told(str)
 
     def told(self, instant: Callable[[Time], str]) -> str:
         """The same, with times as a function writes them."""
@@ -96,7 +96,3 @@ class Record:
             told["candidate"] = None if decision.candidate is None else short(decision.candidate, LONG)
             told["guard"] = None if decision.guard is None else short(decision.guard, LONG)
         return told
-
-
-def _plain(time: Time) -> str:
-    return str(time)

@@ -279,9 +279,15 @@ class WatchedQuery(Generic[S]):
         self._autopilot.tell(record)
 
     def _advice(self, now: int, crew: Crew[S]) -> Advice[Plan] | None:
+        """Advice of plans of ours, or None."""
         known = crew.knowledge.known(now)
-        advice = None if known is None else crew.advisor.advise(self._decider.running, known)
-        _require_advice(advice)
+        advice: object = None if known is None else crew.advisor.advise(self._decider.running, known)
+        if advice is None:
+            return None
+        if not isinstance(advice, Advice):
+            raise wrong("advise", advice, "advice, or None where too little is known")
+        for other in advice.others:
+            require("advise: others", other.plan, Plan, "forecasts of plans")
         return advice
 
     def _counted(
@@ -303,14 +309,12 @@ class WatchedQuery(Generic[S]):
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""
-        is_there = self._host.queries.get(self._query.name) is self._query
-        spent = self._told_spent() if is_there else 0
+        spent = 0
+        if self._host.queries.get(self._query.name) is self._query:
+            # While a migration is under way, what the query had cost when that began: what has come out of
+            # the new plan so far depends on how elements are cut into batches.
+            spent = self.spent if self._migration is None else self._before
         return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
-
-    def _told_spent(self) -> int:
-        """What the query has cost; while a migration is under way, what it had cost when that began. What
-        has come out of the new plan so far depends on how elements are cut into batches."""
-        return self.spent if self._migration is None else self._before
 
     def _move(self, record: Record, plan: Plan, until_split: float) -> Record:
         """Begin the migration that was decided; what came of that."""
@@ -414,16 +418,6 @@ def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:
     except MidstreamError:
         return False
     return True
-
-
-def _require_advice(advice: object) -> None:
-    """Advice of plans of ours, or None."""
-    if advice is None:
-        return
-    if not isinstance(advice, Advice):
-        raise wrong("advise", advice, "advice, or None where too little is known")
-    for other in advice.others:
-        require("advise: others", other.plan, Plan, "forecasts of plans")
 
 
 def _upper(query: RunningQuery) -> set[Node]:

@@ -11,7 +11,7 @@ first nodes that both plans have, be it anywhere in them: these run on, and are 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,18 +264,10 @@ def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
     )
 
 
-def _parts(roots: Iterable[Node], stops: Set[Node]) -> list[Node]:
-    """The nodes from some down to roots, without them, inputs before consumers."""
-    nodes: dict[Node, None] = {}
-    stack = [(root, False) for root in roots]
-    while stack:
-        node, is_ready = stack.pop()
-        if is_ready:
-            nodes[node] = None
-        elif node not in nodes and node not in stops:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.inputs))
-    return list(nodes)
+def _parts(roots: Sequence[Node], stops: Set[Node]) -> list[Node]:
+    """The nodes from some down to roots, without them, inputs before consumers; those of the last root come
+    first."""
+    return list(dict.fromkeys(node for root in reversed(roots) for node in root.walk(stops)))
 
 
 def _borders(root: Node, stops: Set[Node]) -> set[Node]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse, Joiner
@@ -43,10 +44,8 @@ class MovingStatesStrategy(Strategy):
 
     name: str = "moving-states"
 
-    @property
-    def needs_log(self) -> bool:
-        """The log tells what is valid, and what was said."""
-        return True
+    needs_log: ClassVar[bool] = True
+    """The log tells what is valid, and what was said."""
 
     def replaces_all(self, query: RunningQuery) -> bool:
         """Where there is a log."""

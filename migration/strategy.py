@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from midstream.migration.changes import Change
 from midstream.migration.machine import Migration
@@ -85,10 +86,8 @@ class Strategy(ABC):
 
     name: str
 
-    @property
-    def needs_log(self) -> bool:
-        """Whether it does more for a query of which a log is kept."""
-        return False
+    needs_log: ClassVar[bool] = False
+    """Whether it does more for a query of which a log is kept."""
 
     def replaces_all(self, query: RunningQuery) -> bool:
         """Whether all that is above a query's windows must be exchanged, also what both plans have in

@@ -14,7 +14,7 @@ from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.ways import Way
-from midstream.plans.algebra.operators import Relation, Source
+from midstream.plans.algebra.operators import Leaf, Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time
 
@@ -73,14 +73,14 @@ class Base:
         fresh = [node for node in plan.nodes if node not in self._stops]
         operators = {node: self._operators[node] for node in plan.nodes if node in self._operators}
         operators |= {node: adopted[node] for node in plan.nodes if node in adopted}
-        new = {node for node in fresh if not _is_leaf(node) and node not in operators}
+        new = {node for node in fresh if not isinstance(node.operator, Leaf) and node not in operators}
         operators |= {node: running_operator(node) for node in fresh if node in new}
         begin(plan, operators, new, self._relations, lambda node: self._reached(node, operators))
         self._enter(fresh, operators)
         for node in plan.nodes:
             stop = self._stops[node]
             stop.users[query] = None
-            if not _is_leaf(node) and stop.operator is not operators[node]:
+            if not isinstance(node.operator, Leaf) and stop.operator is not operators[node]:
                 stop.operator = self._operators[node] = operators[node]
                 self._change(stop)
         for place, (name, root) in enumerate(plan.outputs.items()):
@@ -117,7 +117,7 @@ class Base:
             if isinstance(node.operator, Source):
                 reached = self._entrances[node.operator.stream].progress
                 self.ways[node.operator.stream] = Way(stop, reached, is_compiled=self._is_compiled)
-            elif not _is_leaf(node):
+            elif not isinstance(node.operator, Leaf):
                 stop.operator = self._operators[node] = operators[node]
                 for stream in streams:
                     self.ways[stream].enter(stop)
@@ -219,7 +219,3 @@ class Base:
         """The elements that its operators keep."""
         for operator in self._operators.values():
             yield from operator.state()
-
-
-def _is_leaf(node: Node) -> bool:
-    return isinstance(node.operator, Source | Relation)

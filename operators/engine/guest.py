@@ -23,10 +23,9 @@ class HostedBox:
     def _run_by(self, box: Box) -> None:
         self.box = box
         """The Box, or the one that goes on in its place."""
-        self.is_plan = isinstance(box, PlanBox)
-        """Whether the Box has become a plan, whose operators can run by themselves."""
         self._driver = driver(box)
-        if self.is_plan and self._listener is not None:
+        # The operators of a plan can run by themselves.
+        if isinstance(box, PlanBox) and self._listener is not None:
             self._listener()
 
     def listen(self, listener: Callable[[], object]) -> None:

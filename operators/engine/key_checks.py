@@ -6,7 +6,6 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
-from typing import Protocol
 
 from midstream.plans.algebra.operators.declarations import Key
 from midstream.plans.values.errors import DeclarationError
@@ -14,25 +13,6 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, END, Element, Payload, Time
 
 Span = tuple[Time, Time]
-
-
-class Taken(Protocol):
-    """The values of a key that elements have taken, and until when."""
-
-    def holder(self, values: Payload, element: Element) -> Span | None:
-        """When an element is valid that has taken these values, so that another one cannot."""
-
-    def add(self, values: Payload, element: Element) -> None:
-        """An element takes values that nobody holds."""
-
-    def remove(self, values: Payload, element: Element) -> None:
-        """The element that took values last gives them back."""
-
-    def expire(self, progress: Time) -> None:
-        """No later element starts before this."""
-
-    def __len__(self) -> int:
-        """How many elements are remembered."""
 
 
 class WhileValid:
@@ -49,6 +29,7 @@ class WhileValid:
         self._numbers = count()
 
     def holder(self, values: Payload, element: Element) -> Span | None:
+        """When an element is valid that has taken these values, so that another one cannot."""
         spans = self._spans.get(values)
         if spans is None:
             return None
@@ -57,17 +38,20 @@ class WhileValid:
         return spans[at] if at < len(spans) and spans[at][0] < end else None
 
     def add(self, values: Payload, element: Element) -> None:
+        """An element takes values that nobody holds."""
         start, end, _ = element
         insort(self._spans.setdefault(values, []), (start, end))
         heappush(self._ends, (end, next(self._numbers), values))
 
     def remove(self, values: Payload, element: Element) -> None:
+        """The element that took values last gives them back."""
         spans = self._spans[values]
         spans.remove((element[0], element[1]))
         if not spans:
             del self._spans[values]
 
     def expire(self, progress: Time) -> None:
+        """No later element starts before this."""
         ends = self._ends
         while ends and ends[0][0] <= progress:
             end, _, values = heappop(ends)
@@ -82,7 +66,7 @@ class WhileValid:
 
 
 class ForAllTime:
-    """Values are taken for ever.
+    """The same for values that are taken for ever.
 
     State    All values that ever came.
     Cost     O(1) per element.
@@ -107,6 +91,10 @@ class ForAllTime:
         return len(self._taken)
 
 
+Taken = WhileValid | ForAllTime
+"""The values of a key that elements have taken, and until when."""
+
+
 class KeyChecks:
     """The declared keys of one stream or relation, as far as they are to be enforced.
 
@@ -126,7 +114,11 @@ class KeyChecks:
     def __init__(self, name: str, columns: Schema, keys: Sequence[Key]) -> None:
         self._name = name
         self._keys: list[tuple[Key, Callable[[Payload], Payload], Taken]] = [
-            (key, _values([columns.index(column) for column in key.columns]), _taken(key))
+            (
+                key,
+                _values([columns.index(column) for column in key.columns]),
+                ForAllTime() if key.is_lasting else WhileValid(),
+            )
             for key in keys
             if key.is_enforced
         ]
@@ -174,10 +166,6 @@ class KeyChecks:
             element=element,
             declaration=key,
         )
-
-
-def _taken(key: Key) -> Taken:
-    return ForAllTime() if key.is_lasting else WhileValid()
 
 
 def _values(places: Sequence[int]) -> Callable[[Payload], Payload]:

@@ -171,17 +171,14 @@ class ReferenceChecks:
 
 def report(found: Sequence[tuple[ReferenceCheck, Element]], letters: DeadLetters | None) -> None:
     """Tell of elements that have no partner."""
-    if not found:
-        return
-    errors = [_unmatched(check, element) for check, element in found]
-    if letters is None:
-        raise errors[0]
-    letters.take(
-        [
-            dead_letter(check.leaf.label, element, error, check.other_progress)
-            for (check, element), error in zip(found, errors, strict=True)
-        ]
-    )
+    refused = []
+    for check, element in found:
+        error = _unmatched(check, element)
+        if letters is None:
+            raise error
+        refused.append(dead_letter(check.leaf.label, element, error, check.other_progress))
+    if letters is not None:
+        letters.take(refused)
 
 
 def _unmatched(check: ReferenceCheck, element: Element) -> DeclarationError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cached_property
 from math import lcm
 from types import MappingProxyType
@@ -102,15 +102,15 @@ class Node:
             return self
         return Node(self.operator, inputs)
 
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it, each once, inputs before consumers."""
+    def walk(self, stops: Container[Node] = ()) -> Iterator[Node]:
+        """This node and all below it, each once, inputs before consumers; down to `stops`, without these."""
         seen: set[Node] = set()
         stack = [(self, False)]
         while stack:
             node, is_ready = stack.pop()
             if is_ready:
                 yield node
-            elif node not in seen:
+            elif node not in seen and node not in stops:
                 seen.add(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.inputs) if child not in seen)

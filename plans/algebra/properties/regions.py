@@ -52,14 +52,9 @@ def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
 
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
     """The nodes of a plan that are above its inputs, inputs before consumers."""
-    stack = list(plan.outputs.values())
-    reached = set(inputs)
-    while stack:
-        node = stack.pop()
-        if node not in reached:
-            reached.add(node)
-            stack.extend(node.inputs)
-    return tuple(node for node in plan.nodes if node in reached and node not in inputs)
+    stops = set(inputs)
+    reached = {node for root in plan.outputs.values() for node in root.walk(stops)}
+    return tuple(node for node in plan.nodes if node in reached)
 
 
 class Region(NamedTuple):

@@ -144,7 +144,7 @@ class Migration:
         the split time already, the old box is ended at once."""
         self._record(self.reason)
         # Which is the first sample, too.
-        self.observer.is_sample_due(self.least_reached)
+        self.observer.sampling.is_due(self.least_reached)
         results = self._nothing()
         try:
             ready = [self.new.push(port, batch) for port, batch in enumerate(self._initial) if batch]
@@ -239,7 +239,7 @@ class Migration:
         """Look at sizes, and see whether a sample is due; then the new plan is brought up to date, if enough
         waits for it."""
         is_worth_it = not self.backlog.is_behind or self.observer.seen >= LOOK_EVERY
-        if not (is_worth_it and self.observer.is_sample_due(self.least_reached)):
+        if not (is_worth_it and self.observer.sampling.is_due(self.least_reached)):
             self.observer.measure(*self._sizes())
         elif self.backlog.waiting < LOOK_EVERY:
             self._record()

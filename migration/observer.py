@@ -46,11 +46,8 @@ class Observer:
         """After how many of them sizes are to be looked at again."""
         self.clock: Callable[[], float] = clock_time
         """Tells the seconds since 1970-01-01 UTC."""
-        self._sampling = Sampling(split)
-
-    def is_sample_due(self, now: Time) -> bool:
-        """Whether the inputs have come so far that another sample is due."""
-        return self._sampling.is_due(now)
+        self.sampling = Sampling(split)
+        """Tells whether the inputs have come so far that another sample is due."""
 
     def measure(self, old: int, new: int, held: int) -> None:
         """Take note of the sizes of the old plan and of the new one, and of what waits in the joiners."""

@@ -4,6 +4,7 @@ the reason."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
+from functools import partial
 from typing import TypeVar
 
 from midstream.migration.changes import Change
@@ -102,16 +103,6 @@ def require_of_operators(change: Change, *requirements: Callable[[Iterable[Node]
             require(nodes, which)
 
 
-def require_start_preserving(nodes: Iterable[Node], which: str) -> None:
-    """What the reference-point method needs."""
-    _require_starts(nodes, which, "the reference-point method", "use genmig")
-
-
-def require_told_by_starts(nodes: Iterable[Node], which: str) -> None:
-    """What moving states need where the results that were given out before are not known."""
-    _require_starts(nodes, which, "moving states without a log", "ask for a log by engine.keep_log()")
-
-
 def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str) -> None:
     """Refuse operators whose results may start later than all that they come from (erratum 13), and relations
     whose rows begin in the course of time: what has one of them need not start where an element of a stream
@@ -129,6 +120,15 @@ def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str
             f"plan a result belongs to; {instead}",
             operator=str(operator),
         )
+
+
+require_start_preserving = partial(_require_starts, method="the reference-point method", instead="use genmig")
+"""What the reference-point method needs."""
+
+require_told_by_starts = partial(
+    _require_starts, method="moving states without a log", instead="ask for a log by engine.keep_log()"
+)
+"""What moving states need where the results that were given out before are not known."""
 
 
 def require_finite(old: Box, last: Time) -> None:

@@ -9,10 +9,8 @@ from midstream.operators.aggregation.aggregate_loop import generate
 from midstream.operators.aggregation.segments import Segments
 from midstream.operators.aggregation.valid_rows import ValidRows
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
-from midstream.plans.algebra import operators as logical
+from midstream.operators.base.running import Running, aggregate_facts
 from midstream.plans.algebra.implementations import aggregation as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch, Element, Payload, Time
@@ -82,11 +80,6 @@ class Aggregate(Operator):
         return (group.key,) if self._keys == 1 else group.key
 
 
-def _aggregate(node: Node) -> Operator:
-    operator = operator_of(node, logical.Aggregate)
-    return Aggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
-
-
 RUNNING: Running = {
-    facts.AGGREGATE: _aggregate,
+    facts.AGGREGATE: lambda node: Aggregate(*aggregate_facts(node)),
 }

@@ -1,15 +1,29 @@
-"""What all physical operators share: ports, progress, counters, and the check of order at the outside."""
+"""What all physical operators share: ports, progress, counters, and the check of order at the outside; and
+what an operator does with one element, as source."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from midstream.operators.base.code import Code
 from midstream.plans.values.errors import EndedError, StreamOrderError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+
+
+class Code(NamedTuple):
+    """Source for the work of an operator that is a function of single elements and keeps their starts.
+
+    It is in terms of `start`, `end` and `row`. What comes out, if the condition holds, is `(start, end, row)`
+    with a new end or row.
+    """
+
+    condition: str | None = None
+    end: str | None = None
+    row: str | None = None
+    last_start: str | None = None
+    """The attribute in which the operator keeps the start of the last element that it was given, if any."""
 
 
 class Operator(ABC):

@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.operators.base.code import Code
+from midstream.operators.base.operator import Code
 from midstream.operators.base.way import Stop
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from midstream.operators.base.code import Code
+from midstream.operators.base.operator import Code
 from midstream.operators.base.running import Running
 from midstream.operators.base.stateless import Stateless, filter_facts, filtering, map_facts
 from midstream.operators.base.union import Union

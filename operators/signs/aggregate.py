@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.running import Running, aggregate_facts
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, NetChanges
-from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Col, Const, compile_rows
 from midstream.plans.values.schema import Schema
@@ -125,11 +123,6 @@ class SignedAggregate(Operator):
         yield from self._inputs
 
 
-def _aggregate(node: Node) -> Operator:
-    operator = operator_of(node, logical.Aggregate)
-    return SignedAggregate(operator.keys, [call for _, call in operator.calls], node.inputs[0].schema)
-
-
 RUNNING: Running = {
-    facts.SIGNED_AGGREGATE: _aggregate,
+    facts.SIGNED_AGGREGATE: lambda node: SignedAggregate(*aggregate_facts(node)),
 }

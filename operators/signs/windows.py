@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.running import Running, count_window_facts, operator_of, time_window_facts
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
@@ -223,16 +223,6 @@ class SignedCountWindow(SignedPartitionedWindow):
         super().__init__(rows, (), Schema(()), slide, ties)
 
 
-def _time_window(node: Node) -> Operator:
-    operator = operator_of(node, logical.TimeWindow)
-    return SignedTimeWindow(operator.size, operator.slide)
-
-
-def _count_window(node: Node) -> Operator:
-    operator = operator_of(node, logical.CountWindow)
-    return SignedCountWindow(operator.rows, operator.slide, operator.ties)
-
-
 def _partitioned_window(node: Node) -> Operator:
     operator = operator_of(node, logical.PartitionedWindow)
     schema = node.inputs[0].schema
@@ -240,7 +230,7 @@ def _partitioned_window(node: Node) -> Operator:
 
 
 RUNNING: Running = {
-    facts.SIGNED_TIME_WINDOW: _time_window,
-    facts.SIGNED_COUNT_WINDOW: _count_window,
+    facts.SIGNED_TIME_WINDOW: lambda node: SignedTimeWindow(*time_window_facts(node)),
+    facts.SIGNED_COUNT_WINDOW: lambda node: SignedCountWindow(*count_window_facts(node)),
     facts.SIGNED_PARTITIONED_WINDOW: _partitioned_window,
 }

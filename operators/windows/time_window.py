@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from midstream.operators.base.adjustable import Adjustable
-from midstream.operators.base.code import Code
-from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.operator import Code
+from midstream.operators.base.running import Running, time_window_facts
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
-from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 
@@ -95,11 +93,6 @@ class TimeWindow(Adjustable[int | None]):
         return reached + (-1 - reached) % self.slide
 
 
-def _time_window(node: Node) -> Operator:
-    operator = operator_of(node, logical.TimeWindow)
-    return TimeWindow(operator.size, operator.slide)
-
-
 RUNNING: Running = {
-    facts.TIME_WINDOW: _time_window,
+    facts.TIME_WINDOW: lambda node: TimeWindow(*time_window_facts(node)),
 }

@@ -9,7 +9,7 @@ from itertools import pairwise
 from operator import lt
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.running import Running, count_window_facts, operator_of
 from midstream.operators.base.segment import Segment, closed
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
@@ -302,11 +302,6 @@ class PartitionedWindow(_RowWindow):
             yield from ((self.reached[0], FOREVER, payload) for payload in queue.rows)
 
 
-def _count_window(node: Node) -> Operator:
-    operator = operator_of(node, logical.CountWindow)
-    return CountWindow(operator.rows, operator.slide, operator.ties)
-
-
 def _partitioned_window(node: Node) -> Operator:
     operator = operator_of(node, logical.PartitionedWindow)
     return PartitionedWindow(
@@ -320,6 +315,6 @@ def _partitioned_window(node: Node) -> Operator:
 
 
 RUNNING: Running = {
-    facts.COUNT_WINDOW: _count_window,
+    facts.COUNT_WINDOW: lambda node: CountWindow(*count_window_facts(node)),
     facts.PARTITIONED_WINDOW: _partitioned_window,
 }

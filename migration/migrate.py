@@ -169,9 +169,7 @@ class Prepared:
             host.emit(node, batch)
         host.adopt_plans()
         host.compile_routes(query)
-        transition = Transition(host, query, parts)
-        transition.explain(self.reason)
-        return transition
+        return Transition(host, query, parts, reason=self.reason)
 
 
 def prepare(

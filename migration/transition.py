@@ -38,6 +38,7 @@ class Transition:
         query: str,
         parts: Sequence[tuple[list[Node], Migration]] | None = None,
         *,
+        reason: str = "",
         waits_in: Phase = Phase.QUEUED,
     ) -> None:
         self._host, self._running = host, host.query(query)
@@ -48,7 +49,7 @@ class Transition:
         self._parts = parts
         self._waits_in = waits_in
         self._end: Phase | None = None
-        self._reason = ""
+        self._reason = reason
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
 
     @property
@@ -101,10 +102,6 @@ class Transition:
     def is_checking(self) -> bool:
         """Whether it is not known yet if the plans mean the same."""
         return self.phase is Phase.CHECKING
-
-    def explain(self, reason: str) -> None:
-        """Why it is done in this way."""
-        self._reason = reason
 
     def take_turn(self, begin: Callable[[], Transition]) -> None:
         """Take over what one that waited becomes, or is refused for."""

@@ -125,12 +125,8 @@ class HasState(Protocol):
 def state_size(box: HasState) -> StateSize:
     """Elements and bytes of the state of a Box, or of what else keeps elements. Cost: O(size)."""
     require_box("state_size", box)
-    elements = 0
-    total = 0
-    for element in box.state():
-        elements += 1
-        total += element_bytes(element)
-    return StateSize(elements, total)
+    sizes = list(map(element_bytes, box.state()))
+    return StateSize(len(sizes), sum(sizes))
 
 
 def max_end(box: Box) -> Time:

@@ -89,7 +89,6 @@ class _Gathering:
         self._stream, self._has_intervals = source.stream, source.intervals
         self._columns = {name: source.columns.index(name) for name in columns}
         self._step, self._most = step, most
-        self._salt = crc32(source.stream.encode())
         # A list of our own: the batch is the caller's, who may use it again.
         self._elements: list[Element] = []
         self._until: Time = BEGINNING
@@ -129,7 +128,7 @@ class _Gathering:
     def _summary(self, elements: Sequence[Element]) -> Cell:
         first, count = elements[0][0], len(elements)
         start = self._grid(first)
-        chance = _chance(self._salt, start // self._step)
+        chance = chance_of(self._stream, start // self._step)
         some = elements[:: count // TIMESTAMPS or 1]
         if count > self._most:
             elements = [elements[place * count >> BITS] for place in places(self._most)[chance % DRAWS]]
@@ -171,11 +170,7 @@ def _sample(
 def chance_of(stream: str, number: int) -> int:
     """Which piece of chance a stream's cell meets with, by the cell's number: neighbouring cells, and other
     streams, with another."""
-    return _chance(crc32(stream.encode()), number)
-
-
-def _chance(salt: int, number: int) -> int:
-    return salt + 40_503 * number
+    return crc32(stream.encode()) + 40_503 * number
 
 
 def _lengths(sample: Sequence[Element]) -> tuple[float, float]:

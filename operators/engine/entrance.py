@@ -189,7 +189,7 @@ class Entrance:
             raise SchemaError(f"stream {stream}: {error}", stream=stream) from error
 
 
-class Entrances(Mapping[str, Entrance]):
+class Entrances(dict[str, Entrance]):
     """The entrances of all streams, by name. They stay when queries go, so that a stream cannot go back in
     time for the next one."""
 
@@ -206,17 +206,16 @@ class Entrances(Mapping[str, Entrance]):
         self.letters = None if dead_letters is None else DeadLetters(dead_letters)
         self._slack = dict(slack or {})
         self._delay = dict(delay or {})
-        self._entrances: dict[str, Entrance] = {}
         self.references = ReferenceChecks(self.letters)
         """What is declared that streams refer to."""
 
     def enter(self, sources: Iterable[Source], query: str) -> None:
         """Have an entrance for each stream. Raises PlanError where one is known with another declaration."""
         for source in sources:
-            known = self._entrances.get(source.stream)
+            known = self.get(source.stream)
             if known is None:
                 slack, delay = self._slack.get(source.stream), self._delay.get(source.stream)
-                self._entrances[source.stream] = Entrance(source, slack, delay, self.letters)
+                self[source.stream] = Entrance(source, slack, delay, self.letters)
             elif known.source != source:
                 raise PlanError(
                     f"query {query}: found stream {_declared(source)}, expected it as it is known: "
@@ -248,24 +247,15 @@ class Entrances(Mapping[str, Entrance]):
 
     def size(self, streams: Iterable[str]) -> int:
         """How many elements wait where some streams enter."""
-        return sum(self._entrances[stream].manager.size() for stream in streams)
+        return sum(self[stream].manager.size() for stream in streams)
 
     def state(self, streams: Iterable[str]) -> Iterator[Element]:
         """The elements that wait there."""
-        return chain.from_iterable(self._entrances[stream].manager.state() for stream in streams)
+        return chain.from_iterable(self[stream].manager.state() for stream in streams)
 
     def max_end(self, source: Source) -> Time:
         """The largest end of an element of a stream so far."""
-        return self._entrances[source.stream].max_end
-
-    def __getitem__(self, stream: str) -> Entrance:
-        return self._entrances[stream]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entrances)
-
-    def __len__(self) -> int:
-        return len(self._entrances)
+        return self[source.stream].max_end
 
 
 def _odd(batch: list[Any]) -> str:

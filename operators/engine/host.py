@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -13,7 +13,6 @@ from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import RunningQuery, carried_out, lowest
 from midstream.operators.engine.query_graph import QueryGraph
-from midstream.operators.engine.watching import IDLE, Watch, Watcher
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.observations import Observation
@@ -36,6 +35,10 @@ class Host:
         self._feed = feed
         self._numbers = count(1)
         """Of Boxes to come."""
+        self.watch = feed.watch
+        """Lets somebody watch streams, by default all that are read now, and look at instants of a grid."""
+        self.unwatch = feed.unwatch
+        """Nobody watches any more."""
 
     @property
     def queries(self) -> Mapping[str, RunningQuery]:
@@ -162,20 +165,6 @@ class Host:
         self._graph.count_results(self.query(query))
 
     # Watching
-
-    def watch(
-        self,
-        watcher: Watcher,
-        step: int = 1,
-        streams: Iterable[str] | None = None,
-        idle: int = IDLE,
-    ) -> Watch:
-        """Let somebody watch streams, by default all that are read now, and look at instants of a grid."""
-        return self._feed.watch(watcher, step, streams, idle)
-
-    def unwatch(self, watch: Watch) -> None:
-        """Nobody watches any more."""
-        self._feed.unwatch(watch)
 
     def listen(self, listener: Callable[[], object]) -> None:
         """Call a function whenever queries have come, gone, or taken the place of others."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from time import perf_counter_ns
 
-from midstream.operators.base.box import StateSize, element_bytes
+from midstream.operators.base.box import StateSize, state_size
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.queries import RunningQuery
@@ -100,7 +100,6 @@ class Gauge:
 
     def read(self) -> Metadata:
         """What was measured so far. Cost: O(state)."""
-        elements = list(self._operator.state())
         received, pairs = sum(self._received), math.prod(self._received)
         is_binary = len(self._received) == 2
         base = pairs if is_binary else received
@@ -115,7 +114,7 @@ class Gauge:
             d=float(self._last - self._first) / spans if self._first is not None and spans > 0 else None,
             l=self._length / self._emitted if self._emitted else None,
             g=self._granule or None,
-            state=StateSize(len(elements), sum(map(element_bytes, elements))),
+            state=state_size(self._operator),
             seconds=self._nanoseconds / 1e9,
         )
 

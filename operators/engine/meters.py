@@ -4,7 +4,7 @@ of the cost model, and for split times."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from midstream.operators.base.way import Take
 from midstream.operators.engine.base import Base
@@ -69,7 +69,7 @@ class Meter:
         return self.recent[-1][1] if self.recent else BEGINNING
 
 
-class Meters(Mapping[Node, Meter]):
+class Meters(dict[Node, Meter]):
     """One meter at each window, as long as a query has it; with a log, as long as one of these wants one. And
     one at each source below, where windows show something else than its elements.
 
@@ -78,7 +78,6 @@ class Meters(Mapping[Node, Meter]):
 
     def __init__(self, base: Base) -> None:
         self._base = base
-        self._meters: dict[Node, Meter] = {}
         self._users: dict[Node, set[RunningQuery]] = {}
         self._logging: dict[Node, set[RunningQuery]] = {}
         """By window, the queries that want a log of it."""
@@ -102,15 +101,15 @@ class Meters(Mapping[Node, Meter]):
         }
         self._windows[query] = metered = list(dict.fromkeys([*windows, *sources]))
         for node in metered:
-            if node not in self._meters:
-                self._meters[node] = self._begun(node, sources.get(node, BEGINNING))
+            if node not in self:
+                self[node] = self._begun(node, sources.get(node, BEGINNING))
                 self._users[node], self._logging[node] = set(), set()
             self._users[node].add(query)
             if query.is_logged and node in windows:
                 self._logging[node].add(query)
             if node in logs:
                 self._keep(node, logs[node])
-            self._base.tap(node, self._meters[node])
+            self._base.tap(node, self[node])
         for node in before:
             if node not in metered:
                 self._release(node, query)
@@ -123,8 +122,8 @@ class Meters(Mapping[Node, Meter]):
         """A new meter; that of a source that spoke already knows what a window right above it has shown."""
         meter = Meter(has_ordered_ends(node))
         if max_end != BEGINNING:
-            above = (window for window in self._meters if shown_by(logical_node(window)) == node)
-            shown = next((self._meters[window].recent for window in above), ())
+            above = (window for window in self if shown_by(logical_node(window)) == node)
+            shown = next((self[window].recent for window in above), ())
             meter.resume(as_they_came(shown), max_end)
         return meter
 
@@ -136,35 +135,26 @@ class Meters(Mapping[Node, Meter]):
     def move(self, moved: Mapping[Node, Node]) -> None:
         """Windows run under other nodes, and their ends may decrease from now on, as those of a window that
         is made smaller."""
-        changed = {old: new for old, new in moved.items() if new != old and old in self._meters}
+        changed = {old: new for old, new in moved.items() if new != old and old in self}
         for query in {query for old in changed for query in self._users[old]}:
             self._windows[query] = [changed.get(node, node) for node in self._windows[query]]
-        self._meters |= {new: self._meters.pop(old) for old, new in changed.items()}
+        self.update({new: self.pop(old) for old, new in changed.items()})
         for queries in (self._users, self._logging):
             queries |= {new: queries.pop(old) for old, new in changed.items()}
         for new in changed.values():
-            self._meters[new].expect_any_order()
+            self[new].expect_any_order()
 
     def _release(self, node: Node, query: RunningQuery) -> None:
         self._users[node].discard(query)
         self._logging[node].discard(query)
         if not self._users[node]:
-            del self._meters[node], self._users[node], self._logging[node]
+            del self[node], self._users[node], self._logging[node]
             self._base.tap(node, None)
-        elif not self._logging[node] and self._meters[node].log is not None:
+        elif not self._logging[node] and self[node].log is not None:
             self._keep(node, None)
 
     def _keep(self, node: Node, log: Log | None) -> None:
         """A meter with another log sees by another function."""
         self._base.tap(node, None)
-        self._meters[node].log = log
-        self._base.tap(node, self._meters[node])
-
-    def __getitem__(self, node: Node) -> Meter:
-        return self._meters[node]
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self._meters)
-
-    def __len__(self) -> int:
-        return len(self._meters)
+        self[node].log = log
+        self._base.tap(node, self[node])

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from midstream.optimizer.rules.changing_places import below_each
 from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import is_duplicate_free
 
 
 def distinct(node: Node) -> Node:
     """A subplan without its duplicates."""
     return Node(Distinct(), (node,))
+
+
+def keeps_rows_apart(node: Node, below: Node) -> bool:
+    """Whether an operator makes no duplicates of different rows: without duplicates below it, there are none
+    above."""
+    return is_duplicate_free(below_each(node, below))
+
+
+def has_no_duplicates(node: Node, matched: Node) -> bool:
+    """Whether a subplan has none: else they are results."""
+    return is_duplicate_free(node)

@@ -36,6 +36,16 @@ def asks_equal_rows_alike(node: Node) -> bool:
     return all(is_faithful(expression, schema) for expression in asked)
 
 
+def tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
+    """Whether the operator on top asks equal rows alike, of which one is kept."""
+    return asks_equal_rows_alike(node)
+
+
+def below_tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
+    """Whether the operator below it asks equal rows alike, of which one is kept."""
+    return asks_equal_rows_alike(node.inputs[0])
+
+
 @lru_cache(maxsize=4096)
 def is_total(expression: Expression, schema: Schema) -> bool:
     """Whether it is certain that it raises for no row."""

@@ -102,6 +102,10 @@ class Node:
             return self
         return Node(self.operator, inputs)
 
+    def with_input(self, place: int, node: Node) -> Node:
+        """The same operator with another subplan as the input at a place."""
+        return self.with_inputs((*self.inputs[:place], node, *self.inputs[place + 1 :]))
+
     def walk(self, stops: Container[Node] = ()) -> Iterator[Node]:
         """This node and all below it, each once, inputs before consumers; down to `stops`, without these."""
         seen: set[Node] = set()

@@ -84,9 +84,7 @@ def exchanged(node: Node, place: Sequence[int], after: Node) -> Node:
     if not place:
         return after
     number, *rest = place
-    inputs = list(node.inputs)
-    inputs[number] = exchanged(inputs[number], rest, after)
-    return Node(node.operator, tuple(inputs))
+    return node.with_input(number, exchanged(node.inputs[number], rest, after))
 
 
 def plans_along(plan: Plan, steps: Iterable[Step]) -> Iterator[Plan]:

@@ -120,7 +120,7 @@ def test_a_guard_that_is_needed_and_one_that_is_not() -> None:
     guard, _ = DISTINCT_BELOW_JOIN.guards
     check = verify_guard(DISTINCT_BELOW_JOIN, guard)
     assert check.answer is Answer.REFUTED
-    assert check.rule == "distinct-below-join where not tells_pairs_apart"
+    assert check.rule == "distinct-below-join where not keeps_rows_apart"
     careful = replace(UNTWICE, guards=(over_a_stream,))
     assert verify_guard(careful, over_a_stream, plans=5)
     assert not verify_guard(replace(UNTWICE, guards=(always,)), always).plans

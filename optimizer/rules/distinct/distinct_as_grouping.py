@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.narrowed import chosen
 from midstream.optimizer.rules.rule import Rule, Shape
-from midstream.plans.algebra.operators import Aggregate, Distinct, Project
+from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Col
 
 Names = tuple[str, ...]
 
@@ -39,10 +39,7 @@ def match_grouping(node: Node) -> Iterable[Names]:
 
 def rewrite_as_distinct(node: Node, names: Names) -> Node:
     """The duplicate elimination over a projection to the keys, if there are other columns."""
-    (below,) = node.inputs
-    if names == below.schema.names:
-        return distinct(below)
-    return distinct(Node(Project(tuple((name, Col(name)) for name in names)), (below,)))
+    return distinct(chosen(names, node.inputs[0]))
 
 
 DISTINCT_AS_GROUPING = Rule(

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.changing_places import pushed_down
 from midstream.optimizer.rules.duplicates import distinct
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
+from midstream.optimizer.rules.readings import first_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -43,18 +45,7 @@ def match_added(node: Node) -> Iterable[int]:
 
 def rewrite_added(node: Node, place: int) -> Node:
     """With a duplicate elimination at that place."""
-    (below,) = node.inputs
-    return _with_input(node, place, distinct(below.inputs[place]))
-
-
-def tells_no_equal_rows_apart(node: Node, place: int) -> bool:
-    """Whether the operator asks equal rows alike, of which one is kept."""
-    return asks_equal_rows_alike(node.inputs[0])
-
-
-def match_first(node: Node) -> Iterable[int]:
-    """The first place."""
-    return [0]
+    return distinct(pushed_down(node, place))
 
 
 def match_second(node: Node) -> Iterable[int]:
@@ -65,13 +56,7 @@ def match_second(node: Node) -> Iterable[int]:
 def rewrite_dropped(node: Node, place: int) -> Node:
     """Without the duplicate elimination at that place."""
     (below,) = node.inputs
-    return _with_input(node, place, below.inputs[place].inputs[0])
-
-
-def _with_input(node: Node, place: int, child: Node) -> Node:
-    (below,) = node.inputs
-    inputs = (*below.inputs[:place], child, *below.inputs[place + 1 :])
-    return distinct(below.with_inputs(inputs))
+    return distinct(below.with_input(place, below.inputs[place].inputs[0]))
 
 
 INNER_DISTINCT_ADDED = Rule(
@@ -79,7 +64,7 @@ INNER_DISTINCT_ADDED = Rule(
     equation="distinct(op(L, R)) = distinct(op(distinct(L), R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH)),
     match=match_added,
-    guards=(tells_no_equal_rows_apart,),
+    guards=(below_tells_no_equal_rows_apart,),
     rewrite=rewrite_added,
 )
 
@@ -87,8 +72,8 @@ LEFT_DISTINCT_DROPPED = Rule(
     name="left-distinct-dropped",
     equation="distinct(op(distinct(L), R)) = distinct(op(L, R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH, Shape(Distinct))),
-    match=match_first,
-    guards=(tells_no_equal_rows_apart,),
+    match=first_place,
+    guards=(below_tells_no_equal_rows_apart,),
     rewrite=rewrite_dropped,
 )
 
@@ -97,6 +82,6 @@ RIGHT_DISTINCT_DROPPED = Rule(
     equation="distinct(op(L, distinct(R))) = distinct(op(L, R))",
     shape=Shape(Distinct, Shape(ASKS_WHICH, ANY, Shape(Distinct))),
     match=match_second,
-    guards=(tells_no_equal_rows_apart,),
+    guards=(below_tells_no_equal_rows_apart,),
     rewrite=rewrite_dropped,
 )

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.faithful import tells_no_equal_rows_apart
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
@@ -28,11 +29,6 @@ def match_added(node: Node) -> Iterable[Node]:
     return [below for below in node.inputs if not is_duplicate_free(below)]
 
 
-def match_dropped(node: Node) -> Iterable[Node]:
-    """The duplicate elimination."""
-    return node.inputs
-
-
 def take_equal_values_once(node: Node, below: Node) -> bool:
     """Whether no function notices duplicates."""
     assert isinstance(node.operator, Aggregate)
@@ -42,11 +38,6 @@ def take_equal_values_once(node: Node, below: Node) -> bool:
 def takes_equal_values_once(call: AggregateCall) -> bool:
     """Whether a function is the same of values and of the different ones among them."""
     return call.distinct or call.function in ("min", "max")
-
-
-def tell_no_equal_rows_apart(node: Node, below: Node) -> bool:
-    """Whether the operator asks equal rows alike, of which one is kept."""
-    return asks_equal_rows_alike(node)
 
 
 def rewrite_added(node: Node, below: Node) -> Node:
@@ -64,7 +55,7 @@ GROUPED_DISTINCT_ADDED = Rule(
     equation="aggregate(f(x), S) = aggregate(f(x), distinct(S))",
     shape=Shape(Aggregate),
     match=match_added,
-    guards=(take_equal_values_once, tell_no_equal_rows_apart),
+    guards=(take_equal_values_once, tells_no_equal_rows_apart),
     rewrite=rewrite_added,
 )
 
@@ -72,7 +63,7 @@ GROUPED_DISTINCT_DROPPED = Rule(
     name="grouped-distinct-dropped",
     equation="aggregate(f(x), distinct(S)) = aggregate(f(x), S)",
     shape=Shape(Aggregate, Shape(Distinct)),
-    match=match_dropped,
-    guards=(take_equal_values_once, tell_no_equal_rows_apart),
+    match=first_input,
+    guards=(take_equal_values_once, tells_no_equal_rows_apart),
     rewrite=rewrite_dropped,
 )

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.faithful import tells_no_equal_rows_apart
+from midstream.optimizer.rules.readings import second_input
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, Distinct, SemiJoin, StrictDifference
 from midstream.plans.algebra.plan import Node
@@ -30,22 +31,12 @@ def match_added(node: Node) -> Iterable[Node]:
 
 def rewrite_added(node: Node, right: Node) -> Node:
     """With a duplicate elimination."""
-    return node.with_inputs((node.inputs[0], distinct(right)))
-
-
-def tells_no_equal_rows_apart(node: Node, right: Node) -> bool:
-    """Whether the operator asks equal rows alike, of which one is kept."""
-    return asks_equal_rows_alike(node)
-
-
-def match_dropped(node: Node) -> Iterable[Node]:
-    """The right side."""
-    return [node.inputs[1]]
+    return node.with_input(1, distinct(right))
 
 
 def rewrite_dropped(node: Node, right: Node) -> Node:
     """Without the duplicate elimination."""
-    return node.with_inputs((node.inputs[0], right.inputs[0]))
+    return node.with_input(1, right.inputs[0])
 
 
 MATCHED_DISTINCT_ADDED = Rule(
@@ -61,7 +52,7 @@ MATCHED_DISTINCT_DROPPED = Rule(
     name="matched-distinct-dropped",
     equation="op(L, distinct(R)) = op(L, R)",
     shape=Shape(LOOKS_UP, ANY, Shape(Distinct)),
-    match=match_dropped,
+    match=second_input,
     guards=(tells_no_equal_rows_apart,),
     rewrite=rewrite_dropped,
 )

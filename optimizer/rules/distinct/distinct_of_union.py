@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
+from midstream.optimizer.rules.readings import itself
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, MaxUnion, Union
 from midstream.plans.algebra.plan import Node
@@ -25,11 +26,6 @@ def match_union(node: Node) -> Iterable[Node]:
 def rewrite_as_max_union(node: Node, union: Node) -> Node:
     """The max-union of its inputs without duplicates."""
     return Node(MaxUnion(), tuple(map(distinct, union.inputs)))
-
-
-def match_max_union(node: Node) -> Iterable[Node]:
-    """The max-union."""
-    return [node]
 
 
 def rewrite_as_distinct(node: Node, matched: Node) -> Node:
@@ -49,6 +45,6 @@ MAX_UNION_AS_DISTINCT = Rule(
     name="max-union-as-distinct",
     equation="max union(distinct(L), distinct(R)) = distinct(union(L, R))",
     shape=Shape(MaxUnion, each=Shape(Distinct)),
-    match=match_max_union,
+    match=itself,
     rewrite=rewrite_as_distinct,
 )

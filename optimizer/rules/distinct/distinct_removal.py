@@ -10,18 +10,12 @@ Source   ours, by (8.5)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import as_matched, first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def match(node: Node) -> Iterable[Node]:
-    """What is below."""
-    return node.inputs
 
 
 def has_no_duplicates(node: Node, below: Node) -> bool:
@@ -29,17 +23,12 @@ def has_no_duplicates(node: Node, below: Node) -> bool:
     return is_duplicate_free(below)
 
 
-def rewrite(node: Node, below: Node) -> Node:
-    """What is below."""
-    return below
-
-
 DISTINCT_REMOVAL = Rule(
     name="distinct-removal",
     equation="distinct(S) = S",
     shape=Shape(Distinct),
-    match=match,
+    match=first_input,
     guards=(has_no_duplicates,),
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=operators,
 )

@@ -57,9 +57,8 @@ def raises_nothing(node: Node, matched: Missing) -> bool:
 
 def rewrite(node: Node, matched: Missing) -> Node:
     """The operator with that side filtered."""
-    inputs = list(node.inputs)
-    inputs[matched.side] = filtered([matched.condition], inputs[matched.side])
-    return Node(node.operator, tuple(inputs))
+    side, condition = matched
+    return node.with_input(side, filtered([condition], node.inputs[side]))
 
 
 def missing(node: Node) -> Iterator[Missing]:

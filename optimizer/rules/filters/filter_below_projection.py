@@ -9,10 +9,9 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.filters.filtered import filtered
 from midstream.optimizer.rules.measures import projecting
+from midstream.optimizer.rules.readings import its_operator
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Filter, Project
@@ -20,24 +19,18 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import conjuncts
 
 
-def match(node: Node) -> Iterable[Filter]:
-    """The filter."""
-    assert isinstance(node.operator, Filter)
-    return [node.operator]
-
-
 def rewrite(node: Node, matched: Filter) -> Node:
     """The projection of the filtered rows."""
     projection = node.inputs[0]
     parts = all_substituted(conjuncts(matched.condition), definitions(projection))
-    return Node(projection.operator, (filtered(parts, projection.inputs[0]),))
+    return projection.with_input(0, filtered(parts, projection.inputs[0]))
 
 
 FILTER_BELOW_PROJECTION = Rule(
     name="filter-below-projection",
     equation="filter(p, project(f, S)) = project(f, filter(p ∘ f, S))",
     shape=Shape(Filter, Shape(Project)),
-    match=match,
+    match=its_operator,
     rewrite=rewrite,
     measure=projecting,
 )

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.known import NEVER, known
 from midstream.optimizer.rules.measures import combining
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -61,11 +62,6 @@ def gives_nothing(node: Node, matched: Node) -> bool:
     return is_empty(node)
 
 
-def rewrite(node: Node, matched: Node) -> Node:
-    """A filter that lets nothing pass."""
-    return matched
-
-
 def _some(column: Column) -> Expression | None:
     """A value that the column may have; there is none of any type that is always known."""
     if column.type is Type.ANY:
@@ -79,7 +75,7 @@ NOTHING_COMBINED = Rule(
     shape=Shape(COMBINING),
     match=match,
     guards=(gives_nothing,),
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=combining,
 )
 
@@ -89,6 +85,6 @@ NOTHING_WANTED = Rule(
     shape=Shape(Filter, Shape(COMBINING)),
     match=match,
     guards=(gives_nothing,),
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=combining,
 )

@@ -22,7 +22,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
-from midstream.optimizer.rules.groupings.eager_grouping import asked_of, both, tells_no_equal_rows_apart
+from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
+from midstream.optimizer.rules.groupings.eager_grouping import asked_of, both
 from midstream.optimizer.rules.groupings.partial import Calls
 from midstream.optimizer.rules.names import unused
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -105,6 +106,6 @@ EAGER_COUNT = Rule(
     "aggregate(by K, sum(x * n), join(L, aggregate(by J, count as n, R)))",
     shape=Shape(Aggregate, Shape(Join)),
     match=match,
-    guards=(read_the_other_side, can_be_weighed, tells_no_equal_rows_apart),
+    guards=(read_the_other_side, can_be_weighed, below_tells_no_equal_rows_apart),
     rewrite=rewrite,
 )

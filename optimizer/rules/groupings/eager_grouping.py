@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.partial import TwoSteps, is_decomposable, two_steps
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Join
@@ -64,11 +64,6 @@ def are_decomposable(node: Node, eager: Eager) -> bool:
     return all(is_decomposable(call, node.inputs[0].schema) for _, call in grouping.calls)
 
 
-def tells_no_equal_rows_apart(node: Node, side: object) -> bool:
-    """Whether the join's condition asks equal rows alike, of which a group has one."""
-    return asks_equal_rows_alike(node.inputs[0])
-
-
 def rewrite(node: Node, eager: Eager) -> Node:
     """The grouping over the join of what comes of that side."""
     grouping, join = both(node)
@@ -92,6 +87,6 @@ EAGER_GROUPING = Rule(
     "aggregate(by K, g(y), join(aggregate(by J, f(x) as y, L), R))",
     shape=Shape(Aggregate, Shape(Join)),
     match=match,
-    guards=(read_one_side, are_decomposable, tells_no_equal_rows_apart),
+    guards=(read_one_side, are_decomposable, below_tells_no_equal_rows_apart),
     rewrite=rewrite,
 )

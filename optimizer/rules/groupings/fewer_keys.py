@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.narrowed import chosen
 from midstream.optimizer.rules.rule import Rule, Shape
-from midstream.plans.algebra.operators import Aggregate, Project
+from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import determined
 from midstream.plans.expressions.aggregates import min_
-from midstream.plans.expressions.expressions import Col
 
 
 def match(node: Node) -> Iterable[str]:
@@ -34,9 +34,7 @@ def rewrite(node: Node, key: str) -> Node:
     """The grouping by the others, with the columns in their order."""
     grouping = _grouping(node)
     fewer = Node(Aggregate(_others(node, key), ((key, min_(key)), *grouping.calls)), node.inputs)
-    if fewer.schema == node.schema:
-        return fewer
-    return Node(Project(tuple((name, Col(name)) for name in node.schema.names)), (fewer,))
+    return chosen(node.schema.names, fewer)
 
 
 def _others(node: Node, key: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.faithful import tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.partial import Calls, is_decomposable, merging
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -64,11 +64,6 @@ def merge_what_is_below(node: Node, calls: Calls) -> bool:
     return True
 
 
-def tell_no_equal_keys_apart(node: Node, calls: Calls) -> bool:
-    """Whether the functions ask equal keys alike, of which a fine group has one."""
-    return asks_equal_rows_alike(node)
-
-
 def groups_by_lower_keys(node: Node, calls: Calls) -> bool:
     """Whether the upper keys are keys of the lower grouping, and not what it computes."""
     upper, lower = _both(node)
@@ -98,7 +93,7 @@ GROUPINGS_MERGING = Rule(
     equation="aggregate(by K, g(y), aggregate(by K and L, f(x) as y, S)) = aggregate(by K, f(x), S)",
     shape=Shape(Aggregate, Shape(Aggregate)),
     match=match,
-    guards=(merge_what_is_below, groups_by_lower_keys, tell_no_equal_keys_apart),
+    guards=(merge_what_is_below, groups_by_lower_keys, tells_no_equal_rows_apart),
     rewrite=rewrite,
     measure=operators,
 )

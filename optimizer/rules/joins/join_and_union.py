@@ -11,27 +11,11 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.changing_places import above_each, below_each
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, Union
 from midstream.plans.algebra.plan import Node
-
-
-def match_join(node: Node) -> Iterable[Node]:
-    """The union."""
-    return [node.inputs[0]]
-
-
-def rewrite_join(node: Node, union: Node) -> Node:
-    """The union of the joins."""
-    right = node.inputs[1]
-    return Node(union.operator, tuple(Node(node.operator, (each, right)) for each in union.inputs))
-
-
-def match_union(node: Node) -> Iterable[Node]:
-    """The first join."""
-    return [node.inputs[0]]
 
 
 def are_the_same_join(node: Node, first: Node) -> bool:
@@ -50,25 +34,19 @@ def have_the_same_columns(node: Node, first: Node) -> bool:
     return all(each == columns[0] for each in columns)
 
 
-def rewrite_union(node: Node, first: Node) -> Node:
-    """The join of the union."""
-    lefts = tuple(join.inputs[0] for join in node.inputs)
-    return Node(first.operator, (Node(node.operator, lefts), first.inputs[1]))
-
-
 JOIN_BELOW_UNION = Rule(
     name="join-below-union",
     equation="join(c, union(A, B), R) = union(join(c, A, R), join(c, B, R))",
     shape=Shape(Join, Shape(Union)),
-    match=match_join,
-    rewrite=rewrite_join,
+    match=first_input,
+    rewrite=below_each,
 )
 
 JOIN_ABOVE_UNION = Rule(
     name="join-above-union",
     equation="union(join(c, A, R), join(c, B, R)) = join(c, union(A, B), R)",
     shape=Shape(Union, each=Shape(Join)),
-    match=match_union,
+    match=first_input,
     guards=(are_the_same_join, have_the_same_partners, have_the_same_columns),
-    rewrite=rewrite_union,
+    rewrite=above_each,
 )

@@ -10,30 +10,22 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.readings import itself
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 
 
-def match(node: Node) -> Iterable[Join]:
-    """The join."""
-    assert isinstance(node.operator, Join)
-    return [node.operator]
-
-
-def rewrite(node: Node, matched: Join) -> Node:
+def rewrite(node: Node, matched: Node) -> Node:
     """The same join with its sides swapped."""
-    left, right = node.inputs
-    return Node(matched, (right, left))
+    return node.with_inputs(node.inputs[::-1])
 
 
 JOIN_COMMUTATIVITY = Rule(
     name="join-commutativity",
     equation="join(L, R) = join(R, L)",
     shape=Shape(Join),
-    match=match,
+    match=itself,
     rewrite=rewrite,
     keeps_links=True,
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.readings import second_input
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.optimizer.rules.successive import at_once, one_by_one
 from midstream.plans.algebra.operators import AntiJoin, Union
@@ -26,33 +27,18 @@ def match_two(node: Node) -> Iterable[Node]:
     return [lower] if lower.operator == node.operator and columns[0] == columns[1] else []
 
 
-def rewrite_merged(node: Node, lower: Node) -> Node:
-    """One anti-join with both."""
-    return at_once(node, lower)
-
-
-def match_union(node: Node) -> Iterable[Node]:
-    """The union."""
-    return node.inputs[1:]
-
-
-def rewrite_split(node: Node, union: Node) -> Node:
-    """The anti-join with the first, then with the others."""
-    return one_by_one(node, union)
-
-
 ANTI_JOINS_MERGING = Rule(
     name="anti-joins-merging",
     equation="anti-join(anti-join(S, L), R) = anti-join(S, union(L, R))",
     shape=Shape(AntiJoin, Shape(AntiJoin)),
     match=match_two,
-    rewrite=rewrite_merged,
+    rewrite=at_once,
 )
 
 ANTI_JOINS_SPLITTING = Rule(
     name="anti-joins-splitting",
     equation="anti-join(S, union(L, R)) = anti-join(anti-join(S, L), R)",
     shape=Shape(AntiJoin, ANY, Shape(Union)),
-    match=match_union,
-    rewrite=rewrite_split,
+    match=second_input,
+    rewrite=one_by_one,
 )

@@ -12,17 +12,12 @@ Source   ours, by (8.15), (8.16) and erratum 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.changing_places import swapped
+from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart, tells_no_equal_rows_apart
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Matching
 from midstream.plans.algebra.plan import Node
-
-
-def match_below(node: Node) -> Iterable[Node]:
-    """The grouping."""
-    return node.inputs[:1]
 
 
 def reads_keys(node: Node, grouping: Node) -> bool:
@@ -35,21 +30,6 @@ def has_other_names(node: Node, grouping: Node) -> bool:
     return not any(name in node.inputs[1].schema for name in grouping.inputs[0].schema.names)
 
 
-def tells_no_equal_rows_apart(node: Node, grouping: Node) -> bool:
-    """Whether the condition asks equal keys alike, of which a group has one."""
-    return asks_equal_rows_alike(node)
-
-
-def rewrite_below(node: Node, grouping: Node) -> Node:
-    """The grouping of the rows that are kept."""
-    return grouping.with_inputs((node.with_inputs((grouping.inputs[0], node.inputs[1])),))
-
-
-def match_above(node: Node) -> Iterable[Node]:
-    """The semi-join or anti-join."""
-    return node.inputs
-
-
 def read_keys(node: Node, matching: Node) -> bool:
     """Whether the condition reads no other column, so that it keeps whole groups."""
     return _reads_keys(matching, node)
@@ -58,16 +38,6 @@ def read_keys(node: Node, matching: Node) -> bool:
 def keeps_other_names(node: Node, matching: Node) -> bool:
     """Whether no aggregate has the name of a column that is looked up."""
     return not any(name in node.schema for name in matching.inputs[1].schema.names)
-
-
-def told_no_equal_rows_apart(node: Node, matching: Node) -> bool:
-    """Whether the condition asks equal keys alike, of which a group has one."""
-    return asks_equal_rows_alike(matching)
-
-
-def rewrite_above(node: Node, matching: Node) -> Node:
-    """What is kept of the groups."""
-    return matching.with_inputs((node.with_inputs(matching.inputs[:1]), matching.inputs[1]))
 
 
 def _reads_keys(matching: Node, grouping: Node) -> bool:
@@ -81,16 +51,16 @@ MATCHING_BELOW_GROUPING = Rule(
     name="matching-below-grouping",
     equation="op(aggregate(by K, L), R) = aggregate(by K, op(L, R))",
     shape=Shape(Matching, Shape(Aggregate)),
-    match=match_below,
+    match=first_input,
     guards=(reads_keys, has_other_names, tells_no_equal_rows_apart),
-    rewrite=rewrite_below,
+    rewrite=swapped,
 )
 
 MATCHING_ABOVE_GROUPING = Rule(
     name="matching-above-grouping",
     equation="aggregate(by K, op(L, R)) = op(aggregate(by K, L), R)",
     shape=Shape(Aggregate, Shape(Matching)),
-    match=match_above,
-    guards=(read_keys, keeps_other_names, told_no_equal_rows_apart),
-    rewrite=rewrite_above,
+    match=first_input,
+    guards=(read_keys, keeps_other_names, below_tells_no_equal_rows_apart),
+    rewrite=swapped,
 )

@@ -12,21 +12,11 @@ Source   ours, by (8.10), (8.16) and erratum 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.changing_places import pulled_up, pushed_down
+from midstream.optimizer.rules.readings import first_place, second_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import Join, Matching
 from midstream.plans.algebra.plan import Node
-
-
-def match_left(node: Node) -> Iterable[int]:
-    """The left half."""
-    return [0]
-
-
-def match_right(node: Node) -> Iterable[int]:
-    """The right half."""
-    return [1]
 
 
 def reads_one_half(node: Node, place: int) -> bool:
@@ -41,14 +31,6 @@ def has_other_names(node: Node, place: int) -> bool:
     return not any(name in looked_up.schema for name in join.inputs[place].schema.names)
 
 
-def rewrite_below(node: Node, place: int) -> Node:
-    """The join of what is kept of that half."""
-    join, looked_up = node.inputs
-    halves = list(join.inputs)
-    halves[place] = node.with_inputs((halves[place], looked_up))
-    return join.with_inputs(tuple(halves))
-
-
 def keeps_what_is_read(node: Node, place: int) -> bool:
     """Whether the join keeps the columns that are read, so that they are there above."""
     matching = node.inputs[place]
@@ -60,14 +42,6 @@ def keeps_other_names(node: Node, place: int) -> bool:
     return not any(name in node.schema for name in node.inputs[place].inputs[1].schema.names)
 
 
-def rewrite_above(node: Node, place: int) -> Node:
-    """What is kept of the pairs."""
-    halves = list(node.inputs)
-    matching = halves[place]
-    halves[place] = matching.inputs[0]
-    return matching.with_inputs((node.with_inputs(tuple(halves)), matching.inputs[1]))
-
-
 def _read(node: Node) -> frozenset[str]:
     assert isinstance(node.operator, Matching)
     return node.operator.condition.columns()
@@ -77,34 +51,34 @@ MATCHING_BELOW_LEFT = Rule(
     name="matching-below-left",
     equation="op(join(L, R), S) = join(op(L, S), R)",
     shape=Shape(Matching, Shape(Join)),
-    match=match_left,
+    match=first_place,
     guards=(reads_one_half, has_other_names),
-    rewrite=rewrite_below,
+    rewrite=pushed_down,
 )
 
 MATCHING_BELOW_RIGHT = Rule(
     name="matching-below-right",
     equation="op(join(L, R), S) = join(L, op(R, S))",
     shape=Shape(Matching, Shape(Join)),
-    match=match_right,
+    match=second_place,
     guards=(reads_one_half, has_other_names),
-    rewrite=rewrite_below,
+    rewrite=pushed_down,
 )
 
 MATCHING_ABOVE_LEFT = Rule(
     name="matching-above-left",
     equation="join(op(L, S), R) = op(join(L, R), S)",
     shape=Shape(Join, Shape(Matching)),
-    match=match_left,
+    match=first_place,
     guards=(keeps_what_is_read, keeps_other_names),
-    rewrite=rewrite_above,
+    rewrite=pulled_up,
 )
 
 MATCHING_ABOVE_RIGHT = Rule(
     name="matching-above-right",
     equation="join(L, op(R, S)) = op(join(L, R), S)",
     shape=Shape(Join, ANY, Shape(Matching)),
-    match=match_right,
+    match=second_place,
     guards=(keeps_what_is_read, keeps_other_names),
-    rewrite=rewrite_above,
+    rewrite=pulled_up,
 )

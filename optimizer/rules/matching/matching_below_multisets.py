@@ -14,9 +14,9 @@ Source   ours, by (8.3), (8.6), (8.12) to (8.14), (8.16) and erratum 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.changing_places import above_each, below_each, match_same, swapped
 from midstream.optimizer.rules.faithful import asks_equal_rows_alike
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import (
     Difference,
@@ -32,33 +32,9 @@ OF_BOTH = (Union, MaxUnion)
 OF_THE_FIRST = (Difference, StrictDifference, Intersection)
 
 
-def match_below(node: Node) -> Iterable[Node]:
-    """What is below."""
-    return node.inputs[:1]
-
-
 def tells_no_equal_rows_apart(node: Node, below: Node) -> bool:
     """Whether the condition asks equal rows alike, which are counted together, but for a union."""
     return isinstance(below.operator, Union) or asks_equal_rows_alike(node)
-
-
-def rewrite_below_each(node: Node, below: Node) -> Node:
-    """Each side looked up."""
-    looked_up = node.inputs[1]
-    return below.with_inputs(tuple(node.with_inputs((child, looked_up)) for child in below.inputs))
-
-
-def rewrite_below_first(node: Node, below: Node) -> Node:
-    """The left side looked up."""
-    first, other = below.inputs
-    return below.with_inputs((node.with_inputs((first, node.inputs[1])), other))
-
-
-def match_above_each(node: Node) -> Iterable[Node]:
-    """The first, if all look the same up."""
-    first, *others = node.inputs
-    same = (first.operator, first.inputs[1])
-    return [first] if all((each.operator, each.inputs[1]) == same for each in others) else []
 
 
 def told_no_equal_rows_apart(node: Node, first: Node) -> bool:
@@ -66,52 +42,36 @@ def told_no_equal_rows_apart(node: Node, first: Node) -> bool:
     return isinstance(node.operator, Union) or asks_equal_rows_alike(first)
 
 
-def rewrite_above_each(node: Node, first: Node) -> Node:
-    """Looked up above."""
-    together = node.with_inputs(tuple(child.inputs[0] for child in node.inputs))
-    return first.with_inputs((together, first.inputs[1]))
-
-
-def match_above_first(node: Node) -> Iterable[Node]:
-    """The left side."""
-    return node.inputs[:1]
-
-
-def rewrite_above_first(node: Node, first: Node) -> Node:
-    """Looked up above."""
-    return first.with_inputs((node.with_inputs((first.inputs[0], node.inputs[1])), first.inputs[1]))
-
-
 MATCHING_BELOW_EACH = Rule(
     name="matching-below-each",
     equation="op(set(L, R), S) = set(op(L, S), op(R, S))",
     shape=Shape(Matching, Shape((*OF_BOTH, *OF_THE_FIRST))),
-    match=match_below,
+    match=first_input,
     guards=(tells_no_equal_rows_apart,),
-    rewrite=rewrite_below_each,
+    rewrite=below_each,
 )
 
 MATCHING_ABOVE_EACH = Rule(
     name="matching-above-each",
     equation="set(op(L, S), op(R, S)) = op(set(L, R), S)",
     shape=Shape((*OF_BOTH, *OF_THE_FIRST), each=Shape(Matching)),
-    match=match_above_each,
+    match=match_same,
     guards=(told_no_equal_rows_apart,),
-    rewrite=rewrite_above_each,
+    rewrite=above_each,
 )
 
 MATCHING_BELOW_FIRST = Rule(
     name="matching-below-first",
     equation="op(set(L, R), S) = set(op(L, S), R)",
     shape=Shape(Matching, Shape(OF_THE_FIRST)),
-    match=match_below,
-    rewrite=rewrite_below_first,
+    match=first_input,
+    rewrite=swapped,
 )
 
 MATCHING_ABOVE_FIRST = Rule(
     name="matching-above-first",
     equation="set(op(L, S), R) = op(set(L, R), S)",
     shape=Shape(OF_THE_FIRST, Shape(Matching)),
-    match=match_above_first,
-    rewrite=rewrite_above_first,
+    match=first_input,
+    rewrite=swapped,
 )

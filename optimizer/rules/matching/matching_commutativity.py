@@ -9,28 +9,15 @@ Source   ours, by (8.16) and erratum 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.changing_places import swapped
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Matching
-from midstream.plans.algebra.plan import Node
-
-
-def match(node: Node) -> Iterable[Node]:
-    """The lower one."""
-    return node.inputs[:1]
-
-
-def rewrite(node: Node, lower: Node) -> Node:
-    """The lower one above."""
-    (rows, left), right = lower.inputs, node.inputs[1]
-    return lower.with_inputs((node.with_inputs((rows, right)), left))
-
 
 MATCHING_COMMUTATIVITY = Rule(
     name="matching-commutativity",
     equation="op(minus(S, L), R) = minus(op(S, R), L)",
     shape=Shape(Matching, Shape(Matching)),
-    match=match,
-    rewrite=rewrite,
+    match=first_input,
+    rewrite=swapped,
 )

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -40,11 +41,6 @@ def rewrite_undivided(node: Node, part: Node) -> Node:
     return node.inputs[0]
 
 
-def rewrite_part(node: Node, part: Node) -> Node:
-    """The part."""
-    return part
-
-
 MAX_UNION_WITH_PART = Rule(
     name="max-union-with-part",
     equation="max union(L, part(L, R)) = L",
@@ -59,6 +55,6 @@ INTERSECTION_WITH_PART = Rule(
     equation="intersection(L, part(L, R)) = part(L, R)",
     shape=Shape(Intersection, ANY, Shape(PARTS)),
     match=match,
-    rewrite=rewrite_part,
+    rewrite=as_matched,
     measure=operators,
 )

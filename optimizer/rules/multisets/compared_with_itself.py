@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import inputs
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import (
     Difference,
@@ -31,11 +32,6 @@ def match(node: Node) -> Iterable[Node]:
     return [left] if left == right else []
 
 
-def rewrite_same(node: Node, both: Node) -> Node:
-    """The input."""
-    return both
-
-
 def rewrite_nothing(node: Node, both: Node) -> Node:
     """Nothing of it."""
     return Node(Filter(Const(False)), (both,))
@@ -46,7 +42,7 @@ SAME_AS_ITSELF = Rule(
     equation="op(S, S) = S",
     shape=Shape((Intersection, MaxUnion)),
     match=match,
-    rewrite=rewrite_same,
+    rewrite=as_matched,
     measure=inputs,
 )
 

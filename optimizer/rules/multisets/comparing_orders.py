@@ -12,18 +12,12 @@ Source   ours, by (8.12) and (8.13)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.readings import first_input, itself
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Intersection, MaxUnion
 from midstream.plans.algebra.plan import Node
 
 COMPARING = (Intersection, MaxUnion)
-
-
-def match_sides(node: Node) -> Iterable[Node]:
-    """The operator."""
-    return [node]
 
 
 def keeps_columns(node: Node, matched: Node) -> bool:
@@ -34,11 +28,6 @@ def keeps_columns(node: Node, matched: Node) -> bool:
 def rewrite_swapped(node: Node, matched: Node) -> Node:
     """With the sides swapped."""
     return node.with_inputs(node.inputs[::-1])
-
-
-def match_lower(node: Node) -> Iterable[Node]:
-    """The lower operator."""
-    return node.inputs[:1]
 
 
 def are_alike(node: Node, lower: Node) -> bool:
@@ -56,7 +45,7 @@ COMPARING_COMMUTATIVITY = Rule(
     name="comparing-commutativity",
     equation="op(L, R) = op(R, L)",
     shape=Shape(COMPARING),
-    match=match_sides,
+    match=itself,
     guards=(keeps_columns,),
     rewrite=rewrite_swapped,
 )
@@ -65,7 +54,7 @@ COMPARING_ASSOCIATIVITY = Rule(
     name="comparing-associativity",
     equation="op(op(L, R), S) = op(L, op(R, S))",
     shape=Shape(COMPARING, Shape(COMPARING)),
-    match=match_lower,
+    match=first_input,
     guards=(are_alike,),
     rewrite=rewrite_turned,
 )

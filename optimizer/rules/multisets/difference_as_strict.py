@@ -10,17 +10,11 @@ Source   ours, by (8.6) and (8.14)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, StrictDifference
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def match(node: Node) -> Iterable[Node]:
-    """The left side."""
-    return node.inputs[:1]
 
 
 def is_of_a_set(node: Node, left: Node) -> bool:
@@ -42,7 +36,7 @@ DIFFERENCE_AS_STRICT = Rule(
     name="difference-as-strict",
     equation="difference(L, R) = strict difference(L, R)",
     shape=Shape(Difference),
-    match=match,
+    match=first_input,
     guards=(is_of_a_set,),
     rewrite=rewrite_as_strict,
 )
@@ -51,7 +45,7 @@ STRICT_AS_DIFFERENCE = Rule(
     name="strict-as-difference",
     equation="strict difference(L, R) = difference(L, R)",
     shape=Shape(StrictDifference),
-    match=match,
+    match=first_input,
     guards=(is_of_a_set,),
     rewrite=rewrite_as_difference,
 )

@@ -11,8 +11,7 @@ Source   ours, by (8.3), (8.6) and (8.14)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from midstream.optimizer.rules.readings import first_input, second_input
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.optimizer.rules.successive import at_once, one_by_one
 from midstream.plans.algebra.operators import Difference, StrictDifference, Union
@@ -21,44 +20,24 @@ from midstream.plans.algebra.plan import Node
 DIFFERENCES = (Difference, StrictDifference)
 
 
-def match_two(node: Node) -> Iterable[Node]:
-    """The lower difference."""
-    return node.inputs[:1]
-
-
 def are_alike(node: Node, lower: Node) -> bool:
     """Whether both are differences, or both strict ones: they count in different ways."""
     return lower.operator == node.operator
-
-
-def rewrite_merged(node: Node, lower: Node) -> Node:
-    """The difference from both together."""
-    return at_once(node, lower)
-
-
-def match_union(node: Node) -> Iterable[Node]:
-    """The union."""
-    return node.inputs[1:]
-
-
-def rewrite_split(node: Node, union: Node) -> Node:
-    """The difference from the first, then from the others."""
-    return one_by_one(node, union)
 
 
 DIFFERENCES_MERGING = Rule(
     name="differences-merging",
     equation="op(op(S, L), R) = op(S, union(L, R))",
     shape=Shape(DIFFERENCES, Shape(DIFFERENCES)),
-    match=match_two,
+    match=first_input,
     guards=(are_alike,),
-    rewrite=rewrite_merged,
+    rewrite=at_once,
 )
 
 DIFFERENCES_SPLITTING = Rule(
     name="differences-splitting",
     equation="op(S, union(L, R)) = op(op(S, L), R)",
     shape=Shape(DIFFERENCES, ANY, Shape(Union)),
-    match=match_union,
-    rewrite=rewrite_split,
+    match=second_input,
+    rewrite=one_by_one,
 )

@@ -12,8 +12,6 @@ Source   ours, by (8.12) and erratum 5
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
@@ -21,15 +19,11 @@ from midstream.optimizer.rules.multisets.same_rows import (
     tells_unknown,
     under_other_names,
 )
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Intersection, SemiJoin
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def match_intersection(node: Node) -> Iterable[Node]:
-    """The left side."""
-    return node.inputs[:1]
 
 
 def is_of_a_set(node: Node, left: Node) -> bool:
@@ -58,7 +52,7 @@ INTERSECTION_AS_SEMI_JOIN = Rule(
     name="intersection-as-semi-join",
     equation="intersection(L, R) = semi-join(L, R)",
     shape=Shape(Intersection),
-    match=match_intersection,
+    match=first_input,
     guards=(is_of_a_set,),
     rewrite=rewrite_as_semi_join,
 )

@@ -12,8 +12,6 @@ Source   ours, by (8.14) and (8.16)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
@@ -21,14 +19,10 @@ from midstream.optimizer.rules.multisets.same_rows import (
     tells_unknown,
     under_other_names,
 )
+from midstream.optimizer.rules.readings import second_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, StrictDifference
 from midstream.plans.algebra.plan import Node
-
-
-def match_difference(node: Node) -> Iterable[Node]:
-    """The right side."""
-    return node.inputs[1:]
 
 
 def rewrite_as_anti_join(node: Node, right: Node) -> Node:
@@ -48,7 +42,7 @@ STRICT_AS_ANTI_JOIN = Rule(
     name="strict-as-anti-join",
     equation="strict difference(L, R) = anti-join(L, R)",
     shape=Shape(StrictDifference),
-    match=match_difference,
+    match=second_input,
     rewrite=rewrite_as_anti_join,
 )
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -62,11 +63,6 @@ def _are_all(one: Node, others: list[Node]) -> bool:
     return True
 
 
-def rewrite_undivided(node: Node, left: Node) -> Node:
-    """The left side."""
-    return left
-
-
 def rewrite_union(node: Node, left: Node) -> Node:
     """The union of both sides."""
     return Node(Union(), node.inputs[0].inputs)
@@ -95,7 +91,7 @@ UNION_OF_TAKEN_AND_LEFT = Rule(
     equation="union(difference(L, R), intersection(L, R)) = L",
     shape=Shape(Union, Shape(Difference), Shape(Intersection)),
     match=match_parts,
-    rewrite=rewrite_undivided,
+    rewrite=as_matched,
     measure=operators,
 )
 
@@ -104,7 +100,7 @@ UNION_OF_LEFT_AND_TAKEN = Rule(
     equation="union(intersection(L, R), difference(L, R)) = L",
     shape=Shape(Union, Shape(Intersection), Shape(Difference)),
     match=match_parts,
-    rewrite=rewrite_undivided,
+    rewrite=as_matched,
     measure=operators,
 )
 
@@ -131,7 +127,7 @@ UNION_OF_MATCHED_AND_NOT = Rule(
     equation="union(semi-join(L, R), anti-join(L, R)) = L",
     shape=Shape(Union, Shape(SemiJoin), Shape(AntiJoin)),
     match=match_parts,
-    rewrite=rewrite_undivided,
+    rewrite=as_matched,
     measure=operators,
 )
 
@@ -140,6 +136,6 @@ UNION_OF_NOT_AND_MATCHED = Rule(
     equation="union(anti-join(L, R), semi-join(L, R)) = L",
     shape=Shape(Union, Shape(AntiJoin), Shape(SemiJoin)),
     match=match_parts,
-    rewrite=rewrite_undivided,
+    rewrite=as_matched,
     measure=operators,
 )

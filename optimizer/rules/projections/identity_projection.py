@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
@@ -26,16 +27,11 @@ def match(node: Node) -> Iterable[Node]:
         yield below
 
 
-def rewrite(node: Node, below: Node) -> Node:
-    """What is below."""
-    return below
-
-
 IDENTITY_PROJECTION = Rule(
     name="identity-projection",
     equation="project(all columns, S) = S",
     shape=Shape(Project),
     match=match,
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=operators,
 )

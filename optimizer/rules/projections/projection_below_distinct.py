@@ -11,19 +11,12 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.measures import projected
+from midstream.optimizer.rules.readings import its_operator
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col
-
-
-def match(node: Node) -> Iterable[Project]:
-    """The projection."""
-    assert isinstance(node.operator, Project)
-    return [node.operator]
 
 
 def drops_nothing(node: Node, matched: Project) -> bool:
@@ -47,7 +40,7 @@ PROJECTION_BELOW_DISTINCT = Rule(
     name="projection-below-distinct",
     equation="project(f, distinct(S)) = distinct(project(f, S))",
     shape=Shape(Project, Shape(Distinct)),
-    match=match,
+    match=its_operator,
     guards=(drops_nothing, computes_nothing),
     rewrite=rewrite,
     measure=projected,

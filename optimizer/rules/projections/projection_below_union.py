@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.changing_places import below_each
 from midstream.optimizer.rules.measures import projected
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Project, Union
 from midstream.plans.algebra.plan import Node
@@ -22,14 +24,9 @@ def match(node: Node) -> Iterable[Node]:
     """The union of the projected inputs, if it is known of its columns what was: each input's may tell more
     of what is never unknown."""
     union = node.inputs[0]
-    pushed = Node(union.operator, tuple(Node(node.operator, (child,)) for child in union.inputs))
+    pushed = below_each(node, union)
     if pushed.schema == node.schema:
         yield pushed
-
-
-def rewrite(node: Node, pushed: Node) -> Node:
-    """That union."""
-    return pushed
 
 
 PROJECTION_BELOW_UNION = Rule(
@@ -37,6 +34,6 @@ PROJECTION_BELOW_UNION = Rule(
     equation="project(f, union(L, R)) = union(project(f, L), project(f, R))",
     shape=Shape(Project, Shape(Union)),
     match=match,
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=projected,
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Aggregate, Project
@@ -43,11 +44,6 @@ def match(node: Node) -> Iterable[Node]:
         yield result
 
 
-def rewrite(node: Node, matched: Node) -> Node:
-    """That, under the names of before."""
-    return matched
-
-
 def _read_again(grouping: Aggregate) -> set[str]:
     """The columns that are read more than once."""
     parts: list[Expression] = [part for e in grouping.expressions for part in walk(e)]
@@ -60,5 +56,5 @@ PROJECTION_INTO_GROUPING = Rule(
     equation="aggregate(a by K, project(f, S)) = project(names, aggregate(a ∘ f by f(K), S))",
     shape=Shape(Aggregate, Shape(Project)),
     match=match,
-    rewrite=rewrite,
+    rewrite=as_matched,
 )

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Project
@@ -37,16 +38,11 @@ def match(node: Node) -> Iterable[Node]:
             yield merged
 
 
-def rewrite(node: Node, merged: Node) -> Node:
-    """That projection."""
-    return merged
-
-
 PROJECTIONS_MERGING = Rule(
     name="projections-merging",
     equation="project(f, project(g, S)) = project(f ∘ g, S)",
     shape=Shape(Project, Shape(Project)),
     match=match,
-    rewrite=rewrite,
+    rewrite=as_matched,
     measure=operators,
 )

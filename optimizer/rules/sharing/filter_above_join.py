@@ -13,54 +13,34 @@ Source   thesis, section 10.4.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
+from midstream.optimizer.rules.changing_places import pulled_up
+from midstream.optimizer.rules.readings import first_place, second_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
 
 
-def match_in(side: int) -> Callable[[Node], Iterable[Filter]]:
-    """The filter on one side."""
-
-    def match(node: Node) -> Iterable[Filter]:
-        matched = node.inputs[side].operator
-        assert isinstance(matched, Filter)
-        return [matched]
-
-    return match
-
-
-def gives_what_is_read(node: Node, matched: Filter) -> bool:
+def gives_what_is_read(node: Node, place: int) -> bool:
     """Whether the join gives the columns that the filter reads: above it there are no others."""
-    return matched.condition.columns() <= set(node.schema.names)
-
-
-def rewrite_above(side: int) -> Callable[[Node, Filter], Node]:
-    """Put the filter of one side above the join."""
-
-    def rewrite(node: Node, matched: Filter) -> Node:
-        sides = list(node.inputs)
-        sides[side] = sides[side].inputs[0]
-        return Node(matched, (Node(node.operator, tuple(sides)),))
-
-    return rewrite
+    below = node.inputs[place].operator
+    assert isinstance(below, Filter)
+    return below.condition.columns() <= set(node.schema.names)
 
 
 FILTER_ABOVE_LEFT = Rule(
     name="filter-above-left",
     equation="join(filter(p, L), R) = filter(p, join(L, R))",
     shape=Shape(Join, Shape(Filter)),
-    match=match_in(0),
+    match=first_place,
     guards=(gives_what_is_read,),
-    rewrite=rewrite_above(0),
+    rewrite=pulled_up,
 )
 
 FILTER_ABOVE_RIGHT = Rule(
     name="filter-above-right",
     equation="join(L, filter(p, R)) = filter(p, join(L, R))",
     shape=Shape(Join, ANY, Shape(Filter)),
-    match=match_in(1),
+    match=second_place,
     guards=(gives_what_is_read,),
-    rewrite=rewrite_above(1),
+    rewrite=pulled_up,
 )

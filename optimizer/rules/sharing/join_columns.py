@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.readings import its_operator
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
@@ -41,12 +42,6 @@ def split(node: Node, matched: Join) -> Node:
     return chosen(matched.columns, Node(Join(matched.condition, all_columns(node)), node.inputs))
 
 
-def match_projection(node: Node) -> Iterable[Project]:
-    """The projection."""
-    assert isinstance(node.operator, Project)
-    return [node.operator]
-
-
 def names_stay(node: Node, matched: Project) -> bool:
     """Whether the projection gives columns under the names that they have: a join can do no more."""
     return all(expression == Col(name) for name, expression in matched.columns)
@@ -71,7 +66,7 @@ PROJECTION_INTO_JOIN = Rule(
     name="projection-into-join",
     equation="project(join(L, R)) = join(L, R)",
     shape=Shape(Project, Shape(Join)),
-    match=match_projection,
+    match=its_operator,
     guards=(names_stay,),
     rewrite=merge,
 )

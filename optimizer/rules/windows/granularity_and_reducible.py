@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.changing_places import below_each
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.operators import Arrangement, Granularity, SnapshotReducible
@@ -27,11 +28,6 @@ def match_below(node: Node) -> Iterable[Node]:
     below = node.inputs[0]
     if below.inputs and not isinstance(below.operator, Arrangement) and all(map(_can_wait, below.inputs)):
         yield below
-
-
-def rewrite_below(node: Node, below: Node) -> Node:
-    """The operator over the inputs, each behind the granularity."""
-    return Node(below.operator, tuple(Node(node.operator, (child,)) for child in below.inputs))
 
 
 def match_above(node: Node) -> Iterable[Granularity]:
@@ -65,7 +61,7 @@ GRANULARITY_BELOW_REDUCIBLE = Rule(
     equation="granularity(op(L, R)) = op(granularity(L), granularity(R))",
     shape=Shape(Granularity, Shape(SnapshotReducible)),
     match=match_below,
-    rewrite=rewrite_below,
+    rewrite=below_each,
 )
 
 GRANULARITY_ABOVE_REDUCIBLE = Rule(

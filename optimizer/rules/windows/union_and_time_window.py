@@ -12,25 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.changing_places import above_each, below_each
+from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import TimeWindow, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
 
 
-def match_above(node: Node) -> Iterable[Node]:
-    """The first of the windows."""
-    return [node.inputs[0]]
-
-
 def are_equal(node: Node, first: Node) -> bool:
     """Whether all windows are like the first one."""
     return all(child.operator == first.operator for child in node.inputs)
-
-
-def rewrite_above(node: Node, first: Node) -> Node:
-    """The window over the union."""
-    return Node(first.operator, (Node(node.operator, tuple(child.inputs[0] for child in node.inputs)),))
 
 
 def match_below(node: Node) -> Iterable[Node]:
@@ -39,18 +31,13 @@ def match_below(node: Node) -> Iterable[Node]:
     return [union] if all(map(reads_stream, union.inputs)) else []
 
 
-def rewrite_below(node: Node, union: Node) -> Node:
-    """The union of the windows."""
-    return Node(union.operator, tuple(Node(node.operator, (child,)) for child in union.inputs))
-
-
 TIME_WINDOW_ABOVE_UNION = Rule(
     name="time-window-above-union",
     equation="union(window(L), window(R)) = window(union(L, R))",
     shape=Shape(Union, each=Shape(TimeWindow)),
-    match=match_above,
+    match=first_input,
     guards=(are_equal,),
-    rewrite=rewrite_above,
+    rewrite=above_each,
 )
 
 TIME_WINDOW_BELOW_UNION = Rule(
@@ -58,5 +45,5 @@ TIME_WINDOW_BELOW_UNION = Rule(
     equation="window(union(L, R)) = union(window(L), window(R))",
     shape=Shape(TimeWindow, Shape(Union)),
     match=match_below,
-    rewrite=rewrite_below,
+    rewrite=below_each,
 )

@@ -14,19 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.faithful import is_faithful
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that are the same of equal rows; all of them, if there are
     others."""
-    assert isinstance(node.operator, Filter)
-    parts = frozenset(conjuncts(node.operator.condition))
+    parts = parts_of(node)
     alike = frozenset(part for part in parts if is_faithful(part, node.schema))
     yield from dict.fromkeys(some for some in (alike, parts) if some)
 
@@ -36,20 +34,12 @@ def tells_no_equal_rows_apart(node: Node, matched: Parts) -> bool:
     return all(is_faithful(part, node.schema) for part in matched)
 
 
-def rewrite(node: Node, matched: Parts) -> Node:
-    """Duplicate elimination of the filtered rows; what tells equal rows apart stays above."""
-    assert isinstance(node.operator, Filter)
-    distinct = node.inputs[0]
-    rest = set(conjuncts(node.operator.condition)) - matched
-    return filtered(rest, Node(distinct.operator, (filtered(matched, distinct.inputs[0]),)))
-
-
 FILTER_BELOW_DISTINCT = Rule(
     name="filter-below-distinct",
     equation="filter(p, distinct(S)) = distinct(filter(p, S))",
     shape=Shape(Filter, Shape(Distinct)),
     match=match,
     guards=(tells_no_equal_rows_apart,),
-    rewrite=rewrite,
+    rewrite=filtered_below,
     measure=filtering,
 )

@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.faithful import is_faithful
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filter_below_distinct import tells_no_equal_rows_apart
+from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that take whole groups; those on keys; all of them."""
-    assert isinstance(node.operator, Filter)
-    parts = frozenset(part for part in conjuncts(node.operator.condition) if part.columns())
+    parts = frozenset(part for part in parts_of(node) if part.columns())
     on_keys = frozenset(part for part in parts if part.columns() <= _keys(node))
     alike = frozenset(part for part in on_keys if is_faithful(part, node.schema))
     yield from dict.fromkeys(some for some in (alike, on_keys, parts) if some)
@@ -34,19 +33,6 @@ def match(node: Node) -> Iterable[Parts]:
 def reads_keys_only(node: Node, matched: Parts) -> bool:
     """Whether the parts read only keys, so that they do not ask what a group gives."""
     return all(part.columns() <= _keys(node) for part in matched)
-
-
-def tells_no_equal_keys_apart(node: Node, matched: Parts) -> bool:
-    """Whether the parts are the same of equal keys, which make one group."""
-    return all(is_faithful(part, node.schema) for part in matched)
-
-
-def rewrite(node: Node, matched: Parts) -> Node:
-    """The grouping of the filtered rows; what asks for results stays above."""
-    assert isinstance(node.operator, Filter)
-    grouping = node.inputs[0]
-    rest: set[Expression] = set(conjuncts(node.operator.condition)) - matched
-    return filtered(rest, Node(grouping.operator, (filtered(matched, grouping.inputs[0]),)))
 
 
 def _keys(node: Node) -> set[str]:
@@ -60,7 +46,7 @@ FILTER_BELOW_GROUPING = Rule(
     equation="filter(p, aggregate(a by K, S)) = aggregate(a by K, filter(p, S))",
     shape=Shape(Filter, Shape(Aggregate)),
     match=match,
-    guards=(reads_keys_only, tells_no_equal_keys_apart),
-    rewrite=rewrite,
+    guards=(reads_keys_only, tells_no_equal_rows_apart),
+    rewrite=filtered_below,
     measure=filtering,
 )

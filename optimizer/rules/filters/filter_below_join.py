@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
     """For each side of the join, the parts of the filter's condition that read something of it and nothing
     else."""
-    assert isinstance(node.operator, Filter)
-    parts = [part for part in conjuncts(node.operator.condition) if part.columns()]
+    parts = [part for part in parts_of(node) if part.columns()]
     for side in node.inputs[0].inputs:
         if matched := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
             yield matched
@@ -48,12 +46,9 @@ def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
     """Move parts of a filter to one side of the join."""
 
     def rewrite(node: Node, matched: Parts) -> Node:
-        assert isinstance(node.operator, Filter)
         join = node.inputs[0]
-        sides = list(join.inputs)
-        sides[side] = filtered(matched, sides[side])
-        rest = set(conjuncts(node.operator.condition)) - matched
-        return filtered(rest, Node(join.operator, tuple(sides)))
+        below = join.with_input(side, filtered(matched, join.inputs[side]))
+        return filtered(parts_of(node) - matched, below)
 
     return rewrite
 

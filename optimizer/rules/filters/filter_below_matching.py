@@ -9,34 +9,24 @@ Source   thesis, section 10.3.1, by (8.11) with erratum 5, and (8.16)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.filters.filtered import Parts, all_parts, filtered
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, Filter, SemiJoin
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
 
 
-def match(node: Node) -> Iterable[Filter]:
-    """The filter."""
-    assert isinstance(node.operator, Filter)
-    return [node.operator]
-
-
-def rewrite(node: Node, matched: Filter) -> Node:
+def rewrite(node: Node, matched: Parts) -> Node:
     """The same over the filtered left side."""
     below = node.inputs[0]
-    left, right = below.inputs
-    return Node(below.operator, (filtered(conjuncts(matched.condition), left), right))
+    return below.with_input(0, filtered(matched, below.inputs[0]))
 
 
 FILTER_BELOW_MATCHING = Rule(
     name="filter-below-matching",
     equation="filter(p, semi-join(c, L, R)) = semi-join(c, filter(p, L), R)",
     shape=Shape(Filter, Shape((SemiJoin, AntiJoin))),
-    match=match,
+    match=all_parts,
     rewrite=rewrite,
     measure=filtering,
 )

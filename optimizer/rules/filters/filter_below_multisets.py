@@ -14,21 +14,10 @@ Source   thesis, section 10.3.1, by (8.6) and (8.12) to (8.14)
 from __future__ import annotations
 
 from midstream.optimizer.rules.filters.filter_below_distinct import match, tells_no_equal_rows_apart
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filtered import filtered_below
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, Filter, Intersection, MaxUnion, StrictDifference
-from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
-
-
-def rewrite(node: Node, matched: Parts) -> Node:
-    """The same over the filtered inputs; what tells equal rows apart stays above."""
-    assert isinstance(node.operator, Filter)
-    below = node.inputs[0]
-    rest = set(conjuncts(node.operator.condition)) - matched
-    return filtered(rest, Node(below.operator, tuple(filtered(matched, side) for side in below.inputs)))
-
 
 FILTER_BELOW_MULTISETS = Rule(
     name="filter-below-multisets",
@@ -36,6 +25,6 @@ FILTER_BELOW_MULTISETS = Rule(
     shape=Shape(Filter, Shape((Difference, StrictDifference, Intersection, MaxUnion))),
     match=match,
     guards=(tells_no_equal_rows_apart,),
-    rewrite=rewrite,
+    rewrite=filtered_below,
     measure=filtering,
 )

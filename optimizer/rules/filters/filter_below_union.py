@@ -9,33 +9,14 @@ Source   thesis, (10.5)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.filters.filtered import all_parts, filtered_below
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Union
-from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
-
-
-def match(node: Node) -> Iterable[Filter]:
-    """The filter."""
-    assert isinstance(node.operator, Filter)
-    return [node.operator]
-
-
-def rewrite(node: Node, matched: Filter) -> Node:
-    """The union of the filtered inputs."""
-    union = node.inputs[0]
-    return Node(
-        union.operator, tuple(filtered(conjuncts(matched.condition), child) for child in union.inputs)
-    )
-
 
 FILTER_BELOW_UNION = Rule(
     name="filter-below-union",
     equation="filter(p, union(L, R)) = union(filter(p, L), filter(p, R))",
     shape=Shape(Filter, Shape(Union)),
-    match=match,
-    rewrite=rewrite,
+    match=all_parts,
+    rewrite=filtered_below,
 )

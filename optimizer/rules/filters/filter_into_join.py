@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
@@ -22,21 +22,17 @@ from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that read something of both sides."""
-    assert isinstance(node.operator, Filter)
     sides = [set(side.schema.names) for side in node.inputs[0].inputs]
-    parts = conjuncts(node.operator.condition)
-    if matched := frozenset(part for part in parts if all(part.columns() & side for side in sides)):
+    if matched := frozenset(part for part in parts_of(node) if all(part.columns() & side for side in sides)):
         yield matched
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
     """The join under both conditions."""
     join = node.inputs[0]
-    assert isinstance(node.operator, Filter)
     assert isinstance(join.operator, Join)
     condition = conjunction([*matched, *conjuncts(join.operator.condition)])
-    rest = set(conjuncts(node.operator.condition)) - matched
-    return filtered(rest, Node(Join(condition, join.operator.columns), join.inputs))
+    return filtered(parts_of(node) - matched, Node(Join(condition, join.operator.columns), join.inputs))
 
 
 FILTER_INTO_JOIN = Rule(

@@ -10,32 +10,23 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from midstream.optimizer.rules.filters.filtered import filtered
+from midstream.optimizer.rules.filters.filtered import Parts, all_parts, filtered
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
 
 
-def match(node: Node) -> Iterable[Filter]:
-    """The upper filter."""
-    assert isinstance(node.operator, Filter)
-    return [node.operator]
-
-
-def rewrite(node: Node, matched: Filter) -> Node:
+def rewrite(node: Node, matched: Parts) -> Node:
     """The lower filter with both conditions."""
-    return filtered(conjuncts(matched.condition), node.inputs[0])
+    return filtered(matched, node.inputs[0])
 
 
 FILTER_MERGING = Rule(
     name="filter-merging",
     equation="filter(p, filter(q, S)) = filter(p and q, S)",
     shape=Shape(Filter, Shape(Filter)),
-    match=match,
+    match=all_parts,
     rewrite=rewrite,
     measure=operators,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Expression, conjunction
+from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
 
 Parts = frozenset[Expression]
 """Conditions that stand in one filter, told apart by `and`."""
@@ -20,3 +20,22 @@ def filtered(parts: Iterable[Expression], node: Node) -> Node:
     if isinstance(node.operator, Filter):
         return Node(Filter(conjunction([*parts, node.operator.condition])), node.inputs)
     return Node(Filter(conjunction(parts)), (node,))
+
+
+def parts_of(node: Node) -> Parts:
+    """The parts of a filter's condition."""
+    assert isinstance(node.operator, Filter)
+    return frozenset(conjuncts(node.operator.condition))
+
+
+def all_parts(node: Node) -> Iterable[Parts]:
+    """All of them, together."""
+    return [parts_of(node)]
+
+
+def filtered_below(node: Node, matched: Parts) -> Node:
+    """Of a filter over an operator: that operator, over inputs behind some parts of the filter's condition;
+    the other parts stay above."""
+    below = node.inputs[0]
+    inputs = tuple(filtered(matched, child) for child in below.inputs)
+    return filtered(parts_of(node) - matched, below.with_inputs(inputs))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts
+from midstream.optimizer.rules.filters.filtered import Parts, parts_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.sharing.parts import some_of
 from midstream.plans.algebra.operators import Filter
@@ -27,10 +27,8 @@ def match(node: Node) -> Iterable[Parts]:
 
 def rewrite(node: Node, matched: Parts) -> Node:
     """The filter with the rest above the one with these parts."""
-    assert isinstance(node.operator, Filter)
-    rest = frozenset(conjuncts(node.operator.condition)) - matched
     lower = Node(Filter(conjunction(matched)), node.inputs)
-    return Node(Filter(conjunction(rest)), (lower,))
+    return Node(Filter(conjunction(parts_of(node) - matched)), (lower,))
 
 
 FILTER_SPLITTING = Rule(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, filtered_below, parts_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, PartitionedWindow
 from midstream.plans.algebra.plan import Node
@@ -25,8 +25,7 @@ from midstream.plans.expressions.expressions import conjuncts
 
 def match_below(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition, those on keys first; all of them, if there are others."""
-    assert isinstance(node.operator, Filter)
-    parts = frozenset(conjuncts(node.operator.condition))
+    parts = parts_of(node)
     on_keys = frozenset(part for part in parts if part.columns() <= _keys(node.inputs[0]))
     yield from dict.fromkeys(each for each in (on_keys, parts) if each)
 
@@ -39,14 +38,6 @@ def reads_keys_only(node: Node, matched: Parts) -> bool:
 def has_no_ties(node: Node, matched: Parts) -> bool:
     """Whether no two rows of a group can have one timestamp, unless their order is declared."""
     return _orders_rows(node.inputs[0])
-
-
-def rewrite_below(node: Node, matched: Parts) -> Node:
-    """The window over the filter; what reads other columns stays above."""
-    assert isinstance(node.operator, Filter)
-    window = node.inputs[0]
-    rest = [part for part in conjuncts(node.operator.condition) if part not in matched]
-    return filtered(rest, Node(window.operator, (filtered(matched, window.inputs[0]),)))
 
 
 def match_above(node: Node) -> Iterable[Filter]:
@@ -89,7 +80,7 @@ FILTER_BELOW_PARTITIONED_WINDOW = Rule(
     shape=Shape(Filter, Shape(PartitionedWindow)),
     match=match_below,
     guards=(reads_keys_only, has_no_ties),
-    rewrite=rewrite_below,
+    rewrite=filtered_below,
 )
 
 FILTER_ABOVE_PARTITIONED_WINDOW = Rule(

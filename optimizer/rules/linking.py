@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import networkx as nx
 
+from midstream.optimizer.rules.readings import condition_of
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, logical
@@ -137,8 +138,7 @@ def joined_inputs(node: Node) -> tuple[Node, ...]:
 
 def stated_conditions(node: Node, inputs: tuple[Node, ...]) -> Iterator[Expression]:
     """The conditions of a join and of those below it, down to the inputs."""
-    assert isinstance(node.operator, Join)
-    yield from conjuncts(node.operator.condition)
+    yield from conjuncts(condition_of(node))
     for child in node.inputs:
         if child not in inputs:
             yield from stated_conditions(child, inputs)

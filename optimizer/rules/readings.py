@@ -1,10 +1,16 @@
-"""The usual ways to read an equation at a subplan, for the `match` of rules; and what needs no rewriting."""
+"""The usual ways to read an equation at a subplan, for the `match` of rules; what needs no rewriting; and
+what the shape of a rule tells of operators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
+from midstream.plans.algebra.operators import Filter, Join, Matching
 from midstream.plans.algebra.plan import Node, Operator
+from midstream.plans.expressions.expressions import Expression
+
+Kind = TypeVar("Kind", bound=Operator)
 
 
 def itself(node: Node) -> Iterable[Node]:
@@ -40,3 +46,15 @@ def second_place(node: Node) -> Iterable[int]:
 def as_matched(node: Node, matched: Node) -> Node:
     """What was matched is the right side of the equation."""
     return matched
+
+
+def operator_of(node: Node, kind: type[Kind]) -> Kind:
+    """The operator on top of a subplan, which is of that kind: a shape says so."""
+    assert isinstance(node.operator, kind)
+    return node.operator
+
+
+def condition_of(node: Node) -> Expression:
+    """The condition of a filter, a join, a semi-join or an anti-join."""
+    assert isinstance(node.operator, Filter | Join | Matching)
+    return node.operator.condition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from midstream.optimizer.rules.readings import operator_of
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression, ordered
@@ -15,8 +16,7 @@ Definitions = Mapping[str, Expression]
 
 def definitions(projection: Node) -> dict[str, Expression]:
     """What the columns of a projection stand for."""
-    assert isinstance(projection.operator, Project)
-    return dict(projection.operator.columns)
+    return dict(operator_of(projection, Project).columns)
 
 
 def substituted(expression: Expression, by: Definitions) -> Expression:

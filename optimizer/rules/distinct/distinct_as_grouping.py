@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.narrowed import chosen
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
@@ -33,8 +34,8 @@ def rewrite_as_grouping(node: Node, names: Names) -> Node:
 
 def match_grouping(node: Node) -> Iterable[Names]:
     """The keys of a grouping without functions."""
-    assert isinstance(node.operator, Aggregate)
-    return [] if node.operator.calls else [node.operator.keys]
+    grouping = operator_of(node, Aggregate)
+    return [] if grouping.calls else [grouping.keys]
 
 
 def rewrite_as_distinct(node: Node, names: Names) -> Node:

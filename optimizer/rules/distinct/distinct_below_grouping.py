@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.faithful import tells_no_equal_rows_apart
-from midstream.optimizer.rules.readings import first_input
+from midstream.optimizer.rules.readings import first_input, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct
 from midstream.plans.algebra.plan import Node
@@ -31,8 +31,7 @@ def match_added(node: Node) -> Iterable[Node]:
 
 def take_equal_values_once(node: Node, below: Node) -> bool:
     """Whether no function notices duplicates."""
-    assert isinstance(node.operator, Aggregate)
-    return all(takes_equal_values_once(call) for _, call in node.operator.calls)
+    return all(takes_equal_values_once(call) for _, call in operator_of(node, Aggregate).calls)
 
 
 def takes_equal_values_once(call: AggregateCall) -> bool:

@@ -17,6 +17,7 @@ from midstream.optimizer.rules.bounds import bound
 from midstream.optimizer.rules.faithful import is_total
 from midstream.optimizer.rules.known import NEVER, known
 from midstream.optimizer.rules.measures import conditions
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
@@ -27,9 +28,8 @@ FALSE = Const(False)
 
 def match(node: Node) -> Iterable[Expression]:
     """The condition, if it is another one."""
-    assert isinstance(node.operator, Filter)
-    if node.operator.condition != FALSE:
-        yield node.operator.condition
+    if condition_of(node) != FALSE:
+        yield condition_of(node)
 
 
 def is_never_true(node: Node, condition: Expression) -> bool:

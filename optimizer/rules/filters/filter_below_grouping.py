@@ -17,6 +17,7 @@ from midstream.optimizer.rules.faithful import is_faithful
 from midstream.optimizer.rules.filters.filter_below_distinct import tells_no_equal_rows_apart
 from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of
 from midstream.optimizer.rules.measures import filtering
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Filter
 from midstream.plans.algebra.plan import Node
@@ -36,9 +37,7 @@ def reads_keys_only(node: Node, matched: Parts) -> bool:
 
 
 def _keys(node: Node) -> set[str]:
-    grouping = node.inputs[0].operator
-    assert isinstance(grouping, Aggregate)
-    return set(grouping.keys)
+    return set(operator_of(node.inputs[0], Aggregate).keys)
 
 
 FILTER_BELOW_GROUPING = Rule(

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
 from midstream.optimizer.rules.measures import filtering
+from midstream.optimizer.rules.readings import condition_of, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjunction, conjuncts
+from midstream.plans.expressions.expressions import conjunction
 
 
 def match(node: Node) -> Iterable[Parts]:
@@ -30,9 +31,9 @@ def match(node: Node) -> Iterable[Parts]:
 def rewrite(node: Node, matched: Parts) -> Node:
     """The join under both conditions."""
     join = node.inputs[0]
-    assert isinstance(join.operator, Join)
-    condition = conjunction([*matched, *conjuncts(join.operator.condition)])
-    return filtered(parts_of(node) - matched, Node(Join(condition, join.operator.columns), join.inputs))
+    condition = conjunction([*matched, condition_of(join)])
+    joined = Node(Join(condition, operator_of(join, Join).columns), join.inputs)
+    return filtered(parts_of(node) - matched, joined)
 
 
 FILTER_INTO_JOIN = Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from midstream.optimizer.rules.readings import condition_of
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
@@ -24,8 +25,7 @@ def filtered(parts: Iterable[Expression], node: Node) -> Node:
 
 def parts_of(node: Node) -> Parts:
     """The parts of a filter's condition."""
-    assert isinstance(node.operator, Filter)
-    return frozenset(conjuncts(node.operator.condition))
+    return frozenset(conjuncts(condition_of(node)))
 
 
 def all_parts(node: Node) -> Iterable[Parts]:

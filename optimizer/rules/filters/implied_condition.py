@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.filters.filtered import filtered
 from midstream.optimizer.rules.known import is_implied, is_known
 from midstream.optimizer.rules.measures import conditions
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
@@ -23,25 +24,22 @@ from midstream.plans.expressions.expressions import Const, Expression, conjuncts
 
 def match(node: Node) -> Iterable[Expression]:
     """The first part that follows; if none does, the first. FALSE stays: nothing is shorter."""
-    assert isinstance(node.operator, Filter)
-    if node.operator.condition == Const(False):
+    if condition_of(node) == Const(False):
         return
-    parts = conjuncts(node.operator.condition)
+    parts = conjuncts(condition_of(node))
     yield next((part for part in parts if follows(node, part)), parts[0])
 
 
 def follows(node: Node, part: Expression) -> bool:
     """Whether the other parts, or what is known of the input, say as much."""
-    assert isinstance(node.operator, Filter)
     (below,) = node.inputs
-    others = [other for other in conjuncts(node.operator.condition) if other != part]
+    others = [other for other in conjuncts(condition_of(node)) if other != part]
     return is_implied(part, others, node.schema) or is_known(below, part)
 
 
 def rewrite(node: Node, matched: Expression) -> Node:
     """The filter without it."""
-    assert isinstance(node.operator, Filter)
-    rest = [part for part in conjuncts(node.operator.condition) if part != matched]
+    rest = [part for part in conjuncts(condition_of(node)) if part != matched]
     return filtered(rest, node.inputs[0])
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import negated
 from midstream.optimizer.rules.negations import inwards
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
@@ -25,8 +26,7 @@ from midstream.plans.expressions.expressions import (
 
 def match(node: Node) -> Iterable[list[Expression]]:
     """The parts of the condition with negations further in, if there are such."""
-    assert isinstance(node.operator, Filter)
-    parts = conjuncts(node.operator.condition)
+    parts = conjuncts(condition_of(node))
     moved = [inwards(part, node.schema) for part in parts]
     if moved != list(parts):
         yield moved

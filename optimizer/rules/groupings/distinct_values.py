@@ -18,6 +18,7 @@ from dataclasses import replace
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
 from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.names import unused
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct, Project
 from midstream.plans.algebra.plan import Node
@@ -30,7 +31,7 @@ Values = dict[Expression, str]
 
 def match_values(node: Node) -> Iterable[Values]:
     """What is aggregated, if different values are wanted of something."""
-    grouping = _grouping(node)
+    grouping = operator_of(node, Aggregate)
     values: Values = {}
     for name, call in grouping.calls:
         if call.argument is not None and call.argument not in values:
@@ -40,17 +41,17 @@ def match_values(node: Node) -> Iterable[Values]:
 
 def are_of_different_values(node: Node, values: Values) -> bool:
     """Whether no function notices duplicates."""
-    return all(takes_equal_values_once(call) for _, call in _grouping(node).calls)
+    return all(takes_equal_values_once(call) for _, call in operator_of(node, Aggregate).calls)
 
 
 def read_one_value(node: Node, values: Values) -> bool:
     """Whether all functions are of the same; or else of keys, of which there is one value in a group. That is
     there as often as there are values of what is no key, if that is read besides."""
-    keys = {*_grouping(node).keys}
+    keys = {*operator_of(node, Aggregate).keys}
     others = [value for value in values if not value.columns() <= keys]
     counted = [
         call.argument
-        for _, call in _grouping(node).calls
+        for _, call in operator_of(node, Aggregate).calls
         if not takes_equal_values_once(replace(call, distinct=False))
     ]
     return not others or (len(others) == 1 and all(value in others for value in counted))
@@ -58,7 +59,7 @@ def read_one_value(node: Node, values: Values) -> bool:
 
 def rewrite_as_distinct(node: Node, values: Values) -> Node:
     """The same functions of rows that are different."""
-    grouping = _grouping(node)
+    grouping = operator_of(node, Aggregate)
     read = (*((key, Col(key)) for key in grouping.keys), *((name, value) for value, name in values.items()))
     calls = tuple((name, _of_column(call, values)) for name, call in grouping.calls)
     return Node(Aggregate(grouping.keys, calls), (distinct(Node(Project(read), node.inputs)),))
@@ -71,7 +72,7 @@ def _of_column(call: AggregateCall, values: Values) -> AggregateCall:
 
 def match_rows(node: Node) -> Iterable[Node]:
     """The duplicate elimination, if functions notice duplicates, each of a value."""
-    calls = [call for _, call in _grouping(node).calls]
+    calls = [call for _, call in operator_of(node, Aggregate).calls]
     have_values = all(call.argument is not None for call in calls)
     return node.inputs if have_values and not all(map(takes_equal_values_once, calls)) else []
 
@@ -79,21 +80,16 @@ def match_rows(node: Node) -> Iterable[Node]:
 def are_all_columns(node: Node, below: Node) -> bool:
     """Whether rows of one group that have the same value are the same row: each function reads the only
     column that is no key."""
-    grouping = _grouping(node)
+    grouping = operator_of(node, Aggregate)
     others = [name for name in below.schema.names if name not in grouping.keys]
     return all([call.argument] == [Col(name) for name in others] for _, call in grouping.calls)
 
 
 def rewrite_without(node: Node, below: Node) -> Node:
     """The functions of different values."""
-    grouping = _grouping(node)
+    grouping = operator_of(node, Aggregate)
     calls = tuple((name, replace(call, distinct=True)) for name, call in grouping.calls)
     return Node(Aggregate(grouping.keys, calls), below.inputs)
-
-
-def _grouping(node: Node) -> Aggregate:
-    assert isinstance(node.operator, Aggregate)
-    return node.operator
 
 
 DIFFERENT_VALUES_AS_DISTINCT = Rule(

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.partial import TwoSteps, is_decomposable, two_steps
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Join
 from midstream.plans.algebra.plan import Node
@@ -75,10 +76,7 @@ def rewrite(node: Node, eager: Eager) -> Node:
 
 def both(node: Node) -> tuple[Aggregate, Join]:
     """A grouping and the join below it."""
-    grouping, join = node.operator, node.inputs[0].operator
-    assert isinstance(grouping, Aggregate)
-    assert isinstance(join, Join)
-    return grouping, join
+    return operator_of(node, Aggregate), operator_of(node.inputs[0], Join)
 
 
 EAGER_GROUPING = Rule(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.narrowed import chosen
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
@@ -22,7 +23,7 @@ from midstream.plans.expressions.aggregates import min_
 
 def match(node: Node) -> Iterable[str]:
     """Each key."""
-    return _grouping(node).keys
+    return operator_of(node, Aggregate).keys
 
 
 def depends_on_others(node: Node, key: str) -> bool:
@@ -32,18 +33,13 @@ def depends_on_others(node: Node, key: str) -> bool:
 
 def rewrite(node: Node, key: str) -> Node:
     """The grouping by the others, with the columns in their order."""
-    grouping = _grouping(node)
+    grouping = operator_of(node, Aggregate)
     fewer = Node(Aggregate(_others(node, key), ((key, min_(key)), *grouping.calls)), node.inputs)
     return chosen(node.schema.names, fewer)
 
 
 def _others(node: Node, key: str) -> tuple[str, ...]:
-    return tuple(other for other in _grouping(node).keys if other != key)
-
-
-def _grouping(node: Node) -> Aggregate:
-    assert isinstance(node.operator, Aggregate)
-    return node.operator
+    return tuple(other for other in operator_of(node, Aggregate).keys if other != key)
 
 
 FEWER_KEYS = Rule(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.groupings.partial import TwoSteps, is_decomposable, two_steps
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Union
 from midstream.plans.algebra.plan import Node
@@ -23,22 +24,20 @@ from midstream.plans.algebra.properties import is_key
 
 def match(node: Node) -> Iterable[TwoSteps]:
     """The two steps, if some input may have groups of several rows."""
-    grouping, union = node.operator, node.inputs[0]
-    assert isinstance(grouping, Aggregate)
+    grouping, union = operator_of(node, Aggregate), node.inputs[0]
     if grouping.calls and not all(is_key(child, grouping.keys) for child in union.inputs):
         yield two_steps(grouping.calls, grouping.keys)
 
 
 def are_decomposable(node: Node, steps: TwoSteps) -> bool:
     """Whether the aggregates of parts tell exactly those of the whole."""
-    assert isinstance(node.operator, Aggregate)
-    return all(is_decomposable(call, node.inputs[0].schema) for _, call in node.operator.calls)
+    calls = operator_of(node, Aggregate).calls
+    return all(is_decomposable(call, node.inputs[0].schema) for _, call in calls)
 
 
 def rewrite(node: Node, steps: TwoSteps) -> Node:
     """The grouping of what comes of the inputs."""
-    grouping, union = node.operator, node.inputs[0]
-    assert isinstance(grouping, Aggregate)
+    grouping, union = operator_of(node, Aggregate), node.inputs[0]
     first = Aggregate(grouping.keys, steps.first)
     return steps.grouped(
         grouping.keys, union.with_inputs(tuple(Node(first, (child,)) for child in union.inputs))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import states
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
@@ -26,8 +27,7 @@ Columns = tuple[tuple[str, Expression], ...]
 
 def match(node: Node) -> Iterable[Columns]:
     """The keys, and each function of one value, if all are known."""
-    grouping, schema = node.operator, node.inputs[0].schema
-    assert isinstance(grouping, Aggregate)
+    grouping, schema = operator_of(node, Aggregate), node.inputs[0].schema
     values = [(name, of_one_value(call, schema)) for name, call in grouping.calls]
     known = tuple((name, value) for name, value in values if value is not None)
     return [(*((key, Col(key)) for key in grouping.keys), *known)] if len(known) == len(values) else []
@@ -54,8 +54,7 @@ def of_one_value(call: AggregateCall, schema: Schema) -> Expression | None:
 
 def groups_are_rows(node: Node, columns: Columns) -> bool:
     """Whether no two rows are in one group."""
-    assert isinstance(node.operator, Aggregate)
-    return is_key(node.inputs[0], node.operator.keys)
+    return is_key(node.inputs[0], operator_of(node, Aggregate).keys)
 
 
 def rewrite(node: Node, columns: Columns) -> Node:

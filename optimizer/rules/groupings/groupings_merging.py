@@ -22,6 +22,7 @@ from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equ
 from midstream.optimizer.rules.faithful import tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.partial import Calls, is_decomposable, merging
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
@@ -77,10 +78,7 @@ def rewrite(node: Node, calls: Calls) -> Node:
 
 
 def _both(node: Node) -> tuple[Aggregate, Aggregate]:
-    upper, lower = node.operator, node.inputs[0].operator
-    assert isinstance(upper, Aggregate)
-    assert isinstance(lower, Aggregate)
-    return upper, lower
+    return operator_of(node, Aggregate), operator_of(node.inputs[0], Aggregate)
 
 
 def _name(call: AggregateCall) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from midstream.optimizer.rules.duplicates import distinct
 from midstream.optimizer.rules.joins.partners import partners
 from midstream.optimizer.rules.narrowed import chosen
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, SemiJoin
 from midstream.plans.algebra.plan import Node
@@ -28,9 +29,9 @@ from midstream.plans.algebra.properties import is_key
 
 def match_join(node: Node) -> Iterable[Join]:
     """The join, if no column of the right side is in the output."""
-    assert isinstance(node.operator, Join)
-    if set(node.operator.columns) <= set(node.inputs[0].schema.names):
-        yield node.operator
+    join = operator_of(node, Join)
+    if set(join.columns) <= set(node.inputs[0].schema.names):
+        yield join
 
 
 def has_one_match(node: Node, matched: Join) -> bool:
@@ -45,9 +46,8 @@ def rewrite_join(node: Node, matched: Join) -> Node:
 
 def match_semi_join(node: Node) -> Iterable[SemiJoin]:
     """The semi-join, if it equates columns."""
-    assert isinstance(node.operator, SemiJoin)
     if partners(node).theirs:
-        yield node.operator
+        yield operator_of(node, SemiJoin)
 
 
 def asks_for_equality(node: Node, matched: SemiJoin) -> bool:

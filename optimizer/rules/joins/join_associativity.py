@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.linking import Conditions, hides_columns_of
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
@@ -27,10 +28,7 @@ Joins = tuple[Join, Join]
 
 def match(node: Node) -> Iterable[Joins]:
     """The upper join and the lower one."""
-    upper, lower = node.operator, node.inputs[0].operator
-    assert isinstance(upper, Join)
-    assert isinstance(lower, Join)
-    return [(upper, lower)]
+    return [(operator_of(node, Join), operator_of(node.inputs[0], Join))]
 
 
 def names_are_distinct(node: Node, matched: Joins) -> bool:

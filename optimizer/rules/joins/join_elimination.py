@@ -18,6 +18,7 @@ from midstream.optimizer.rules.faithful import EXACT
 from midstream.optimizer.rules.filters.filtered import filtered
 from midstream.optimizer.rules.joins.partners import partners
 from midstream.optimizer.rules.measures import combining
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
@@ -33,8 +34,7 @@ def match_on(side: int) -> Callable[[Node], Iterable[Matched]]:
 
     def match(node: Node) -> Iterable[Matched]:
         """The side, and what becomes of it, if it can give the columns with the types that they have."""
-        join, stays = node.operator, node.inputs[side]
-        assert isinstance(join, Join)
+        join, stays = operator_of(node, Join), node.inputs[side]
         ours, theirs, rest = partners(node, side)
         same = {
             b: Col(a)

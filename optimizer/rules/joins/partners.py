@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from midstream.plans.algebra.operators import AntiJoin, Join, SemiJoin
+from midstream.optimizer.rules.readings import condition_of
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys
 
@@ -19,9 +19,8 @@ class Partners(NamedTuple):
 
 def partners(node: Node, side: int = 0) -> Partners:
     """Those of a join, semi-join or anti-join, as one side sees them."""
-    assert isinstance(node.operator, Join | SemiJoin | AntiJoin)
     one, other = node.inputs[side], node.inputs[1 - side]
-    pairs, rest = join_keys(node.operator.condition, one.schema, other.schema)
+    pairs, rest = join_keys(condition_of(node), one.schema, other.schema)
     pairs = sorted(set(pairs))
     ours, theirs = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
     return Partners(ours, theirs, tuple(part for part in conjuncts(rest) if part != TRUE))

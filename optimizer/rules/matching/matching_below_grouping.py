@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from midstream.optimizer.rules.changing_places import swapped
 from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart, tells_no_equal_rows_apart
-from midstream.optimizer.rules.readings import first_input
+from midstream.optimizer.rules.readings import condition_of, first_input, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Matching
 from midstream.plans.algebra.plan import Node
@@ -41,10 +41,8 @@ def keeps_other_names(node: Node, matching: Node) -> bool:
 
 
 def _reads_keys(matching: Node, grouping: Node) -> bool:
-    assert isinstance(matching.operator, Matching)
-    assert isinstance(grouping.operator, Aggregate)
-    readable = {*grouping.operator.keys, *matching.inputs[1].schema.names}
-    return matching.operator.condition.columns() <= readable
+    readable = {*operator_of(grouping, Aggregate).keys, *matching.inputs[1].schema.names}
+    return condition_of(matching).columns() <= readable
 
 
 MATCHING_BELOW_GROUPING = Rule(

@@ -13,7 +13,7 @@ Source   ours, by (8.10), (8.16) and erratum 5
 from __future__ import annotations
 
 from midstream.optimizer.rules.changing_places import pulled_up, pushed_down
-from midstream.optimizer.rules.readings import first_place, second_place
+from midstream.optimizer.rules.readings import condition_of, first_place, second_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import Join, Matching
 from midstream.plans.algebra.plan import Node
@@ -22,7 +22,7 @@ from midstream.plans.algebra.plan import Node
 def reads_one_half(node: Node, place: int) -> bool:
     """Whether the condition reads no column of the other half, which is not there below."""
     join, looked_up = node.inputs
-    return _read(node) <= {*join.inputs[place].schema.names, *looked_up.schema.names}
+    return condition_of(node).columns() <= {*join.inputs[place].schema.names, *looked_up.schema.names}
 
 
 def has_other_names(node: Node, place: int) -> bool:
@@ -34,17 +34,12 @@ def has_other_names(node: Node, place: int) -> bool:
 def keeps_what_is_read(node: Node, place: int) -> bool:
     """Whether the join keeps the columns that are read, so that they are there above."""
     matching = node.inputs[place]
-    return _read(matching) <= {*node.schema.names, *matching.inputs[1].schema.names}
+    return condition_of(matching).columns() <= {*node.schema.names, *matching.inputs[1].schema.names}
 
 
 def keeps_other_names(node: Node, place: int) -> bool:
     """Whether no column of a pair has the name of one that is looked up."""
     return not any(name in node.schema for name in node.inputs[place].inputs[1].schema.names)
-
-
-def _read(node: Node) -> frozenset[str]:
-    assert isinstance(node.operator, Matching)
-    return node.operator.condition.columns()
 
 
 MATCHING_BELOW_LEFT = Rule(

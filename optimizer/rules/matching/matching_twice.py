@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Matching
 from midstream.plans.algebra.plan import Node
@@ -22,7 +23,7 @@ from midstream.plans.expressions.expressions import Const
 def match(node: Node) -> Iterable[Node]:
     """The lower one, if it looks the same up."""
     lower, right = node.inputs
-    return [lower] if _condition(lower) == _condition(node) and lower.inputs[1] == right else []
+    return [lower] if condition_of(lower) == condition_of(node) and lower.inputs[1] == right else []
 
 
 def rewrite(node: Node, lower: Node) -> Node:
@@ -30,11 +31,6 @@ def rewrite(node: Node, lower: Node) -> Node:
     if lower.operator == node.operator:
         return lower
     return Node(Filter(Const(False)), lower.inputs[:1])
-
-
-def _condition(node: Node) -> object:
-    assert isinstance(node.operator, Matching)
-    return node.operator.condition
 
 
 MATCHING_TWICE = Rule(

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.multisets.differences_merging import DIFFERENCES
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
-from midstream.plans.algebra.operators import AntiJoin, Matching, SemiJoin
+from midstream.plans.algebra.operators import AntiJoin, SemiJoin
 from midstream.plans.algebra.plan import Node
 
 
@@ -27,9 +28,8 @@ def match(node: Node) -> Iterable[Node]:
 
 def rewrite(node: Node, taken: Node) -> Node:
     """The rows that it does not keep."""
-    assert isinstance(taken.operator, Matching)
     other = AntiJoin if isinstance(taken.operator, SemiJoin) else SemiJoin
-    return Node(other(taken.operator.condition), taken.inputs)
+    return Node(other(condition_of(taken)), taken.inputs)
 
 
 DIFFERENCE_FROM_MATCHING = Rule(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from midstream.optimizer.rules.names import unused
-from midstream.plans.algebra.operators import Matching, Project
+from midstream.optimizer.rules.readings import condition_of
+from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     Call,
@@ -68,9 +69,8 @@ def _compared(part: Expression) -> tuple[str, str] | None:
 
 def match_comparing(node: Node) -> Iterable[Pairs]:
     """The pairs of columns that a semi-join or an anti-join compares, if that is all."""
-    assert isinstance(node.operator, Matching)
     left, right = node.inputs
-    pairs = compared_columns(node.operator.condition, left.schema, right.schema)
+    pairs = compared_columns(condition_of(node), left.schema, right.schema)
     return [] if pairs is None else [pairs]
 
 

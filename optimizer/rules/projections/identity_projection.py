@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
-from midstream.optimizer.rules.readings import as_matched
+from midstream.optimizer.rules.readings import as_matched, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
@@ -21,9 +21,8 @@ from midstream.plans.expressions.expressions import Col
 
 def match(node: Node) -> Iterable[Node]:
     """What is below, if its columns are those of the projection, in the same order."""
-    assert isinstance(node.operator, Project)
     below = node.inputs[0]
-    if node.operator.columns == tuple((name, Col(name)) for name in below.schema.names):
+    if operator_of(node, Project).columns == tuple((name, Col(name)) for name in below.schema.names):
         yield below
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from midstream.optimizer.rules.measures import projecting
 from midstream.optimizer.rules.narrowed import is_joined
+from midstream.optimizer.rules.readings import condition_of, operator_of
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.optimizer.rules.substitution import all_substituted, definitions, substituted
 from midstream.plans.algebra.operators import Join, Project
@@ -26,41 +27,35 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts
 
 
-def match_on(side: int) -> Callable[[Node], Iterable[Node]]:
+def match_on(side: int) -> Callable[[Node], Iterable[int]]:
     """Where a projection of that side hides a join."""
 
-    def match(node: Node) -> Iterable[Node]:
-        """The projection, if a join is below and the join above compares no column that it computes."""
-        assert isinstance(node.operator, Join)
+    def match(node: Node) -> Iterable[int]:
+        """The side, if a join is below and the join above compares no column that the projection computes."""
         projection = node.inputs[side]
         by = definitions(projection)
-        compared = node.operator.condition.columns() & by.keys()
+        compared = condition_of(node).columns() & by.keys()
         if is_joined(projection.inputs[0]) and all(isinstance(by[name], Col) for name in compared):
-            yield projection
+            yield side
 
     return match
 
 
-def names_are_distinct(node: Node, projection: Node) -> bool:
+def names_are_distinct(node: Node, side: int) -> bool:
     """Whether no column below the projection has the name of one of the other side: it would mean both."""
-    hidden = set(projection.inputs[0].schema.names)
     # Names of the projection itself are not those of the other side: the join is there.
-    return not any(hidden & set(child.schema.names) for child in node.inputs if child != projection)
+    return not set(node.inputs[side].inputs[0].schema.names) & set(node.inputs[1 - side].schema.names)
 
 
-def rewrite_on(side: int) -> Callable[[Node, Node], Node]:
-    """Pull the projection of that side up."""
-
-    def rewrite(node: Node, projection: Node) -> Node:
-        join, by = node.operator, definitions(projection)
-        assert isinstance(join, Join)
-        condition = conjunction(all_substituted(conjuncts(join.condition), by))
-        chosen = tuple((name, substituted(Col(name), by)) for name in join.columns)
-        inputs = list(node.inputs)
-        (inputs[side],) = projection.inputs
-        return Node(Project(chosen), (Node(Join(condition, _read(chosen, inputs)), tuple(inputs)),))
-
-    return rewrite
+def rewrite(node: Node, side: int) -> Node:
+    """The projection of that side pulled up."""
+    join, projection = operator_of(node, Join), node.inputs[side]
+    by = definitions(projection)
+    condition = conjunction(all_substituted(conjuncts(join.condition), by))
+    chosen = tuple((name, substituted(Col(name), by)) for name in join.columns)
+    inputs = list(node.inputs)
+    (inputs[side],) = projection.inputs
+    return Node(Project(chosen), (Node(Join(condition, _read(chosen, inputs)), tuple(inputs)),))
 
 
 def _read(chosen: Iterable[tuple[str, Expression]], inputs: Sequence[Node]) -> tuple[str, ...]:
@@ -80,7 +75,7 @@ PROJECTION_ABOVE_LEFT = Rule(
     shape=Shape(Join, Shape(Project)),
     match=match_on(0),
     guards=(names_are_distinct,),
-    rewrite=rewrite_on(0),
+    rewrite=rewrite,
     measure=projecting,
 )
 
@@ -90,6 +85,6 @@ PROJECTION_ABOVE_RIGHT = Rule(
     shape=Shape(Join, ANY, Shape(Project)),
     match=match_on(1),
     guards=(names_are_distinct,),
-    rewrite=rewrite_on(1),
+    rewrite=rewrite,
     measure=projecting,
 )

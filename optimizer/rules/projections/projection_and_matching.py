@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Matching, Project
@@ -25,7 +26,7 @@ from midstream.plans.expressions.expressions import Col, Expression
 def match_above(node: Node) -> Iterable[Mapping[str, Expression]]:
     """What the columns stand for, if those that are compared stand for columns."""
     by = definitions(node.inputs[0])
-    if all(isinstance(by[name], Col) for name in _compared(node) & by.keys()):
+    if all(isinstance(by[name], Col) for name in condition_of(node).columns() & by.keys()):
         yield by
 
 
@@ -46,7 +47,7 @@ def match_below(node: Node) -> Iterable[Mapping[str, Expression]]:
     by = definitions(node)
     names = {one.name: Col(name) for name, one in by.items() if isinstance(one, Col)}
     matching = node.inputs[0]
-    if _compared(matching) & set(matching.schema.names) <= names.keys():
+    if condition_of(matching).columns() & set(matching.schema.names) <= names.keys():
         yield names
 
 
@@ -60,11 +61,6 @@ def rewrite_below(node: Node, names: Mapping[str, Expression]) -> Node:
     matching = node.inputs[0]
     left, right = matching.inputs
     return _matching(matching, names, Node(node.operator, (left,)), right)
-
-
-def _compared(node: Node) -> frozenset[str]:
-    assert isinstance(node.operator, Matching)
-    return node.operator.condition.columns()
 
 
 def _matching(node: Node, by: Mapping[str, Expression], left: Node, right: Node) -> Node:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from midstream.optimizer.rules.readings import as_matched
+from midstream.optimizer.rules.readings import as_matched, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Aggregate, Project
@@ -24,8 +24,7 @@ from midstream.plans.expressions.expressions import Col, Const, Expression, walk
 def match(node: Node) -> Iterable[Node]:
     """The grouping over what is below the projection, if its keys are columns there, nothing is computed
     twice, and it is known of its columns what was."""
-    grouping = node.operator
-    assert isinstance(grouping, Aggregate)
+    grouping = operator_of(node, Aggregate)
     below = definitions(node.inputs[0])
     keys = tuple(each.name for name in grouping.keys if isinstance(each := below[name], Col))
     names = {*keys, *(name for name, _ in grouping.calls)}

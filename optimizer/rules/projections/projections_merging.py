@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
-from midstream.optimizer.rules.readings import as_matched
+from midstream.optimizer.rules.readings import as_matched, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Project
@@ -27,12 +27,11 @@ from midstream.plans.expressions.expressions import Col, Const, walk
 def match(node: Node) -> Iterable[Node]:
     """The projection that does what both do, if it computes nothing twice and its columns are known to be
     what they were: over a constant, more is known than over a column."""
-    assert isinstance(node.operator, Project)
-    lower = node.inputs[0]
+    upper, lower = operator_of(node, Project), node.inputs[0]
     by = definitions(lower)
-    read = Counter(part.name for e in node.operator.expressions for part in walk(e) if isinstance(part, Col))
+    read = Counter(part.name for e in upper.expressions for part in walk(e) if isinstance(part, Col))
     if all(times == 1 or isinstance(by[name], Col | Const) for name, times in read.items()):
-        both = Project(tuple((name, substituted(e, by)) for name, e in node.operator.columns))
+        both = Project(tuple((name, substituted(e, by)) for name, e in upper.columns))
         merged = Node(both, lower.inputs)
         if merged.schema == node.schema:
             yield merged

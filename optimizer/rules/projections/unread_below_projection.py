@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import carrying
 from midstream.optimizer.rules.narrowed import narrowed
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, AntiJoin, Filter, Join, Project, SemiJoin
 from midstream.plans.algebra.plan import Node
@@ -24,9 +25,8 @@ from midstream.plans.algebra.properties import logical
 
 def match(node: Node) -> Iterable[Node]:
     """What is below with fewer columns, if there are some that nobody reads."""
-    assert isinstance(node.operator, Project)
     below = node.inputs[0]
-    read = frozenset[str]().union(*(e.columns() for e in node.operator.expressions))
+    read = frozenset[str]().union(*(e.columns() for e in operator_of(node, Project).expressions))
     fewer = _fewer(below, read)
     if fewer != below:
         yield fewer

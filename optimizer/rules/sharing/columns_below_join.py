@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from midstream.optimizer.rules.readings import first_place, second_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
+from midstream.optimizer.rules.substitution import definitions
 from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col
@@ -22,9 +23,7 @@ from midstream.plans.expressions.expressions import Col
 
 def names_stay(node: Node, side: int) -> bool:
     """Whether the projection gives columns under the names that they have: the join asks for them by name."""
-    project = node.inputs[side].operator
-    assert isinstance(project, Project)
-    return all(expression == Col(name) for name, expression in project.columns)
+    return all(expression == Col(name) for name, expression in definitions(node.inputs[side]).items())
 
 
 def names_are_distinct(node: Node, side: int) -> bool:

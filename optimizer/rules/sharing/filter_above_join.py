@@ -14,7 +14,7 @@ Source   thesis, section 10.4.3
 from __future__ import annotations
 
 from midstream.optimizer.rules.changing_places import pulled_up
-from midstream.optimizer.rules.readings import first_place, second_place
+from midstream.optimizer.rules.readings import condition_of, first_place, second_place
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
@@ -22,9 +22,7 @@ from midstream.plans.algebra.plan import Node
 
 def gives_what_is_read(node: Node, place: int) -> bool:
     """Whether the join gives the columns that the filter reads: above it there are no others."""
-    below = node.inputs[place].operator
-    assert isinstance(below, Filter)
-    return below.condition.columns() <= set(node.schema.names)
+    return condition_of(node.inputs[place]).columns() <= set(node.schema.names)
 
 
 FILTER_ABOVE_LEFT = Rule(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.filters.filtered import Parts
+from midstream.optimizer.rules.readings import condition_of, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.sharing.parts import some_of
 from midstream.plans.algebra.operators import Filter, Join
@@ -23,8 +24,7 @@ from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 def match(node: Node) -> Iterable[Parts]:
     """Some of the parts of the join's condition."""
-    assert isinstance(node.operator, Join)
-    return some_of((part for part in conjuncts(node.operator.condition) if part.columns()), are_all=True)
+    return some_of((part for part in conjuncts(condition_of(node)) if part.columns()), are_all=True)
 
 
 def gives_what_is_read(node: Node, matched: Parts) -> bool:
@@ -34,8 +34,7 @@ def gives_what_is_read(node: Node, matched: Parts) -> bool:
 
 def rewrite(node: Node, matched: Parts) -> Node:
     """The filter above the join under the rest of the condition."""
-    join = node.operator
-    assert isinstance(join, Join)
+    join = operator_of(node, Join)
     rest = conjunction(part for part in conjuncts(join.condition) if part not in matched)
     return Node(Filter(conjunction(matched)), (Node(Join(rest, join.columns), node.inputs),))
 

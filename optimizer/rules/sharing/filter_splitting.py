@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.filters.filtered import Parts, parts_of
+from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.sharing.parts import some_of
 from midstream.plans.algebra.operators import Filter
@@ -21,8 +22,7 @@ from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 def match(node: Node) -> Iterable[Parts]:
     """Some of the parts of the condition: those of the lower filter."""
-    assert isinstance(node.operator, Filter)
-    return some_of(conjuncts(node.operator.condition), are_all=False)
+    return some_of(conjuncts(condition_of(node)), are_all=False)
 
 
 def rewrite(node: Node, matched: Parts) -> Node:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.readings import its_operator
+from midstream.optimizer.rules.readings import condition_of, its_operator, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
@@ -33,8 +33,8 @@ def chosen(columns: Iterable[str], node: Node) -> Node:
 
 def match_join(node: Node) -> Iterable[Join]:
     """The join, if it is not written so yet."""
-    assert isinstance(node.operator, Join)
-    return [node.operator] if node.operator.columns != all_columns(node) else []
+    join = operator_of(node, Join)
+    return [join] if join.columns != all_columns(node) else []
 
 
 def split(node: Node, matched: Join) -> Node:
@@ -50,8 +50,7 @@ def names_stay(node: Node, matched: Project) -> bool:
 def merge(node: Node, matched: Project) -> Node:
     """The join that gives the projection's columns."""
     (join,) = node.inputs
-    assert isinstance(join.operator, Join)
-    return Node(Join(join.operator.condition, tuple(name for name, _ in matched.columns)), join.inputs)
+    return Node(Join(condition_of(join), tuple(name for name, _ in matched.columns)), join.inputs)
 
 
 JOIN_COLUMNS = Rule(

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.filters.filtered import Parts, filtered, filtered_below, parts_of
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, PartitionedWindow
 from midstream.plans.algebra.plan import Node
@@ -42,8 +43,7 @@ def has_no_ties(node: Node, matched: Parts) -> bool:
 
 def match_above(node: Node) -> Iterable[Filter]:
     """The filter."""
-    assert isinstance(node.inputs[0].operator, Filter)
-    return [node.inputs[0].operator]
+    return [operator_of(node.inputs[0], Filter)]
 
 
 def read_keys_only(node: Node, matched: Filter) -> bool:
@@ -63,15 +63,14 @@ def rewrite_above(node: Node, matched: Filter) -> Node:
 
 
 def _keys(window: Node) -> set[str]:
-    assert isinstance(window.operator, PartitionedWindow)
-    return set(window.operator.keys)
+    return set(operator_of(window, PartitionedWindow).keys)
 
 
 def _orders_rows(window: Node) -> bool:
     """Whether the window's rows have an order in each group, because it is declared or because at one instant
     there is one of them at most."""
-    assert isinstance(window.operator, PartitionedWindow)
-    return window.operator.ties == "arrival" or any(key <= _keys(window) for key in keys(window.inputs[0]))
+    ties = operator_of(window, PartitionedWindow).ties
+    return ties == "arrival" or any(key <= _keys(window) for key in keys(window.inputs[0]))
 
 
 FILTER_BELOW_PARTITIONED_WINDOW = Rule(

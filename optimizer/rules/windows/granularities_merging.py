@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Granularity
 from midstream.plans.algebra.plan import Node
@@ -22,11 +23,9 @@ from midstream.plans.algebra.plan import Node
 
 def match(node: Node) -> Iterable[Node]:
     """The lower one, if both granules are fixed."""
-    upper, lower = node.operator, node.inputs[0].operator
-    assert isinstance(upper, Granularity)
-    assert isinstance(lower, Granularity)
-    if upper.bounds is None and lower.bounds is None:
-        yield node.inputs[0]
+    lower = node.inputs[0]
+    if all(operator_of(each, Granularity).bounds is None for each in (node, lower)):
+        yield lower
 
 
 def rewrite(node: Node, lower: Node) -> Node:

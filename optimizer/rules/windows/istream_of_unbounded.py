@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Istream, TimeWindow
 from midstream.plans.algebra.plan import Node
@@ -23,8 +24,7 @@ from midstream.plans.algebra.plan import Node
 
 def match(node: Node) -> Iterable[TimeWindow]:
     """The window, if its size is fixed."""
-    window = node.inputs[0].operator
-    assert isinstance(window, TimeWindow)
+    window = operator_of(node.inputs[0], TimeWindow)
     if window.bounds is None:
         yield window
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Node
@@ -23,9 +24,9 @@ from midstream.plans.algebra.plan import Node
 
 def match(node: Node) -> Iterable[TimeWindow]:
     """The window, if its size is fixed."""
-    assert isinstance(node.operator, TimeWindow)
-    if node.operator.bounds is None:
-        yield node.operator
+    window = operator_of(node, TimeWindow)
+    if window.bounds is None:
+        yield window
 
 
 def is_of_one_chronon(node: Node, window: TimeWindow) -> bool:

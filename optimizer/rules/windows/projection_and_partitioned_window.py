@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.substitution import definitions
 from midstream.plans.algebra.operators import PartitionedWindow, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col
@@ -25,17 +27,15 @@ Names = Mapping[str, str]
 
 def match_below(node: Node) -> Iterable[Names]:
     """The keys of the window below, and what the projection calls them."""
-    window = node.inputs[0].operator
-    assert isinstance(node.operator, Project)
-    assert isinstance(window, PartitionedWindow)
-    shown = {column.name: name for name, column in reversed(node.operator.columns) if isinstance(column, Col)}
+    columns, window = operator_of(node, Project).columns, operator_of(node.inputs[0], PartitionedWindow)
+    shown = {column.name: name for name, column in reversed(columns) if isinstance(column, Col)}
     yield {key: shown.get(key, key) for key in window.keys}
 
 
 def keeps_keys(node: Node, names: Names) -> bool:
     """Whether the projection above the window keeps its keys as they are."""
-    assert isinstance(node.operator, Project)
-    return all((name, Col(key)) in node.operator.columns for key, name in names.items())
+    columns = operator_of(node, Project).columns
+    return all((name, Col(key)) in columns for key, name in names.items())
 
 
 def rewrite_below(node: Node, names: Names) -> Node:
@@ -46,11 +46,8 @@ def rewrite_below(node: Node, names: Names) -> Node:
 
 def match_above(node: Node) -> Iterable[Names]:
     """The keys of the window, and the columns that the projection below makes them of."""
-    projection = node.inputs[0].operator
-    assert isinstance(node.operator, PartitionedWindow)
-    assert isinstance(projection, Project)
-    columns = dict(projection.columns)
-    read = {key: sorted(columns[key].columns()) for key in node.operator.keys}
+    columns = definitions(node.inputs[0])
+    read = {key: sorted(columns[key].columns()) for key in operator_of(node, PartitionedWindow).keys}
     if all(read.values()):
         yield {key: names[0] for key, names in read.items()}
 
@@ -58,9 +55,8 @@ def match_above(node: Node) -> Iterable[Names]:
 def reads_keys(node: Node, names: Names) -> bool:
     """Whether the projection below the window gives its keys as they are: of what is computed, two values may
     make one key."""
-    projection = node.inputs[0].operator
-    assert isinstance(projection, Project)
-    return all((key, Col(name)) in projection.columns for key, name in names.items())
+    columns = operator_of(node.inputs[0], Project).columns
+    return all((key, Col(name)) in columns for key, name in names.items())
 
 
 def rewrite_above(node: Node, names: Names) -> Node:
@@ -70,9 +66,9 @@ def rewrite_above(node: Node, names: Names) -> Node:
 
 
 def _grouped_by(names: Names, window: Node, below: Node) -> Node:
-    assert isinstance(window.operator, PartitionedWindow)
-    keys = tuple(dict.fromkeys(names[key] for key in window.operator.keys))
-    return Node(replace(window.operator, keys=keys), (below,))
+    operator = operator_of(window, PartitionedWindow)
+    keys = tuple(dict.fromkeys(names[key] for key in operator.keys))
+    return Node(replace(operator, keys=keys), (below,))
 
 
 PROJECTION_BELOW_PARTITIONED_WINDOW = Rule(

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, TimeWindow
 from midstream.plans.algebra.plan import Node
@@ -27,9 +28,8 @@ Windows = tuple[TimeWindow, TimeWindow]
 
 def match(node: Node) -> Iterable[Windows]:
     """Both windows, if their sizes are fixed."""
-    upper, lower = node.inputs[0].operator, node.inputs[0].inputs[0].operator
-    assert isinstance(upper, TimeWindow)
-    assert isinstance(lower, TimeWindow)
+    (window,) = node.inputs
+    upper, lower = operator_of(window, TimeWindow), operator_of(window.inputs[0], TimeWindow)
     if upper.bounds is None and lower.bounds is None:
         yield upper, lower
 

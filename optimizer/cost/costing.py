@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Protocol
 
@@ -54,11 +54,6 @@ class Costing:
     _satisfying: dict[tuple[Expression, ...], tuple[float, Facts]] = field(
         default_factory=dict, repr=False, compare=False
     )
-
-    def cut_otherwise(self, inputs: Sequence[Estimate]) -> Costing:
-        """The same operator over inputs of the same contents, the validity of which is cut in another way:
-        what conditions select is known already."""
-        return replace(self, inputs=inputs)
 
     @property
     def operator(self) -> Logical:

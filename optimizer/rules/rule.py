@@ -136,6 +136,12 @@ def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:
     return tuple(found)
 
 
+def staged(rules: Sequence[Rule | Stage]) -> list[Sequence[Rule]]:
+    """The rules of each stage, and those that stand alone together."""
+    alone = [each for each in rules if isinstance(each, Rule)]
+    return [*(each.rules for each in rules if isinstance(each, Stage)), alone]
+
+
 def apply(rule: Rule, node: Node) -> Iterator[Node]:
     """The subplans that a rule makes of a node.
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
+from typing import TypedDict
 
 from midstream.optimizer.cost import CostModel, PlanCost
 from midstream.optimizer.cost.objective import PROCESSING, Objective
@@ -112,6 +113,16 @@ class Choice:
         return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan), certificate=certificate)
 
 
+class SearchSettings(TypedDict, total=False):
+    """What a `Search` of any kind may be told, as `optimize` may."""
+
+    rules: Sequence[Rule | Stage]
+    budget: Budget | int
+    products: Products
+    units: UnitCosts | None
+    obstacle: Obstacle | None
+
+
 class Search:
     """A search for the cheapest plan, to be advanced step by step.
 
@@ -146,6 +157,7 @@ class Search:
         self._model = CostModel(statistics, units)
         self._memo = Memo()
         self._start: dict[str, Node] = {}
+        self._running: Running = {}
         self._better = Candidates()
         self._compared = 0
         self._obstacle = obstacle
@@ -299,16 +311,23 @@ class Search:
             self._better.add(Candidate(around.plan, around.cost, value, around.derive))
         found, out_of_reach = first_reachable(self._better, self._obstacle)
         considered = self._cheapest.priced + self._compared
+        return self._choice_of(found, out_of_reach, considered, self._cheapest.is_exact)
+
+    def _choice_of(
+        self, found: Candidate | None, out_of_reach: OutOfReach | None, considered: int, is_exact: bool
+    ) -> Choice:
+        """The choice of a candidate, or of the given plan where there is none."""
         return Choice(
             self._plan if found is None else found.plan,
             self._given_cost if found is None else found.cost,
             self._plan,
             self._given_cost,
             considered + (self._around.choice.considered if self._around else 0),
-            self._is_complete and self._cheapest.is_exact,
+            self._is_complete and is_exact,
             tuple if found is None else found.derive,
-            objective=self._objective,
-            out_of_reach=out_of_reach,
+            self._running,
+            self._objective,
+            out_of_reach,
         )
 
     def _candidates(self) -> Iterator[Plan]:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from midstream.optimizer.rules import Rule, Shape, Stage, apply, flat
+from midstream.optimizer.rules.rule import staged
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import Simplifier, link
 from midstream.plans.algebra.operators import Join
@@ -101,8 +102,7 @@ class Exploration:
 
 def _exploring(rules: Sequence[Rule | Stage]) -> Iterator[tuple[Rule, ...]]:
     """The rules of each stage that do not simplify, and those that stand alone together."""
-    stages = [each.rules for each in rules if isinstance(each, Stage)]
-    for stage in [*stages, [each for each in rules if isinstance(each, Rule)]]:
+    for stage in staged(rules):
         if exploring := tuple(rule for rule in stage if not rule.is_simplifying):
             yield exploring
 

@@ -88,20 +88,6 @@ class JoinGraph:
     def _union(self, components: int) -> int:
         return sum(self.components[i] for i in members(components))
 
-    def ordered_trees(self) -> int:
-        """How many join trees there are, told apart by which side is which: from the number of those of the
-        sides of each pair, without listing any. Cost: O(pairs).
-
-        >>> chain = JoinGraph.of(5, [0b11, 0b110, 0b1100, 0b11000], "needed")
-        >>> chain.ordered_trees(), JoinGraph.of(5, [], "all").ordered_trees()
-        (224, 1680)
-        """
-        trees = {1 << i: 1 for i in range(len(self.neighbours))}
-        for one, other in self.pairs():
-            both = one | other
-            trees[both] = trees.get(both, 0) + 2 * trees[one] * trees[other]
-        return trees[self.every]
-
 
 def connected_pairs(neighbours: tuple[int, ...], within: int) -> Iterator[tuple[int, int]]:
     """Every pair of disjoint connected sets of inputs that are connected with each other, each pair once; all

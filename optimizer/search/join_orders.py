@@ -121,16 +121,3 @@ def _meanwhile(steps: Generator[None, None, T], best: Trees) -> Generator[tuple[
             found: T = end.value
             return found
         yield best, False
-
-
-def solve(
-    problem: JoinProblem, budget: int = BUDGET, products: Products = "auto", seed: int = 0
-) -> JoinOrders:
-    """The same without a pause."""
-    search = order_joins(problem, budget, products, seed)
-    while True:
-        try:
-            next(search)
-        except StopIteration as end:
-            orders: JoinOrders = end.value
-            return orders

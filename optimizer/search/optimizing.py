@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Unpack
 
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS, Budget, Steps
-from midstream.optimizer.search.choice import Choice, Search
+from midstream.optimizer.search.choice import Choice, Search, SearchSettings
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.reach import Obstacle
 from midstream.optimizer.search.together import SearchTogether, require_processing
@@ -23,37 +24,15 @@ def search_for(
     statistics: Statistics,
     *,
     beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
-    rules: Sequence[Rule | Stage] = RULES,
-    budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
-    products: Products = "auto",
     objective: Objective = PROCESSING,
-    units: UnitCosts | None = None,
-    obstacle: Obstacle | None = None,
+    **settings: Unpack[SearchSettings],
 ) -> Search:
     """Begin the search that `optimize` finishes: of a plan by itself; or where several outputs, or others
     beside it, can share, of all together."""
     if beside or (objective == PROCESSING and len(plan_of("optimize", plan).outputs) > 1):
         require_processing(objective)
-        return SearchTogether(
-            plan,
-            statistics,
-            beside=beside,
-            rules=rules,
-            budget=budget,
-            products=products,
-            units=units,
-            obstacle=obstacle,
-        )
-    return Search(
-        plan,
-        statistics,
-        rules=rules,
-        budget=budget,
-        products=products,
-        objective=objective,
-        units=units,
-        obstacle=obstacle,
-    )
+        return SearchTogether(plan, statistics, beside=beside, **settings)
+    return Search(plan, statistics, objective=objective, **settings)
 
 
 def optimize(

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from midstream.optimizer.rules import Rule, Stage, apply
 from midstream.optimizer.rules.linking import LINKED_JOINS, linked
+from midstream.optimizer.rules.rule import staged
 from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step
 
@@ -52,9 +53,8 @@ def link(node: Node) -> Simplified:
 
 def simplify(node: Node, rules: Sequence[Rule | Stage]) -> Simplified:
     """A subplan after the simplifying rules of each stage in turn, then after those that stand alone."""
-    stages = [each.rules for each in rules if isinstance(each, Stage)]
     steps: tuple[Step, ...] = ()
-    for stage in [*stages, [each for each in rules if isinstance(each, Rule)]]:
+    for stage in staged(rules):
         node, further = Simplifier(rule for rule in stage if rule.is_simplifying).simplify(node)
         steps += further
     return node, steps

@@ -93,7 +93,6 @@ class SearchTogether(Search):
     ) -> None:
         plan = plan_of("optimize", plan)
         self._beside = {name: logical_plan(each) for name, each in _plans(beside).items()}
-        self._running = _who_has(self._beside)
         self._alone = {
             name: Search(Plan(root), statistics, rules=rules, budget=budget, products=products, units=units)
             for name, root in logical_plan(plan).outputs.items()
@@ -107,6 +106,7 @@ class SearchTogether(Search):
             units=units,
             obstacle=obstacle,
         )
+        self._running = _who_has(self._beside)
         self._search_around = lambda: SearchTogether(
             plan,
             statistics,
@@ -202,17 +202,8 @@ class SearchTogether(Search):
             candidates = [self._as_far_as_possible(each) for each in candidates]
             found, _ = first_reachable(self._better_than_given(candidates), self._obstacle)
         considered = self._together.priced + sum(one.choice.considered for one in self._alone.values())
-        return Choice(
-            self._plan if found is None else found.plan,
-            self._given_cost if found is None else found.cost,
-            self._plan,
-            self._given_cost,
-            considered + (self._around.choice.considered if self._around else 0),
-            self._is_complete and self._together.is_exact and combination.is_exact,
-            tuple if found is None else found.derive,
-            self._running,
-            out_of_reach=out_of_reach,
-        )
+        is_exact = self._together.is_exact and combination.is_exact
+        return self._choice_of(found, out_of_reach, considered, is_exact)
 
     def _candidate(self, plan: Plan, derive: Callable[[], tuple[Step, ...]]) -> Candidate:
         """A plan, compared by what it takes besides what runs."""

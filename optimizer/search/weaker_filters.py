@@ -7,12 +7,13 @@ from itertools import permutations
 
 from midstream.optimizer.rules import apply
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
+from midstream.optimizer.rules.filters.filtered import parts_of
 from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
 from midstream.optimizer.rules.known import is_implied
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step
-from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts
+from midstream.plans.expressions.expressions import conjunction
 
 Stacked = tuple[Node, Node, tuple[Step, ...]]
 """Two filters, the upper one above the lower one; the one that means the same; and how rules make it of
@@ -37,23 +38,18 @@ def stacked_filters(nodes: Iterable[Node]) -> Iterator[Stacked]:
             filters.setdefault(node.inputs[0], []).append(node)
     for over_same in filters.values():
         for strong, weak in permutations(over_same, 2):
-            ours, theirs = _parts(strong), _parts(weak)
+            ours, theirs = parts_of(strong), parts_of(weak)
             if not theirs <= ours and all(is_implied(part, ours, weak.schema) for part in theirs):
                 stacked = Node(Filter(conjunction(ours - theirs)), (weak,))
                 if steps := _steps(stacked, strong):
                     yield stacked, strong, steps
 
 
-def _parts(node: Node) -> frozenset[Expression]:
-    assert isinstance(node.operator, Filter)
-    return frozenset(conjuncts(node.operator.condition))
-
-
 def _steps(stacked: Node, strong: Node) -> tuple[Step, ...]:
     """How the stacked filters become the one; nothing if these rules do not lead there."""
     steps: list[Step] = []
     current = stacked
-    for rule in (FILTER_MERGING, *(IMPLIED_CONDITION for _ in _parts(stacked.inputs[0]))):
+    for rule in (FILTER_MERGING, *(IMPLIED_CONDITION for _ in parts_of(stacked.inputs[0]))):
         after = next(apply(rule, current), None)
         if after is None:
             return ()

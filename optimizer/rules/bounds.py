@@ -5,22 +5,19 @@ Of an unknown value no comparison is true, so that each says that its value is k
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from midstream.plans.expressions.expressions import Binary, Const, Expression, IsNull, Not
+from midstream.plans.expressions.expressions import (
+    MIRRORED,
+    PYTHON_OPERATORS,
+    Binary,
+    Const,
+    Expression,
+    IsNull,
+    Not,
+)
 from midstream.plans.values.schema import Schema, Type
 
-MIRRORED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 KNOWN, UNKNOWN = "known", "unknown"
 
 
@@ -50,12 +47,12 @@ class Bound(NamedTuple):
         if other.operator == KNOWN:
             return True
         if self.operator == "==":
-            return COMPARE[other.operator](self.constant, other.constant)
+            return bool(PYTHON_OPERATORS[other.operator](self.constant, other.constant))
         if other.operator == "!=":
-            return not COMPARE[self.operator](other.constant, self.constant)
+            return not PYTHON_OPERATORS[self.operator](other.constant, self.constant)
         if (self.is_upper and other.is_upper) or (self.is_lower and other.is_lower):
             is_strict = self.operator in "<>" or other.operator not in "<>"
-            inside = COMPARE["<" if self.is_upper else ">"](self.constant, other.constant)
+            inside = PYTHON_OPERATORS["<" if self.is_upper else ">"](self.constant, other.constant)
             return inside or (self.constant == other.constant and is_strict)
         return False
 
@@ -71,10 +68,10 @@ class Bound(NamedTuple):
         if KNOWN in (self.operator, other.operator) or other.operator == UNKNOWN:
             return False
         if self.operator == "==":
-            return not COMPARE[other.operator](self.constant, other.constant)
+            return not PYTHON_OPERATORS[other.operator](self.constant, other.constant)
         if self.is_lower and other.is_upper:
             both = self.operator == ">=" and other.operator == "<="
-            return not COMPARE["<=" if both else "<"](self.constant, other.constant)
+            return not PYTHON_OPERATORS["<=" if both else "<"](self.constant, other.constant)
         return False
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from midstream.plans.expressions.expressions import (
+    OPPOSITE,
     Binary,
     Expression,
     Logic,
@@ -14,8 +13,6 @@ from midstream.plans.expressions.expressions import (
     ordered,
 )
 from midstream.plans.values.schema import Schema, Type
-
-OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def inwards(condition: Expression, schema: Schema) -> Expression:

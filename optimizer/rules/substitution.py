@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from midstream.optimizer.rules.readings import operator_of
 from midstream.plans.algebra.operators import Project
@@ -28,17 +27,9 @@ def substituted(expression: Expression, by: Definitions) -> Expression:
     """
     if isinstance(expression, Col):
         return by.get(expression.name, expression)
-    make: Any = type(expression)
-    other: Expression = make(*[_within(getattr(expression, name), by) for name in make.__match_args__])
-    return ordered(other)
+    return ordered(expression.rebuilt(lambda part: substituted(part, by)))
 
 
 def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[Expression]:
     """The same for several."""
     return [substituted(expression, by) for expression in expressions]
-
-
-def _within(value: Any, by: Definitions) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_within(part, by) for part in value)
-    return substituted(value, by) if isinstance(value, Expression) else value

@@ -72,8 +72,12 @@ class Expression:
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The same expression over columns of other names."""
+        return self.rebuilt(lambda part: part.renamed(names))
+
+    def rebuilt(self, of: Callable[[Expression], Expression]) -> Expression:
+        """The same of other direct subexpressions."""
         kind: Any = type(self)
-        other: Expression = kind(*[_renamed(getattr(self, name), names) for name in kind.__match_args__])
+        other: Expression = kind(*[_rebuilt(getattr(self, name), of) for name in kind.__match_args__])
         return other
 
     def to_json(self) -> Any:
@@ -196,6 +200,10 @@ INEXACT = frozenset({Type.FLOAT, Type.ANY})
 
 ARITHMETIC = ("+", "-", "*", "/", "%")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+MIRRORED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""What a comparison says with its sides exchanged."""
+OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""What holds of two known values where the other does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -701,10 +709,10 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(part)
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _rebuilt(value: Any, of: Callable[[Expression], Expression]) -> Any:
     if isinstance(value, tuple):
-        return tuple(_renamed(part, names) for part in value)
-    return value.renamed(names) if isinstance(value, Expression) else value
+        return tuple(_rebuilt(part, of) for part in value)
+    return of(value) if isinstance(value, Expression) else value
 
 
 def _argument(part: Expression, schema: Schema) -> Argument:
@@ -763,6 +771,8 @@ PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.plans.expressions.expressions import (
+    MIRRORED,
     Apply,
     Binary,
     Const,
@@ -16,8 +17,6 @@ from midstream.plans.expressions.expressions import (
     walk,
 )
 from midstream.plans.values.schema import Schema, Type
-
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 _LARGEST_SHIFT = 2**53
 """Shifts up to here are exact as floats."""
@@ -45,7 +44,7 @@ class Comparison:
 
     def mirrored(self) -> Comparison:
         """The same, said of the other side."""
-        return Comparison(self.right, _MIRRORED[self.operator], self.left)
+        return Comparison(self.right, MIRRORED[self.operator], self.left)
 
     @property
     def is_lower(self) -> bool:
@@ -142,7 +141,7 @@ def _shifted(bound: Any, shift: int | float, sign: int) -> float:
 
 def _comparison(part: Expression, left: Schema, right: Schema) -> Comparison | None:
     """A conjunct as a comparison of both sides, be its values ordered or not; None if it is none."""
-    if not (isinstance(part, Binary) and part.operator in _MIRRORED):
+    if not (isinstance(part, Binary) and part.operator in ("<", "<=", ">", ">=")):
         return None
     one, other = part.left, part.right
     if _reads_only(one, left) and _reads_only(other, right):

@@ -21,6 +21,7 @@ from sqlglot import exp
 from midstream.plans.algebra.operators import AntiJoin, Filter, Join, Project, SemiJoin, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
+    OPPOSITE,
     Binary,
     Cast,
     Col,
@@ -39,10 +40,6 @@ from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
 from midstream.plans.values.schema import Column, Schema
-
-OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-"""What holds of two known values where the other does not."""
-
 
 MOST_PARTS = 300
 """The filters and joins of the conditions of a statement. OR in AND in OR doubles them with each level."""

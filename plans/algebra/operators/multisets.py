@@ -20,6 +20,7 @@ from midstream.plans.algebra.operators.base import (
 )
 from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets, shortest
 from midstream.plans.algebra.operators.schemas import common_schema
+from midstream.plans.algebra.operators.union import Uniting
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Time
 
@@ -112,45 +113,18 @@ class Intersection(_OfTheFirst):
 
 
 @dataclass(frozen=True, slots=True)
-class MaxUnion(_Multisets):
+class MaxUnion(_Multisets, Uniting):
     """Each row max(n, m) times (8.13)."""
 
     name = "max union"
     symbol = "⊔"
     formulas = "max_union"
-    valid_with = "some input"
-
-    def schema(self, inputs: Schemas) -> Schema:
-        return common_schema(self.name, inputs)
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
         return lambda left, right: left | right
-
-    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        return all(inputs)
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """Different rows of the two sides may agree on a key; but where no side has a row twice, neither has
         the output."""
         left, right = inputs
         return (frozenset(left.schema.names),) if left.keys and right.keys else ()
-
-    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A row may be there on one side at one instant, and on the other side at another one."""
-        return ()
-
-    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        return ()
-
-    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Not every row is on both sides."""
-        return ()
-
-    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return [(port, unchanged(schema.names)) for port, schema in enumerate(inputs)]
-
-    def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        return max(inputs)

@@ -20,16 +20,11 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Time
 
 
-@dataclass(frozen=True, slots=True)
-class Union(Parameterless, SnapshotReducible):
-    """All rows of all inputs, with the sum of their multiplicities (8.3)."""
+class Uniting(Parameterless, SnapshotReducible):
+    """What gives the rows of any of its inputs."""
 
-    name = "union"
-    symbol = "∪"
-    formulas = "union"
-    arity = None
-    is_start_preserving = True
-    is_stateless = True
+    __slots__ = ()
+
     valid_with = "some input"
     expressions = ()
 
@@ -38,32 +33,19 @@ class Union(Parameterless, SnapshotReducible):
         them."""
         return common_schema(self.name, inputs)
 
-    def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
-        return lambda *parts: sum(parts, Counter())
-
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
         return all(inputs)
-
-    def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """The inputs' ends are not those of each other."""
-        return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
         return ()
 
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Rows of different inputs may agree."""
-        return ()
-
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """A row may be there in one input at one instant, and in another one at another instant."""
         return ()
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
         """What depends on a value in one input may be another in the next."""
         return ()
-
-    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        return [needed for _ in inputs]
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         """No input has all rows."""
@@ -74,3 +56,29 @@ class Union(Parameterless, SnapshotReducible):
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
         return max(inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Uniting):
+    """All rows of all inputs, with the sum of their multiplicities (8.3)."""
+
+    name = "union"
+    symbol = "∪"
+    formulas = "union"
+    arity = None
+    is_start_preserving = True
+    is_stateless = True
+
+    def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
+        return lambda *parts: sum(parts, Counter())
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """The inputs' ends are not those of each other."""
+        return False
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        """Rows of different inputs may agree."""
+        return ()
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        return [needed for _ in inputs]

@@ -171,13 +171,11 @@ def _distributions(
             isinstance(pair, list) and len(pair) == 2 for pair in pairs
         ):
             raise StatisticsError(f"{place}, {column}: found {pairs!r}, expected a list of [value, share]")
-        for _, share in pairs:
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise StatisticsError(f"{place}, {column}: found {share!r}, expected a share from 0 to 1")
+        shares = [_share(share, f"{place}, {column}") for _, share in pairs]
         values = [(value,) for value, _ in pairs]
         if not any(_fit(schema, column, values) for schema in columns[column]):
             raise StatisticsError(f"{place}, {column}: found values that are none of the column")
-        found[column] = {value: float(share) for value, share in pairs}
+        found[column] = {value: share for (value, _), share in zip(pairs, shares, strict=True)}
         if math.fsum(found[column].values()) > 1 + 1e-6:
             raise StatisticsError(f"{place}, {column}: found shares above 1 in all")
     return found
@@ -203,10 +201,14 @@ def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, 
                 f"selectivities: found {text!r}, expected conditions of the plan: "
                 f"{expected or 'none, as the query has no condition'}"
             )
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise StatisticsError(f"selectivities, {text}: found {share!r}, expected a share from 0 to 1")
-        shares |= dict.fromkeys(known[text], float(share))
+        shares |= dict.fromkeys(known[text], _share(share, f"selectivities, {text}"))
     return shares
+
+
+def _share(told: object, place: str) -> float:
+    if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1:
+        raise StatisticsError(f"{place}: found {told!r}, expected a share from 0 to 1")
+    return float(told)
 
 
 def _conditions(node: Node) -> Sequence[Expression]:

@@ -66,11 +66,17 @@ def fit(runs: Sequence[Timed], before: UnitCosts | None = None) -> UnitCosts:
     start = [scale * getattr(known, step) for step in STEPS]
     found = _least_squares(usable, start)
     units = unit_costs(dict(zip(STEPS, found, strict=True)))
-    ratios: dict[str, list[float]] = {}
-    for run in usable:
-        if predicted := run.predicted(units):
-            ratios.setdefault(run.formula, []).append(run.measured / predicted)
-    return replace(units, factors={name: round(median(found), 4) for name, found in sorted(ratios.items())})
+    ratios = _ratios(usable, units)
+    return replace(units, factors={name: round(median(found), 4) for name, found in ratios.items()})
+
+
+def _ratios(runs: Iterable[Timed], units: UnitCosts) -> dict[str, list[float]]:
+    """By formula, what was measured as a multiple of what is predicted."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        if run.measured > 0 and (predicted := run.predicted(units)) > 0:
+            found.setdefault(run.formula, []).append(run.measured / predicted)
+    return dict(sorted(found.items()))
 
 
 def _least_squares(runs: Sequence[Timed], start: Sequence[float]) -> list[float]:
@@ -104,13 +110,10 @@ def corrected(before: UnitCosts, runs: Sequence[Timed]) -> UnitCosts:
 
     Other than by `fit`, little need be measured, such as the operators of one query.
     """
-    ratios: dict[str, list[float]] = {}
-    for run in runs:
-        if run.measured > 0 and (predicted := run.predicted(before)) > 0:
-            ratios.setdefault(run.formula, []).append(run.measured / predicted)
+    ratios = _ratios(runs, before)
     if not ratios:
         raise StatisticsError("calibration: found no operator that took any time, expected some")
-    by_formula = {formula: median(found) for formula, found in sorted(ratios.items())}
+    by_formula = {formula: median(found) for formula, found in ratios.items()}
     of_all = median(ratio for found in ratios.values() for ratio in found)
     factors = {
         formula: before.factors.get(formula, 1.0) * ratio / of_all for formula, ratio in by_formula.items()

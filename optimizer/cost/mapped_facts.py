@@ -37,12 +37,18 @@ def united(schema: Schema, inputs: Iterable[tuple[float, Facts]]) -> Facts:
         (rate, sample) for rate, facts in inputs if (sample := _mapped(columns, schema, facts)) is not None
     ]
     if len(samples) == len(inputs):
-        densest = max(rate / len(sample.rows) for rate, sample in samples)
-        rows = [row for rate, s in samples for row in spread(s.rows, math.ceil(rate / densest))]
-        return input_facts(schema, Sample(schema, rows), {})
+        return input_facts(schema, mixed(schema, samples), {})
     shares = [(rate / total, facts) for rate, facts in inputs]
     known = [name for name in schema.names if all(name in facts for _, facts in shares)]
     return input_facts(schema, None, {name: _mixture(name, shares) for name in known})
+
+
+def mixed(schema: Schema, samples: Sequence[tuple[float, Sample]]) -> Sample:
+    """Rows of all samples, as many of each as correspond to its weight."""
+    densest = max(weight / len(sample.rows) for weight, sample in samples)
+    return Sample(
+        schema, [row for weight, one in samples for row in spread(one.rows, math.ceil(weight / densest))]
+    )
 
 
 def spread(rows: Sequence[Any], count: int) -> list[Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import selected_facts
@@ -240,15 +241,11 @@ def _comparing(formula: OverlapFormula) -> Output:
     def content(costing: Costing) -> Content:
         return compared(formula, costing.kinds(costing.node.schema.names), *costing.inputs)
 
-    def cut(costing: Costing, content: Content) -> Cut:
-        s, t = costing.inputs
-        return compared_cut(formula, costing.kinds(costing.node.schema.names), s, t, content)
+    def cut(costing: Costing, content: Content, is_net: bool = False) -> Cut:
+        (s, t), kinds = costing.inputs, costing.kinds(costing.node.schema.names)
+        return compared_cut(formula, kinds, s, t, content, is_net=is_net)
 
-    def net_cut(costing: Costing, content: Content) -> Cut:
-        s, t = costing.inputs
-        return compared_cut(formula, costing.kinds(costing.node.schema.names), s, t, content, is_net=True)
-
-    return Output(content, cut, net_cut)
+    return Output(content, cut, partial(cut, is_net=True))
 
 
 def semi_join_content(costing: Costing) -> Content:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from midstream.optimizer.cost.estimate import inverse
-from midstream.optimizer.cost.mapped_facts import spread
+from midstream.optimizer.cost.mapped_facts import mixed
 from midstream.optimizer.statistics import Distribution, Sample, Statistics, StreamStatistics
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression
@@ -92,13 +92,8 @@ def _stream(parts: Weighed) -> StreamStatistics:
 
 
 def _sample(parts: Sequence[tuple[float, Sample]]) -> Sample | None:
-    """Rows of all samples, as many of each as correspond to its weight."""
     parts = [(weight, sample) for weight, sample in parts if weight and sample.rows]
-    if not parts:
-        return None
-    densest = max(weight / len(sample.rows) for weight, sample in parts)
-    rows = [row for weight, sample in parts for row in spread(sample.rows, math.ceil(weight / densest))]
-    return Sample(parts[0][1].schema, rows)
+    return mixed(parts[0][1].schema, parts) if parts else None
 
 
 def _average_by_column(parts: Sequence[tuple[float, Mapping[str, Distribution]]]) -> dict[str, Distribution]:

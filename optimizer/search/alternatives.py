@@ -13,7 +13,6 @@ from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE
 from midstream.optimizer.search.choice import Choice, Search
-from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.several_cheapest import SeveralCheapest, Sides
@@ -86,8 +85,7 @@ class _Explored:
     def steps(self, root: Node, output: str) -> tuple[Step, ...]:
         """How the plan becomes another one that stands in the memo."""
         self.memo.group(root)
-        found = without_detours(self.start, self.memo.equations.steps(self.start, root))
-        return tuple(replace(step, output=output) for step in found)
+        return tuple(self.memo.derivation(self.start, root, output))
 
 
 def _explored(choice: Choice, rules: Sequence[Rule | Stage], budget: Budget) -> _Explored:

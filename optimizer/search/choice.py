@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TypedDict
@@ -16,7 +16,6 @@ from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
 from midstream.optimizer.search.common_parts import CommonPart, Running, added_cost, common_parts
-from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
@@ -341,9 +340,7 @@ class Search:
         steps: list[Step] = []
         for name, root in plan.outputs.items():
             self._tell(root)
-            before = self._start[name]
-            found = without_detours(before, self._memo.equations.steps(before, root))
-            steps += (replace(step, output=name) for step in found)
+            steps += self._memo.derivation(self._start[name], root, name)
         return tuple(steps)
 
     def _tell(self, node: Node) -> None:

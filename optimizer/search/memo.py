@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 from midstream.optimizer.rules import Shape
-from midstream.optimizer.search.derivation import Equations
+from midstream.optimizer.search.derivation import Equations, without_detours
 from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step
 
@@ -93,6 +94,11 @@ class Memo:
         else:
             self._groups[before] = self.group(after)
             self.equations.connect(before, after, steps)
+
+    def derivation(self, before: Node, after: Node, output: str) -> list[Step]:
+        """How an output of a plan becomes another subplan of its group, without detours."""
+        found = without_detours(before, self.equations.steps(before, after))
+        return [replace(step, output=output) for step in found]
 
     def bindings(self, expression: Node, shape: Shape) -> Iterator[tuple[Node, ...]]:
         """The ways in which an expression has a shape: by its inputs, an expression of an input's group where

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import replace
 
 from midstream.optimizer.rules import BAGS, JOINS, RULES, WINDOWS, Rule, Stage, flat
-from midstream.optimizer.search.derivation import without_detours
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import link, simplify
@@ -136,6 +134,4 @@ class _Proof:
 
     def steps(self, output: str, left: Plan, right: Plan) -> list[Step]:
         """How one output becomes the other."""
-        one, other = left.outputs[output], right.outputs[output]
-        found = self._memo.equations.steps(one, other)
-        return [replace(step, output=output) for step in without_detours(one, found)]
+        return self._memo.derivation(left.outputs[output], right.outputs[output], output)

@@ -13,8 +13,9 @@ from midstream.plans.sql.declarations import (
 )
 from midstream.plans.sql.faults import Script, Span
 from midstream.plans.sql.syntax import ColumnClause, CreateStatement, KeyClause, ReferenceClause, Value
+from midstream.plans.sql.windowing import unit_of
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
+from midstream.plans.values.units import NANOSECONDS, TimeUnit
 
 Declared = Mapping[str, StreamDeclaration | RelationDeclaration]
 """What is declared so far, by its name in small letters."""
@@ -92,12 +93,7 @@ class Constraints:
                     value.at,
                 )
             return value.number * self.unit.nanoseconds
-        unit = unit_name(value.unit)
-        if unit is None:
-            raise self.script.unknown(
-                "unit of time", value.unit, [f"{name}s" for name in NANOSECONDS], value.at
-            )
-        return value.number * NANOSECONDS[unit]
+        return value.number * NANOSECONDS[unit_of(self.script, value.unit, value.at)]
 
 
 def primary_key(script: Script, statement: CreateStatement) -> KeyClause | None:

@@ -16,6 +16,7 @@ from midstream.plans.sql.place import Place
 from midstream.plans.sql.scope import reads_outer
 from midstream.plans.sql.syntax import AGGREGATES
 from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.schema import unused
 
 
 def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -50,13 +51,13 @@ class Grouping:
         self._keys: dict[Expression, str] = {}
         for key in keys:
             if key not in self._keys:
-                name = key.name if isinstance(key, Col) else fresh(str(key), taken)
+                name = key.name if isinstance(key, Col) else unused(str(key), taken)
                 taken.append(name)
                 self._keys[key] = name
         self._calls: dict[AggregateCall, str] = {}
         for call in calls:
             if call not in self._calls:
-                self._calls[call] = fresh(str(call), taken)
+                self._calls[call] = unused(str(call), taken)
                 taken.append(self._calls[call])
         self.place = self._above()
 
@@ -149,17 +150,3 @@ class Grouping:
         if not isinstance(k, Const) or type(k.value) is not int:
             raise script.fault(f"{name}: found {k} for k, expected a positive integer", span(tree))
         return "top_k", k.value
-
-
-def fresh(name: str, taken: Iterable[str]) -> str:
-    """A name like the given one that is not taken.
-
-    >>> fresh("x", ["x", "x_1"])
-    'x_2'
-    """
-    used = set(taken)
-    free, number = name, 0
-    while free in used:
-        number += 1
-        free = f"{name}_{number}"
-    return free

@@ -35,11 +35,10 @@ from midstream.plans.expressions.expressions import (
     ordered,
 )
 from midstream.plans.sql.faults import span
-from midstream.plans.sql.grouping import fresh
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
-from midstream.plans.values.schema import Column, Schema
+from midstream.plans.values.schema import Column, Schema, unused
 
 MOST_PARTS = 300
 """The filters and joins of the conditions of a statement. OR in AND in OR doubles them with each level."""
@@ -247,10 +246,10 @@ def _beside(
     taken = [*left.schema.names, *inner.schema.names]
     for name in inner.schema.names:
         if name in read:
-            names[name] = fresh(name, taken) if name in left.schema else name
+            names[name] = unused(name, taken) if name in left.schema else name
             taken.append(names[name])
     if not names:
-        names[inner.schema.names[0]] = fresh("any", taken)
+        names[inner.schema.names[0]] = unused("any", taken)
     right = inner
     if tuple(names.items()) != tuple((name, name) for name in inner.schema.names):
         right = Node(Project(tuple((new, Col(name)) for name, new in names.items())), (inner,))

@@ -32,7 +32,7 @@ from midstream.plans.sql.blocks import JoinedParts, Part, qualified
 from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
-from midstream.plans.sql.grouping import Grouping, aggregates_in, fresh, shallow
+from midstream.plans.sql.grouping import Grouping, aggregates_in, shallow
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
 from midstream.plans.sql.scalars import bare, in_words, text_of
@@ -41,6 +41,7 @@ from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY
 from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.values.errors import SqlError
+from midstream.plans.values.schema import unused
 
 CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstream(), "RSTREAM": Split(1)}
 
@@ -287,7 +288,7 @@ class Translator:
             else:
                 place, known = self._predicates.extended(place, item)
                 value = place.reader(known).value(item)
-            outputs.append((fresh(name, [taken for taken, _ in outputs]), value))
+            outputs.append((unused(name, [taken for taken, _ in outputs]), value))
         if len(outputs) > MOST_COLUMNS:
             raise self._script.fault(
                 f"found {len(outputs)} columns, expected {MOST_COLUMNS} at most", span(tree)
@@ -531,7 +532,7 @@ def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expre
     columns: dict[str, Expression] = {name: Col(name) for name in node.schema.names if name in read}
     outputs = []
     for value in values:
-        name = value.name if isinstance(value, Col) else fresh(str(value), [*columns, *node.schema.names])
+        name = value.name if isinstance(value, Col) else unused(str(value), [*columns, *node.schema.names])
         columns[name] = value
         outputs.append(Col(name))
     return Inner(Node(Project(tuple(columns.items())), (node,)), tuple(outputs), tuple(ties))

@@ -114,11 +114,7 @@ class Windows:
                     value.at,
                 )
             return value.number * (bare.nanoseconds // self._unit.nanoseconds)
-        unit = unit_name(value.unit)
-        if unit is None:
-            units = [f"{name}s" for name in NANOSECONDS]
-            raise self._script.unknown("unit of time", value.unit, units, value.at)
-        chronons = self._unit.chronons(value.number, unit)
+        chronons = self._unit.chronons(value.number, unit_of(self._script, value.unit, value.at))
         if chronons is None:
             raise self._script.fault(
                 f"{value.number} {value.unit} is no whole number of {self._unit.name}, "
@@ -126,3 +122,11 @@ class Windows:
                 value.at,
             )
         return chronons
+
+
+def unit_of(script: Script, word: str, at: Span) -> str:
+    """The unit of time that a word means. Raises SqlError where it means none."""
+    unit = unit_name(word)
+    if unit is None:
+        raise script.unknown("unit of time", word, [f"{name}s" for name in NANOSECONDS], at)
+    return unit

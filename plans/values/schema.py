@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import Enum
+from itertools import chain, count
 from math import isfinite
 from operator import itemgetter
 from types import NoneType, UnionType
@@ -258,6 +259,17 @@ def parse_column(name: str, type_: ColumnType) -> Column:
     is_time = type_ in (date, datetime, timedelta)
     hint = "; instants and durations are integers, counted in chronons" if is_time else ""
     raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
+
+
+def unused(name: str, taken: Iterable[str]) -> str:
+    """A name that is not taken: this one, or with a number behind.
+
+    >>> unused("n", ["x"]), unused("n", ["n", "n_1"])
+    ('n', 'n_2')
+    """
+    names = {*taken}
+    candidates = chain([name], (f"{name}_{number}" for number in count(1)))
+    return next(each for each in candidates if each not in names)
 
 
 def suggest(name: object, known: Iterable[str]) -> str:

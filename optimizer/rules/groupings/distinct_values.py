@@ -17,13 +17,13 @@ from dataclasses import replace
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
 from midstream.optimizer.rules.duplicates import distinct
-from midstream.optimizer.rules.names import unused
 from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Distinct, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Col, Expression
+from midstream.plans.values.schema import unused
 
 Values = dict[Expression, str]
 """By what is aggregated: the name of the column that it becomes."""

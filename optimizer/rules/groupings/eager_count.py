@@ -25,14 +25,13 @@ from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equ
 from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
 from midstream.optimizer.rules.groupings.eager_grouping import asked_of, both
 from midstream.optimizer.rules.groupings.partial import Calls
-from midstream.optimizer.rules.names import unused
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_key
 from midstream.plans.expressions.aggregates import AggregateCall, count
 from midstream.plans.expressions.expressions import Binary, Col
-from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.schema import Schema, Type, unused
 
 
 @dataclass(frozen=True, slots=True)

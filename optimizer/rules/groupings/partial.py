@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from midstream.optimizer.rules.names import unused
 from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Binary, Col, Expression
-from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.schema import Schema, Type, unused
 
 Calls = tuple[tuple[str, AggregateCall], ...]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from midstream.optimizer.rules.names import unused
 from midstream.optimizer.rules.readings import condition_of
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
@@ -18,7 +17,7 @@ from midstream.plans.expressions.expressions import (
     conjuncts,
     equality,
 )
-from midstream.plans.values.schema import Schema
+from midstream.plans.values.schema import Schema, unused
 
 Pairs = Mapping[str, tuple[str, bool]]
 """By a left column: the right one that it is compared with, and whether unknown counts as a value there."""

@@ -35,7 +35,21 @@ def require_exchangeable(old: Plan, new: Plan) -> None:
     Raises   MigrationRefused, naming the operator and the reason.
     """
     require_same_answers(old, new)
-    _require_same_inputs(logical_plan(old), logical_plan(new))
+    had, has = (set(input_nodes(logical_plan(plan))) for plan in (old, new))
+    if had != has:
+        changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
+        counting = [node for node in changed if isinstance(logical(node), Counting)]
+        operator = logical((counting or changed)[0]) if changed else None
+        advice = (
+            "a count window gives other rows where it counts others, so it must stay over what it is over"
+            if counting
+            else "time windows may be moved along stateless operators by swap"
+        )
+        raise MigrationRefused(
+            "the plans differ below or between their windows, which are not snapshot-reducible; that must "
+            f"stay as it is ({advice}): {_only(had, has, repr)}",
+            operator=str(operator),
+        )
 
 
 def require_same_answers(old: Plan, new: Plan) -> None:
@@ -50,7 +64,9 @@ def require_same_answers(old: Plan, new: Plan) -> None:
             raise MigrationRefused(
                 f"the new plan's output has the columns {has}, expected {had}", output=output
             )
-    _require_same_sources(old, new)
+    if set(old.sources) != set(new.sources):
+        only = _only(set(old.sources), set(new.sources), lambda source: f"{source} {source.columns}")
+        raise MigrationRefused(f"the plans have different inputs: {only}")
 
 
 def require_intervals(inputs: Iterable[Node]) -> None:
@@ -206,31 +222,6 @@ def _window_paths(node: Node) -> frozenset[WindowPath]:
 
 def _path_text(path: WindowPath) -> str:
     return " of ".join(map(str, path))
-
-
-def _require_same_sources(old: Plan, new: Plan) -> None:
-    had, has = set(old.sources), set(new.sources)
-    if had != has:
-        only = _only(had, has, lambda source: f"{source} {source.columns}")
-        raise MigrationRefused(f"the plans have different inputs: {only}")
-
-
-def _require_same_inputs(old: Plan, new: Plan) -> None:
-    had, has = set(input_nodes(old)), set(input_nodes(new))
-    if had != has:
-        changed = [node for node in (*(had - has), *(has - had)) if not isinstance(logical(node), Source)]
-        counting = [node for node in changed if isinstance(logical(node), Counting)]
-        operator = logical((counting or changed)[0]) if changed else None
-        advice = (
-            "a count window gives other rows where it counts others, so it must stay over what it is over"
-            if counting
-            else "time windows may be moved along stateless operators by swap"
-        )
-        raise MigrationRefused(
-            "the plans differ below or between their windows, which are not snapshot-reducible; that must "
-            f"stay as it is ({advice}): {_only(had, has, repr)}",
-            operator=str(operator),
-        )
 
 
 def _only(had: Set[T], has: Set[T], shown: Callable[[T], str]) -> str:

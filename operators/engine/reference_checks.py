@@ -173,20 +173,16 @@ def report(found: Sequence[tuple[ReferenceCheck, Element]], letters: DeadLetters
     """Tell of elements that have no partner."""
     refused = []
     for check, element in found:
-        error = _unmatched(check, element)
+        kind, label = "stream" if isinstance(check.leaf, Source) else "relation", check.leaf.label
+        error = DeclarationError(
+            f"{kind} {label}: element {element!r} has been taken, and there is no row that it refers to; "
+            f"expected {check.reference}",
+            name=label,
+            element=element,
+            declaration=check.reference,
+        )
         if letters is None:
             raise error
-        refused.append(dead_letter(check.leaf.label, element, error, check.other_progress))
+        refused.append(dead_letter(label, element, error, check.other_progress))
     if letters is not None:
         letters.take(refused)
-
-
-def _unmatched(check: ReferenceCheck, element: Element) -> DeclarationError:
-    name = f"{'stream' if isinstance(check.leaf, Source) else 'relation'} {check.leaf.label}"
-    return DeclarationError(
-        f"{name}: element {element!r} has been taken, and there is no row that it refers to; "
-        f"expected {check.reference}",
-        name=check.leaf.label,
-        element=element,
-        declaration=check.reference,
-    )

@@ -15,7 +15,7 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.holders import read_around
 from midstream.migration.machine import Migration
-from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
+from midstream.migration.preconditions import require_of_intervals, require_reducible
 from midstream.migration.split_time import behind_inputs, behind_state
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
@@ -30,8 +30,7 @@ class EndTimestampStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Any operators that are snapshot-reducible, over streams of intervals."""
-        require_of_operators(part.change, require_reducible)
-        require_intervals(part.change.inputs)
+        require_of_intervals(part.change, require_reducible)
 
     def plan(self, part: Part) -> Edit:
         """What is read around has been given to the old plan on one way, and is still to come on another:

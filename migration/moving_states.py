@@ -18,12 +18,7 @@ from typing import ClassVar
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse, Joiner
 from midstream.migration.machine import Migration
-from midstream.migration.preconditions import (
-    require_intervals,
-    require_of_operators,
-    require_reducible,
-    require_told_by_starts,
-)
+from midstream.migration.preconditions import require_of_intervals, require_reducible, require_told_by_starts
 from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import horizons, split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
@@ -54,8 +49,7 @@ class MovingStatesStrategy(Strategy):
     def check(self, part: Subplan) -> None:
         """Without a log, operators whose results start where an element starts."""
         more = () if part.query.is_logged else (require_told_by_starts,)
-        require_of_operators(part.change, require_reducible, *more)
-        require_intervals(part.change.inputs)
+        require_of_intervals(part.change, require_reducible, *more)
 
     def plan(self, part: Part) -> Edit:
         """Where the log or the state tells what is still valid."""

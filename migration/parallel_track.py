@@ -16,7 +16,7 @@ from itertools import chain
 from midstream.migration.fork import EVERYTHING
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
-from midstream.migration.preconditions import require_intervals, require_of_operators, require_reducible
+from midstream.migration.preconditions import require_of_intervals, require_reducible
 from midstream.migration.split_time import split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
@@ -213,8 +213,7 @@ class ParallelTrackStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Join trees."""
-        require_of_operators(part.change, require_reducible, require_join_tree)
-        require_intervals(part.change.inputs)
+        require_of_intervals(part.change, require_reducible, require_join_tree)
 
     def plan(self, part: Part) -> Edit:
         """The old plan goes windows later."""

@@ -119,6 +119,12 @@ def require_of_operators(change: Change, *requirements: Callable[[Iterable[Node]
             require(nodes, which)
 
 
+def require_of_intervals(change: Change, *requirements: Callable[[Iterable[Node], str], None]) -> None:
+    """As `require_of_operators`; and refuse to fork streams of positive and negative elements."""
+    require_of_operators(change, *requirements)
+    require_intervals(change.inputs)
+
+
 def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str) -> None:
     """Refuse operators whose results may start later than all that they come from (erratum 13), and relations
     whose rows begin in the course of time: what has one of them need not start where an element of a stream

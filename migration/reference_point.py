@@ -13,8 +13,7 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Origins, before_split
 from midstream.migration.machine import Migration
 from midstream.migration.preconditions import (
-    require_intervals,
-    require_of_operators,
+    require_of_intervals,
     require_reducible,
     require_start_preserving,
 )
@@ -32,8 +31,7 @@ class ReferencePointStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Operators whose results start where an element starts."""
-        require_of_operators(part.change, require_reducible, require_start_preserving)
-        require_intervals(part.change.inputs)
+        require_of_intervals(part.change, require_reducible, require_start_preserving)
 
     def plan(self, part: Part) -> Edit:
         """There is no fuse."""

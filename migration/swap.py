@@ -19,8 +19,7 @@ from midstream.migration.fuse import Origins
 from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import (
-    require_intervals,
-    require_of_operators,
+    require_of_intervals,
     require_same_answers,
     require_same_windows,
     require_stateless,
@@ -49,8 +48,7 @@ class SwapStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Stateless operators and time windows, which nobody else needs."""
-        require_of_operators(part.change, require_stateless)
-        require_intervals(part.change.inputs)
+        require_of_intervals(part.change, require_stateless)
         require_private(part.host, part.query.name, part.change)
 
     def plan(self, part: Part) -> Edit:

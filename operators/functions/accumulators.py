@@ -15,7 +15,7 @@ from typing import Any
 from midstream.operators.functions.accumulator import Accumulator, Additive
 from midstream.operators.functions.exact import ExactSum
 from midstream.operators.functions.order_statistics import Median, TopK
-from midstream.operators.functions.user_aggregates import by_user
+from midstream.operators.functions.user_aggregates import Invertible, Merged, MergedByValue
 from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 from midstream.plans.values.exact import rounded_quotient, rounded_root
 from midstream.plans.values.streams import Time
@@ -341,8 +341,11 @@ def accumulator(call: AggregateCall) -> Accumulator:
         return CountDistinct()
     if call.distinct and function == "sum":
         return SumDistinct()
-    if isinstance(function, UserAggregate):
-        made = by_user(function, call.distinct)
-    else:
+    if not isinstance(function, UserAggregate):
         made = ACCUMULATORS[function]() if call.k is None else TopK(call.k)
+    elif function.inverse is not None:
+        made = Invertible(function)
+    else:
+        # Different values leave by value.
+        made = MergedByValue(function) if call.distinct else Merged(function)
     return OfDistinct(made) if call.distinct else made

@@ -257,10 +257,3 @@ def _is_finite(partial: Any) -> bool:
     if isinstance(partial, tuple | list):
         return all(map(_is_finite, partial))
     return partial is None or finite(partial) is not None
-
-
-def by_user(function: UserAggregate, distinct: bool) -> Accumulator:
-    """The accumulator of a user's function; of different values that leave by value, if `distinct`."""
-    if function.inverse is not None:
-        return Invertible(function)
-    return MergedByValue(function) if distinct else Merged(function)

@@ -47,14 +47,11 @@ class Buckets:
         else:
             del bucket[payload]
             self._size -= 1
-            self._shrink(key, bucket)
+            if not bucket:
+                del self._buckets[key]
+            elif not len(bucket) & MASK:
+                self._buckets[key] = compact(bucket)
         return before, after
-
-    def _shrink(self, key: Hashable, bucket: Counts) -> None:
-        if not bucket:
-            del self._buckets[key]
-        elif not len(bucket) & MASK:
-            self._buckets[key] = compact(bucket)
 
     def clear(self) -> None:
         """Forget everything."""

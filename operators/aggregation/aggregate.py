@@ -8,8 +8,9 @@ from typing import Any
 from midstream.operators.aggregation.aggregate_loop import generate
 from midstream.operators.aggregation.segments import Segments
 from midstream.operators.aggregation.valid_rows import ValidRows
+from midstream.operators.base.facts import aggregate_facts
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, aggregate_facts
+from midstream.operators.base.running import Running
 from midstream.plans.algebra.implementations import aggregation as facts
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.values.schema import Schema

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from midstream.operators.base.running import operator_of
-from midstream.plans.algebra import operators as logical
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import TRUE, Expression, join_keys, pair_scope
 from midstream.plans.values.schema import Schema
 
@@ -29,21 +26,6 @@ def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: 
     if tuple(columns) == left.names + right.names:
         return Pairing(holds, names=scope.names)
     return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)
-
-
-def equi_pairing(node: Node) -> tuple[list[int], list[int], Pairing]:
-    """Of a join: the columns of both sides that must be equal, and the pairing by what these leave of the
-    condition."""
-    operator = operator_of(node, logical.Join)
-    left, right = (child.schema for child in node.inputs)
-    mine, theirs, rest = equal_columns(operator.condition, left, right)
-    return mine, theirs, pairing(rest, operator.columns, left, right)
-
-
-def loop_pairing(node: Node) -> Pairing:
-    """Of a join: the pairing by all of its condition."""
-    operator = operator_of(node, logical.Join)
-    return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
 
 
 def equal_columns(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.implementations import Implementation
-from midstream.plans.algebra.operators import Aggregate, CountWindow, Logical, Ties, TimeWindow
+from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.aggregates import AggregateCall
-from midstream.plans.values.schema import Schema
 
 Make = Callable[[Node], Operator]
 """Builds the running operator of a physical node, whose inputs are physical too."""
@@ -27,21 +25,3 @@ def operator_of(node: Node, kind: type[L]) -> L:
     operator = logical(node)
     assert isinstance(operator, kind)
     return operator
-
-
-def aggregate_facts(node: Node) -> tuple[Sequence[str], list[AggregateCall], Schema]:
-    """What an aggregation takes."""
-    operator = operator_of(node, Aggregate)
-    return operator.keys, [call for _, call in operator.calls], node.inputs[0].schema
-
-
-def time_window_facts(node: Node) -> tuple[int | None, int]:
-    """What a time window takes."""
-    operator = operator_of(node, TimeWindow)
-    return operator.size, operator.slide
-
-
-def count_window_facts(node: Node) -> tuple[int | None, int, Ties]:
-    """What a count window takes."""
-    operator = operator_of(node, CountWindow)
-    return operator.rows, operator.slide, operator.ties

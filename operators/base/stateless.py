@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import operator_of
-from midstream.plans.algebra import operators as logical
-from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch
@@ -31,14 +28,3 @@ def filtering(condition: Expression, schema: Schema) -> Callable[[Batch], Batch]
         f"lambda batch: [x for x in batch if {condition.source(scope)}]", scope
     )
     return function
-
-
-def filter_facts(node: Node) -> tuple[Expression, Schema]:
-    """What a filter of a node takes."""
-    return operator_of(node, logical.Filter).condition, node.inputs[0].schema
-
-
-def map_facts(node: Node) -> tuple[list[Expression], Schema]:
-    """What a map of a node takes."""
-    columns = operator_of(node, logical.Project).columns
-    return [expression for _, expression in columns], node.inputs[0].schema

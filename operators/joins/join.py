@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from midstream.operators.base.facts import equi_pairing, loop_pairing
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, equi_pairing, loop_pairing
+from midstream.operators.base.pairing import Pairing
 from midstream.operators.base.running import Running, operator_of
 from midstream.operators.joins.band_join import BandJoin
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from midstream.operators.base.facts import filter_facts, map_facts
 from midstream.operators.base.operator import Code
 from midstream.operators.base.running import Running
-from midstream.operators.base.stateless import Stateless, filter_facts, filtering, map_facts
+from midstream.operators.base.stateless import Stateless, filtering
 from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import rows as facts
 from midstream.plans.expressions.expressions import Col, Expression, evaluate, row_scope, tuple_source

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from midstream.operators.base.facts import aggregate_facts
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, aggregate_facts
+from midstream.operators.base.running import Running
 from midstream.operators.functions.accumulator import Accumulator
 from midstream.operators.signs.accumulators import accumulator_by_sign, keeps_values
 from midstream.operators.signs.alignment import Alignment, NetChanges

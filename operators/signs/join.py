@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
+from midstream.operators.base.facts import equi_pairing, loop_pairing
 from midstream.operators.base.keys import key_function
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.pairing import Pairing, equi_pairing, loop_pairing
+from midstream.operators.base.pairing import Pairing
 from midstream.operators.base.running import Running
 from midstream.operators.compile.generated import define
 from midstream.operators.signs.alignment import Alignment

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from midstream.operators.base.facts import filter_facts, map_facts
 from midstream.operators.base.running import Running
-from midstream.operators.base.stateless import Stateless, filter_facts, filtering, map_facts
+from midstream.operators.base.stateless import Stateless, filtering
 from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source

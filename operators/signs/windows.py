@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from midstream.operators.base.facts import count_window_facts, time_window_facts
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, count_window_facts, operator_of, time_window_facts
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts

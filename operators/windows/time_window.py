@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from midstream.operators.base.adjustable import Adjustable
+from midstream.operators.base.facts import time_window_facts
 from midstream.operators.base.operator import Code
-from midstream.operators.base.running import Running, time_window_facts
+from midstream.operators.base.running import Running
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time

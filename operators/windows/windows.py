@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import lt
 
+from midstream.operators.base.facts import count_window_facts
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.running import Running, count_window_facts, operator_of
+from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.segment import Segment, closed
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts

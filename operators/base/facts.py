@@ -1,0 +1,66 @@
+"""What running operators take of a node, by the logical operator that it carries out: on intervals and on
+signs the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.operators.base.pairing import Pairing, equal_columns, pairing
+from midstream.operators.base.running import operator_of
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    CountWindow,
+    Filter,
+    Join,
+    Project,
+    Ties,
+    TimeWindow,
+)
+from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.aggregates import AggregateCall
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.schema import Schema
+
+
+def filter_facts(node: Node) -> tuple[Expression, Schema]:
+    """What a filter of a node takes."""
+    return operator_of(node, Filter).condition, node.inputs[0].schema
+
+
+def map_facts(node: Node) -> tuple[list[Expression], Schema]:
+    """What a map of a node takes."""
+    columns = operator_of(node, Project).columns
+    return [expression for _, expression in columns], node.inputs[0].schema
+
+
+def equi_pairing(node: Node) -> tuple[list[int], list[int], Pairing]:
+    """Of a join: the columns of both sides that must be equal, and the pairing by what these leave of the
+    condition."""
+    operator = operator_of(node, Join)
+    left, right = (child.schema for child in node.inputs)
+    mine, theirs, rest = equal_columns(operator.condition, left, right)
+    return mine, theirs, pairing(rest, operator.columns, left, right)
+
+
+def loop_pairing(node: Node) -> Pairing:
+    """Of a join: the pairing by all of its condition."""
+    operator = operator_of(node, Join)
+    return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
+
+
+def aggregate_facts(node: Node) -> tuple[Sequence[str], list[AggregateCall], Schema]:
+    """What an aggregation takes."""
+    operator = operator_of(node, Aggregate)
+    return operator.keys, [call for _, call in operator.calls], node.inputs[0].schema
+
+
+def time_window_facts(node: Node) -> tuple[int | None, int]:
+    """What a time window takes."""
+    operator = operator_of(node, TimeWindow)
+    return operator.size, operator.slide
+
+
+def count_window_facts(node: Node) -> tuple[int | None, int, Ties]:
+    """What a count window takes."""
+    operator = operator_of(node, CountWindow)
+    return operator.rows, operator.slide, operator.ties

@@ -111,4 +111,3 @@ class Advisor(Protocol[P, S_contra]):
 
         An advisor that is asked the same twice gives the same answer, however fast the machine is.
         """
-        ...

@@ -34,7 +34,6 @@ class Decider(Protocol):
     def may_pay(self, advice: Advice[Plan]) -> bool:
         """Whether some move would pay if it cost nothing: only then it is found out by which strategies it
         can be carried out."""
-        ...
 
     def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None: ...
 
@@ -46,12 +45,10 @@ class Knowledge(Protocol[S_co]):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Something came (see `Watcher`)."""
-        ...
 
     def known(self, now: int) -> S_co | None:
         """What is known at an instant, of what starts before it; None where that is too little to ask an
         advisor with."""
-        ...
 
 
 class Accountant(Protocol):
@@ -61,7 +58,6 @@ class Accountant(Protocol):
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
         """An advice, with what each of its plans cost lately."""
-        ...
 
     def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | Later | None:
         """What the query has cost since it was asked first, in all plans; "later" where that is not worth the
@@ -71,7 +67,6 @@ class Accountant(Protocol):
         counted   what operators have given so far; None where that is not known, so that what has happened
                   since the last look is estimated
         """
-        ...
 
 
 @dataclass(frozen=True)

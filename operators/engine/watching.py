@@ -25,12 +25,10 @@ class Watcher(Protocol):
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """What came on a stream, not empty, by start, and within one cell of the grid; nothing else comes
         before `progress`, which is the end of the cell. A cell may come in several pieces."""
-        ...
 
     def look(self, now: int) -> None:
         """All streams have come to `now`, and what starts from then on has not run on the last of them.
         The queries may be changed."""
-        ...
 
 
 class Watch:

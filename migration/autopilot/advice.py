@@ -14,6 +14,15 @@ S_contra = TypeVar("S_contra", contravariant=True)
 """Of what is known of the streams."""
 
 
+def require_plan(who: str, plan: P) -> P:
+    """A plan. Raises ArgumentError for what cannot be hashed."""
+    try:
+        hash(plan)
+    except TypeError:
+        raise wrong(who, plan, "something that can be hashed") from None
+    return plan
+
+
 @dataclass(frozen=True)  # with slots, Forecast[str](...) fails in Python 3.11
 class Forecast(Generic[P]):
     """What a plan is expected to cost, in the advisor's unit per chronon.
@@ -34,10 +43,7 @@ class Forecast(Generic[P]):
 
     def __post_init__(self) -> None:
         """Raises ArgumentError for what is no number."""
-        try:
-            hash(self.plan)
-        except TypeError:
-            raise wrong("forecast: plan", self.plan, "something that can be hashed") from None
+        require_plan("forecast: plan", self.plan)
         for name in ("rate", "saving", "deviation"):
             require_number(f"forecast: {name}", getattr(self, name))
         for name in ("lately", "state"):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal
 
-from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.migration.autopilot.advice import Advice, Forecast, P, require_plan
 from midstream.migration.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
 from midstream.migration.autopilot.decision import Decision
 from midstream.migration.autopilot.errors import Errors
 from midstream.migration.autopilot.guard import Guard, Ledger
 from midstream.migration.autopilot.horizon import Horizon
 from midstream.migration.autopilot.settings import BALANCED, Settings
-from midstream.plans.values.arguments import listed, require, require_number, wrong
+from midstream.plans.values.arguments import listed, require, require_number
 from midstream.plans.values.errors import ArgumentError
-
-P = TypeVar("P", bound=Hashable)
 
 Later = Literal["later"]
 LATER: Final = "later"
@@ -54,7 +52,7 @@ class Autopilot(Generic[P]):
     def __init__(self, running: P, window: float, settings: Settings = BALANCED) -> None:
         require("autopilot: settings", settings, Settings, "settings")
         self._window = require_number("autopilot: window", window, "a number of chronons", above=0)
-        self.running = _plan(running)
+        self.running = require_plan("autopilot: plan", running)
         self.settings = settings
         self._ledger = Ledger(running, window)
         self._guard: Guard[P] = Guard(settings.guard)
@@ -134,14 +132,15 @@ class Autopilot(Generic[P]):
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
         require("autopilot: strategy", strategy, str, f"one of {', '.join(KNOWN)}")
         self._pass(now)
-        self._ledger.pay(while_both_run(strategy, self._cost_lately(_plan(to)), until_split, self._window))
+        cost = self._cost_lately(require_plan("autopilot: plan", to))
+        self._ledger.pay(while_both_run(strategy, cost, until_split, self._window))
         self._is_moving = True
         self._since = self._measured = None
 
     def ended(self, now: float, running: P) -> None:
         """A migration has ended, and this plan runs: the old one if it was aborted."""
         self._pass(now)
-        self._is_moving, self.running = False, _plan(running)
+        self._is_moving, self.running = False, require_plan("autopilot: plan", running)
 
     def _corrected(
         self, now: float, advice: Advice[P] | None, spent: float | Later | None
@@ -251,11 +250,3 @@ class _Weighed(Generic[P]):
 
 def _either(lately: float | None, rate: float) -> float:
     return rate if lately is None else lately
-
-
-def _plan(plan: P) -> P:
-    try:
-        hash(plan)
-    except TypeError:
-        raise wrong("autopilot: plan", plan, "something that can be hashed") from None
-    return plan

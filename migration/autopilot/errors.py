@@ -18,13 +18,10 @@ left again by an ordinary move: the old plan's cost has been measured, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
-from midstream.migration.autopilot.advice import Advice, Forecast
-
-P = TypeVar("P", bound=Hashable)
+from midstream.migration.autopilot.advice import Advice, Forecast, P
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ class Way:
     Cost     O(operators reached) per event.
     """
 
-    __slots__ = ("_legs", "reached", "received", "source", "stops", "stream")
+    __slots__ = ("_is_compiled", "_legs", "reached", "received", "source", "stops", "stream")
 
     def __init__(self, source: Stop, reached: Time, *, is_compiled: bool) -> None:
         self.source = source
@@ -25,24 +25,22 @@ class Way:
         self.stops: dict[Node, Stop] = {}
         """Inputs before consumers."""
         (self.stream,) = source.streams
-        self._legs = Legs(source) if is_compiled else None
+        self._legs = Legs(source)
+        self._is_compiled = is_compiled
 
     def enter(self, stop: Stop) -> None:
         """A stop comes, behind all that it reads."""
         self.stops[stop.node] = stop
-        if self._legs is not None:
-            self._legs.enter(stop)
+        self._legs.enter(stop)
 
     def leave(self, stop: Stop) -> None:
         """A stop goes."""
         del self.stops[stop.node]
-        if self._legs is not None:
-            self._legs.leave(stop)
+        self._legs.leave(stop)
 
     def change(self, stop: Stop) -> None:
         """Others read a stop, or want to see it."""
-        if self._legs is not None:
-            self._legs.change(stop)
+        self._legs.change(stop)
 
     def process(self, batch: Batch, progress: Time) -> None:
         """What arrived, possibly nothing, and the progress behind it. Results are handed to the sinks when
@@ -55,11 +53,11 @@ class Way:
         if batch and source.sinks:
             ready.append((source.sinks, batch))
         flow: Flow = {source.number: (batch, progress)}
-        if self._legs is None:
-            walk(self.stops.values(), flow, ready)
-        else:
+        if self._is_compiled:
             for step in self._legs.steps():
                 step(flow, ready)
+        else:
+            walk(self.stops.values(), flow, ready)
         if ready:
             deliver(ready)
 

@@ -40,8 +40,6 @@ class Operator(ABC):
         count = type(self).ports if ports is None else ports
         self.reached: list[Time] = [BEGINNING] * count
         """Per port: no later element starts before this."""
-        self.received = [0] * count
-        """Per port: how many elements were pushed. Inside a plan, what those below have emitted tells it."""
         self.emitted = 0
         """How many elements have left."""
 
@@ -69,9 +67,7 @@ class Operator(ABC):
                     element=element,
                     progress=before[0],
                 )
-        out = self.process(port, batch, batch[-1][0])
-        self.received[port] += len(batch)
-        return out
+        return self.process(port, batch, batch[-1][0])
 
     def advance(self, port: int, time: Time) -> Batch:
         """A heartbeat. One that tells nothing new is ignored."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from midstream.operators.base.operator import Operator
-from midstream.plans.expressions.expressions import Expression, evaluate, row_scope
+from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch
 
@@ -26,5 +26,15 @@ def filtering(condition: Expression, schema: Schema) -> Callable[[Batch], Batch]
     scope = row_scope(schema, "x[2]")
     function: Callable[[Batch], Batch] = evaluate(
         f"lambda batch: [x for x in batch if {condition.source(scope)}]", scope
+    )
+    return function
+
+
+def mapping(expressions: Sequence[Expression], schema: Schema) -> Callable[[Batch], Batch]:
+    """From a batch to its elements with a new payload each, computed in line."""
+    scope = row_scope(schema, "row")
+    payload = tuple_source(expressions, scope)
+    function: Callable[[Batch], Batch] = evaluate(
+        f"lambda batch: [(start, end, {payload}) for start, end, row in batch]", scope
     )
     return function

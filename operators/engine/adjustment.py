@@ -8,7 +8,6 @@ from typing import Any
 
 from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.engine.plan_box import label
-from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.physical import Physical
@@ -43,7 +42,9 @@ def _adjust(
     affected = [q for q in graph.queries.values() if old in logical_plan(q.plan).nodes]
     if not affected:
         raise PlanError(f"no query has {label(old)}")
-    _refuse_migrating(affected)
+    for query in affected:
+        if query.is_exchanged:
+            raise PlanError(f"query {query.name} is being migrated; wait until that is done")
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
     _refuse_clash(moved, graph.base.running)
@@ -67,12 +68,6 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
         else:
             moved[node] = Node(new, inputs)
     return Plan({name: moved[root] for name, root in plan.outputs.items()})
-
-
-def _refuse_migrating(queries: list[RunningQuery]) -> None:
-    for query in queries:
-        if query.is_exchanged:
-            raise PlanError(f"query {query.name} is being migrated; wait until that is done")
 
 
 def _refuse_fixed(adjusted: Mapping[Node, object]) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from midstream.operators.base.facts import filter_facts, map_facts
 from midstream.operators.base.operator import Code
 from midstream.operators.base.running import Running
-from midstream.operators.base.stateless import Stateless, filtering
+from midstream.operators.base.stateless import Stateless, filtering, mapping
 from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import rows as facts
-from midstream.plans.expressions.expressions import Col, Expression, evaluate, row_scope, tuple_source
+from midstream.plans.expressions.expressions import Col, Expression, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 
 
@@ -54,11 +54,7 @@ class Map(Stateless):
     """
 
     def __init__(self, expressions: Sequence[Expression], schema: Schema) -> None:
-        scope = row_scope(schema, "row")
-        payload = tuple_source(expressions, scope)
-        super().__init__(
-            evaluate(f"lambda batch: [(start, end, {payload}) for start, end, row in batch]", scope)
-        )
+        super().__init__(mapping(expressions, schema))
         self._expressions, self._schema = tuple(expressions), schema
 
     def code(self, names: dict[str, Any]) -> Code:

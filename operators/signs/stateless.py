@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from midstream.operators.base.facts import filter_facts, map_facts
 from midstream.operators.base.running import Running
-from midstream.operators.base.stateless import Stateless, filtering
+from midstream.operators.base.stateless import Stateless, filtering, mapping
 from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import signs as facts
-from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
+from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Element
 
@@ -44,11 +44,7 @@ class SignedMap(Stateless):
     """
 
     def __init__(self, expressions: Sequence[Expression], schema: Schema) -> None:
-        scope = row_scope(schema, "row")
-        payload = tuple_source(expressions, scope)
-        super().__init__(
-            evaluate(f"lambda batch: [(time, sign, {payload}) for time, sign, row in batch]", scope)
-        )
+        super().__init__(mapping(expressions, schema))
 
 
 class SignedUnion(Union):

@@ -13,6 +13,11 @@ def distinct(node: Node) -> Node:
     return Node(Distinct(), (node,))
 
 
+def is_of_a_set(node: Node, matched: object) -> bool:
+    """Whether the first input has no row twice."""
+    return is_duplicate_free(node.inputs[0])
+
+
 def keeps_rows_apart(node: Node, below: Node) -> bool:
     """Whether an operator makes no duplicates of different rows: without duplicates below it, there are none
     above."""

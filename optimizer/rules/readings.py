@@ -33,6 +33,12 @@ def second_input(node: Node) -> Iterable[Node]:
     return node.inputs[1:2]
 
 
+def part_of_first(node: Node) -> Iterable[Node]:
+    """The right side, if it is made of the left one."""
+    left, right = node.inputs
+    return [right] if right.inputs[0] == left else []
+
+
 def first_place(node: Node) -> Iterable[int]:
     """The left side, by its number."""
     return [0]

@@ -10,25 +10,18 @@ Source   ours, by (8.5)
 
 from __future__ import annotations
 
+from midstream.optimizer.rules.duplicates import is_of_a_set
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.readings import as_matched, first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct
-from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def has_no_duplicates(node: Node, below: Node) -> bool:
-    """Whether what is below has a key: without, it may have a row twice."""
-    return is_duplicate_free(below)
-
 
 DISTINCT_REMOVAL = Rule(
     name="distinct-removal",
     equation="distinct(S) = S",
     shape=Shape(Distinct),
     match=first_input,
-    guards=(has_no_duplicates,),
+    guards=(is_of_a_set,),
     rewrite=as_matched,
     measure=operators,
 )

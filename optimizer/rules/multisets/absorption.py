@@ -12,10 +12,8 @@ Source   ours, by (8.12) and (8.13)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.measures import operators
-from midstream.optimizer.rules.readings import as_matched
+from midstream.optimizer.rules.readings import as_matched, part_of_first
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import (
     AntiJoin,
@@ -30,12 +28,6 @@ from midstream.plans.algebra.plan import Node
 PARTS = (Difference, StrictDifference, Intersection, SemiJoin, AntiJoin)
 
 
-def match(node: Node) -> Iterable[Node]:
-    """The part, if it is one of the left side."""
-    left, part = node.inputs
-    return [part] if part.inputs[0] == left else []
-
-
 def rewrite_undivided(node: Node, part: Node) -> Node:
     """The left side."""
     return node.inputs[0]
@@ -45,7 +37,7 @@ MAX_UNION_WITH_PART = Rule(
     name="max-union-with-part",
     equation="max union(L, part(L, R)) = L",
     shape=Shape(MaxUnion, ANY, Shape(PARTS)),
-    match=match,
+    match=part_of_first,
     rewrite=rewrite_undivided,
     measure=operators,
 )
@@ -54,7 +46,7 @@ INTERSECTION_WITH_PART = Rule(
     name="intersection-with-part",
     equation="intersection(L, part(L, R)) = part(L, R)",
     shape=Shape(Intersection, ANY, Shape(PARTS)),
-    match=match,
+    match=part_of_first,
     rewrite=as_matched,
     measure=operators,
 )

@@ -10,16 +10,11 @@ Source   ours, by (8.6) and (8.14)
 
 from __future__ import annotations
 
+from midstream.optimizer.rules.duplicates import is_of_a_set
 from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, StrictDifference
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def is_of_a_set(node: Node, left: Node) -> bool:
-    """Whether the left side has no row twice: of two, the difference may leave one."""
-    return is_duplicate_free(left)
 
 
 def rewrite_as_strict(node: Node, left: Node) -> Node:

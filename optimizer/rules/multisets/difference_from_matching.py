@@ -10,20 +10,12 @@ Source   thesis, (8.16)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.multisets.differences_merging import DIFFERENCES
-from midstream.optimizer.rules.readings import condition_of
+from midstream.optimizer.rules.readings import condition_of, part_of_first
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, SemiJoin
 from midstream.plans.algebra.plan import Node
-
-
-def match(node: Node) -> Iterable[Node]:
-    """What is taken away, if it is of the same left side."""
-    left, taken = node.inputs
-    return [taken] if taken.inputs[0] == left else []
 
 
 def rewrite(node: Node, taken: Node) -> Node:
@@ -36,7 +28,7 @@ DIFFERENCE_FROM_MATCHING = Rule(
     name="difference-from-matching",
     equation="minus(L, semi-join(L, R)) = anti-join(L, R)",
     shape=Shape(DIFFERENCES, ANY, Shape((SemiJoin, AntiJoin))),
-    match=match,
+    match=part_of_first,
     rewrite=rewrite,
     measure=operators,
 )

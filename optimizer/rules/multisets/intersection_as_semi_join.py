@@ -12,6 +12,7 @@ Source   ours, by (8.12) and erratum 5
 
 from __future__ import annotations
 
+from midstream.optimizer.rules.duplicates import is_of_a_set
 from midstream.optimizer.rules.multisets.same_rows import (
     Pairs,
     as_rows_of,
@@ -23,23 +24,12 @@ from midstream.optimizer.rules.readings import first_input
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Intersection, SemiJoin
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import is_duplicate_free
-
-
-def is_of_a_set(node: Node, left: Node) -> bool:
-    """Whether the left side has no row twice: R may have it once."""
-    return is_duplicate_free(left)
 
 
 def rewrite_as_semi_join(node: Node, left: Node) -> Node:
     """The semi-join with the right side under other names."""
     renamed, condition = under_other_names(left.schema, node.inputs[1])
     return Node(SemiJoin(condition), (left, renamed))
-
-
-def keeps_a_set(node: Node, pairs: Pairs) -> bool:
-    """Whether the left side has no row twice: R may have it once."""
-    return is_duplicate_free(node.inputs[0])
 
 
 def rewrite_as_intersection(node: Node, pairs: Pairs) -> Node:
@@ -62,6 +52,6 @@ SEMI_JOIN_AS_INTERSECTION = Rule(
     equation="semi-join(L, R) = intersection(L, R)",
     shape=Shape(SemiJoin),
     match=match_comparing,
-    guards=(keeps_a_set, tells_unknown),
+    guards=(is_of_a_set, tells_unknown),
     rewrite=rewrite_as_intersection,
 )

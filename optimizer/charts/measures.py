@@ -56,19 +56,13 @@ class Rate:
     """Elements of a stream per chronon."""
 
     source: Node
+    least = 0.0
+    most = math.inf
 
     @property
     def name(self) -> str:
         """As in rate(bids)."""
         return f"rate({_stream(self.source)})"
-
-    @property
-    def least(self) -> float:
-        return 0.0
-
-    @property
-    def most(self) -> float:
-        return math.inf
 
     def read(self, known: Statistics) -> float | None:
         return known.streams[self.source].rate if self.source in known.streams else None
@@ -91,19 +85,13 @@ class Selectivity:
 
     forms: tuple[Expression, ...]
     origins: tuple[Origin, ...] | None = None
+    least = 0.0
+    most = 1.0
 
     @property
     def name(self) -> str:
         """As in selectivity(price > 7): over the columns of streams, which all plans have."""
         return f"selectivity({self.forms[-1]})"
-
-    @property
-    def least(self) -> float:
-        return 0.0
-
-    @property
-    def most(self) -> float:
-        return 1.0
 
     def read(self, known: Statistics) -> float | None:
         """What is known of it, else its share of a sample; of an equality, by how the values of both columns

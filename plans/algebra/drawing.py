@@ -12,11 +12,9 @@ if TYPE_CHECKING:
 
 def tree(
     plan: Plan,
-    note: Callable[[Node], str] = lambda node: "",
     below: Callable[[Node], Iterable[str]] = lambda node: (),
 ) -> str:
-    """Draw a plan. `note` may add a text behind each operator, for example its cost, and `below` lines under
-    it, for example its properties.
+    """Draw a plan. `below` may add lines under each operator, for example its properties.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> print(tree(stream("s", x="integer").window(9).plan(), below=lambda node: [str(node.schema)]))
@@ -31,7 +29,7 @@ def tree(
     numbers: dict[Node, int] = {}
 
     def draw(node: Node, first: str, rest: str) -> None:
-        text = f"{node.operator}{note(node)}"
+        text = str(node.operator)
         if node in numbers:
             lines.append(f"{first}see #{numbers[node]}")
             return

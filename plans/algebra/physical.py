@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from midstream.plans.algebra.operators import Logical
-from midstream.plans.algebra.operators.base import Names, Schemas
+from midstream.plans.algebra.operators.base import FromOutside, Schemas
 from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets
 from midstream.plans.values.errors import PlanFormatError
 from midstream.plans.values.schema import Schema
@@ -51,7 +51,7 @@ class Physical:
 
 
 @dataclass(frozen=True, slots=True)
-class Boxed(Logical):
+class Boxed(FromOutside):
     """A subplan for which a Box answers, as while it is being exchanged for another: one of the outputs of
     the Box with that number.
 
@@ -64,8 +64,6 @@ class Boxed(Logical):
     is_snapshot_reducible = True
     is_start_preserving = False
     is_stateless = False
-    valid_with = "some input"
-    expressions = ()
 
     number: int
     output: int
@@ -77,23 +75,11 @@ class Boxed(Logical):
     def arity(self) -> int:
         return self.ports
 
-    def schema(self, inputs: Schemas) -> Schema:
-        return self.columns
-
-    def granule_above(self, below: int) -> int:
-        return below
-
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        return False
-
-    def orders_ends(self, inputs: Sequence[bool]) -> bool:
         return False
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
         return False
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return ()
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return ()
@@ -104,18 +90,8 @@ class Boxed(Logical):
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
         return ()
 
-    @property
-    def sees_one_instant(self) -> bool:
-        return True
-
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
         return [frozenset(schema.names) for schema in inputs]
-
-    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return ()
-
-    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return ()
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
         return FOREVER

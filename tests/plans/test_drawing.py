@@ -104,14 +104,6 @@ def test_a_physical_plan_shows_what_was_chosen() -> None:
         """)
 
 
-def test_a_note_stands_behind_its_operator() -> None:
-    plan = S.window(60).plan()
-    assert tree(plan, note=lambda node: f"  [{len(node.inputs)} inputs]") == drawing("""
-        window 60  [1 inputs]
-        └─ source s  [0 inputs]
-        """)
-
-
 def test_lines_below_an_operator_leave_the_branches_whole() -> None:
     plan = S.window(60).join(T).plan()
     assert tree(plan, below=lambda node: [str(node.schema), "and more"]) == drawing("""

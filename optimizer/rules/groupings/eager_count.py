@@ -23,12 +23,11 @@ from dataclasses import dataclass
 
 from midstream.optimizer.rules.distinct.distinct_below_grouping import takes_equal_values_once
 from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
-from midstream.optimizer.rules.groupings.eager_grouping import asked_of, both
+from midstream.optimizer.rules.groupings.eager_grouping import both, joined_names, sides_with_groups
 from midstream.optimizer.rules.groupings.partial import Calls
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Aggregate, Join
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import is_key
 from midstream.plans.expressions.aggregates import AggregateCall, count
 from midstream.plans.expressions.expressions import Binary, Col
 from midstream.plans.values.schema import Schema, Type, unused
@@ -45,12 +44,8 @@ class Counted:
 
 def match(node: Node) -> Iterable[Counted]:
     """Each side that may have groups of several rows."""
-    grouping, join = both(node)
-    names = [name for side in node.inputs[0].inputs for name in side.schema.names]
-    for place, side in enumerate(node.inputs[0].inputs):
-        keys = asked_of(side, grouping, join)
-        if grouping.calls and not is_key(side, keys):
-            yield Counted(place, keys, unused("n", names))
+    number = unused("n", joined_names(node))
+    return (Counted(place, keys, number) for place, keys in sides_with_groups(node))
 
 
 def read_the_other_side(node: Node, counted: Counted) -> bool:

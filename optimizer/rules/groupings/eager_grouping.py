@@ -15,7 +15,7 @@ Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregati
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from midstream.optimizer.rules.faithful import below_tells_no_equal_rows_apart
@@ -38,18 +38,24 @@ class Eager:
 
 def match(node: Node) -> Iterable[Eager]:
     """Each side that may have groups of several rows."""
+    calls, names = operator_of(node, Aggregate).calls, joined_names(node)
+    return (Eager(place, keys, two_steps(calls, names)) for place, keys in sides_with_groups(node))
+
+
+def joined_names(node: Node) -> list[str]:
+    """The columns of both sides of the join."""
+    return [name for side in node.inputs[0].inputs for name in side.schema.names]
+
+
+def sides_with_groups(node: Node) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The sides of the join that may have groups of several rows where something is aggregated, each with the
+    columns of it that the condition or the keys of the grouping read."""
     grouping, join = both(node)
-    names = [name for side in node.inputs[0].inputs for name in side.schema.names]
-    for place, side in enumerate(node.inputs[0].inputs):
-        keys = asked_of(side, grouping, join)
-        if grouping.calls and not is_key(side, keys):
-            yield Eager(place, keys, two_steps(grouping.calls, names))
-
-
-def asked_of(side: Node, grouping: Aggregate, join: Join) -> tuple[str, ...]:
-    """The columns of a side of a join that the condition or the keys of a grouping read."""
     read = {*grouping.keys, *join.condition.columns()}
-    return tuple(name for name in side.schema.names if name in read)
+    for place, side in enumerate(node.inputs[0].inputs):
+        keys = tuple(name for name in side.schema.names if name in read)
+        if grouping.calls and not is_key(side, keys):
+            yield place, keys
 
 
 def read_one_side(node: Node, eager: Eager) -> bool:

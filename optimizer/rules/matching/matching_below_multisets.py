@@ -32,14 +32,10 @@ OF_BOTH = (Union, MaxUnion)
 OF_THE_FIRST = (Difference, StrictDifference, Intersection)
 
 
-def tells_no_equal_rows_apart(node: Node, below: Node) -> bool:
+def tells_no_equal_rows_apart(node: Node, matched: Node) -> bool:
     """Whether the condition asks equal rows alike, which are counted together, but for a union."""
-    return isinstance(below.operator, Union) or asks_equal_rows_alike(node)
-
-
-def told_no_equal_rows_apart(node: Node, first: Node) -> bool:
-    """Whether the condition asks equal rows alike, which are counted together, but for a union."""
-    return isinstance(node.operator, Union) or asks_equal_rows_alike(first)
+    both = (node, matched)
+    return any(isinstance(each.operator, Union) for each in both) or all(map(asks_equal_rows_alike, both))
 
 
 MATCHING_BELOW_EACH = Rule(
@@ -56,7 +52,7 @@ MATCHING_ABOVE_EACH = Rule(
     equation="set(op(L, S), op(R, S)) = op(set(L, R), S)",
     shape=Shape((*OF_BOTH, *OF_THE_FIRST), each=Shape(Matching)),
     match=match_same,
-    guards=(told_no_equal_rows_apart,),
+    guards=(tells_no_equal_rows_apart,),
     rewrite=above_each,
 )
 

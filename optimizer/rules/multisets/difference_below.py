@@ -23,14 +23,10 @@ from midstream.plans.algebra.plan import Node
 TOGETHER = (Union, MaxUnion, Intersection)
 
 
-def takes_from_each(node: Node, below: Node) -> bool:
-    """Whether taking from each side takes no more: from both sides of a union, a difference takes twice."""
-    return not (isinstance(node.operator, Difference) and isinstance(below.operator, Union))
-
-
-def took_from_each(node: Node, first: Node) -> bool:
-    """Whether taking from all together takes no less: from a union, a difference takes once."""
-    return takes_from_each(first, node)
+def takes_from_each(node: Node, matched: Node) -> bool:
+    """Whether taking from each side takes as much as taking from all together: from a union, a difference
+    takes once above, and from both sides below."""
+    return {type(node.operator), type(matched.operator)} != {Difference, Union}
 
 
 DIFFERENCE_BELOW = Rule(
@@ -47,6 +43,6 @@ DIFFERENCE_ABOVE = Rule(
     equation="op(minus(L, S), minus(R, S)) = minus(op(L, R), S)",
     shape=Shape(TOGETHER, each=Shape(DIFFERENCES)),
     match=match_same,
-    guards=(took_from_each,),
+    guards=(takes_from_each,),
     rewrite=above_each,
 )

@@ -4,7 +4,8 @@ An operator is data: its parameters, and the facts that plans, rules, migrations
 for. Which inputs it has is the plan's business. A fact has no default, unless the definition of a family
 implies it: an operator that forgets one is a type error and cannot be made.
 
-    Leaf                what comes from outside: streams and relations
+    FromOutside         what gives rows of which only the columns are known
+      Leaf              of these, streams and relations
     SnapshotReducible   a relational operator at every instant, alike
       Choosing          of these, what gives rows of its first input
       RowByRow          of these, what does with each row the same, whatever the others
@@ -171,7 +172,43 @@ class Logical(ABC):
         return self.name
 
 
-class Leaf(Logical):
+class FromOutside(Logical):
+    """What gives rows of which a plan says no more than their columns: other means make them."""
+
+    __slots__ = ()
+
+    valid_with = "some input"
+    expressions = ()
+
+    columns: Schema
+    """Its columns, which are those of the output."""
+
+    def schema(self, inputs: Schemas) -> Schema:
+        return self.columns
+
+    def granule_above(self, below: int) -> int:
+        return below
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        """Elements bring ends of their own."""
+        return False
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        """Nothing is known of the rows."""
+        return ()
+
+    @property
+    def sees_one_instant(self) -> bool:
+        return True
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return ()
+
+
+class Leaf(FromOutside):
     """What comes from outside under a name."""
 
     __slots__ = ()
@@ -179,8 +216,6 @@ class Leaf(Logical):
     arity = 0
     is_start_preserving = True
     is_stateless = True
-    valid_with = "some input"
-    expressions = ()
 
     @property
     @abstractmethod
@@ -197,25 +232,6 @@ class Leaf(Logical):
     def references(self) -> tuple[Reference, ...]:
         """What is declared that it refers to."""
 
-    @property
-    @abstractmethod
-    def columns(self) -> Schema:
-        """Its columns, which are those of the output."""
-
-    def schema(self, inputs: Schemas) -> Schema:
-        return self.columns
-
-    def granule_above(self, below: int) -> int:
-        return below
-
-    def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Elements bring ends of their own."""
-        return False
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Nothing is known of the rows."""
-        return ()
-
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """Those that are declared, of all time or not."""
         return shortest(frozenset(key.columns) for key in self.keys)
@@ -230,17 +246,7 @@ class Leaf(Logical):
         names = frozenset(self.columns.names)
         return [Dependency(frozenset(key.columns), names) for key in self.keys if key.is_lasting]
 
-    @property
-    def sees_one_instant(self) -> bool:
-        return True
-
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        return ()
-
-    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return ()
-
-    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         return ()
 
 

@@ -16,14 +16,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, at_arrivals, chunked, draw, pushes
+from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, at_arrivals, chunked, draw
 from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM
-from midstream.benchmarks.item import Emit, Tagged
+from midstream.benchmarks.item import Emit, Tagged, chunks, pushes
 from midstream.benchmarks.measuring import Spread
 from midstream.benchmarks.memory import peak_bytes, resident_bytes
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.report import empty_table, show_spread
 from midstream.engine import Engine
+from midstream.io.progress import counted
 from midstream.operators.engine.collector import streaming_gc
 
 BYTEWAX = "bytewax"
@@ -124,14 +125,13 @@ def compare(
         item.name: problem for item in items if (problem := _difference(item, names, batch_size, seed))
     }
     rows = [Runs(item, collector, {name: [] for name in names}) for item in items for collector in collectors]
-    done, total = 0, repetitions * len(rows) * len(names)
+    step = counted(progress, repetitions * len(rows) * len(names))
     for row in rows:
         for _ in range(repetitions):
             for name in names:
                 figures = _alone(row.item.name, name, elements, batch_size, row.collector, seed)
                 row.runs[name].append(figures)
-                done += 1
-                progress(done, total)
+                step()
     return ArrivalsRun(elements, batch_size, seed, tuple(rows), problems)
 
 
@@ -199,8 +199,8 @@ def _work(
     """What a contender does, with its inputs at hand."""
     size = batch_size * len(item.streams)
     if contender == BY_HAND:
-        chunks = chunked(tagged, size)
-        return lambda: item.by_hand(chunks, item.span, emit)
+        together = chunked(tagged, size)
+        return lambda: item.by_hand(together, item.span, emit)
     if contender == BYTEWAX:
         from midstream.benchmarks.bytewax_peer import EmittingSink, run_dataflow
 
@@ -209,7 +209,7 @@ def _work(
 
         sink = EmittingSink(without_keys)
         return lambda: run_dataflow(tagged, size, item.key, lambda: item.state(item.span), sink)
-    arriving = pushes(tagged, item.streams, batch_size)
+    arriving = pushes(item.streams, chunks(tagged, len(item.streams), batch_size))
     engine = Engine(item.plan(item.span), emit)
 
     def run() -> None:

@@ -71,17 +71,6 @@ def _drawn(seed: str, population: range, weights: list[float] | None = None) -> 
         yield from chance.choices(population, cum_weights=weights, k=1000)
 
 
-def pushes(tagged: Sequence[Tagged], names: Sequence[str], batch_size: int) -> list[tuple[str, Batch]]:
-    """What the engine is given: of each chunk a batch a stream."""
-    arriving: list[tuple[str, Batch]] = []
-    for chunk in chunked(tagged, batch_size * len(names)):
-        batches: list[Batch] = [[] for _ in names]
-        for port, element in chunk:
-            batches[port].append(element)
-        arriving += [(name, batch) for name, batch in zip(names, batches, strict=True) if batch]
-    return arriving
-
-
 def chunked(tagged: Sequence[Tagged], size: int) -> list[Sequence[Tagged]]:
     """Consecutive elements, so many at once."""
     return [tagged[at : at + size] for at in range(0, len(tagged), size)]

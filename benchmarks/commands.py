@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 from rich.console import Console
@@ -27,6 +27,7 @@ from midstream.console.progress import progress_bar
 from midstream.io.distinct_files import require_distinct_files
 from midstream.io.new_file import checked_folder, nothing_written, write_file
 from midstream.io.output import STDOUT
+from midstream.io.progress import counted
 
 app = typer.Typer(
     help="How fast operators are, beside hand-written loops and other libraries.",
@@ -109,15 +110,10 @@ def bench(
 
     # Without windows of its own, an item is measured once.
     plan = [(item, windows if item.window else (None,)) for item in chosen]
-    total, done = sum(len(own) for _, own in plan) * runs(sizes, taking_part, times), 0
+    total = sum(len(own) for _, own in plan) * runs(sizes, taking_part, times)
     results: list[ItemResult] = []
     with progress_bar("runs") as advance, nothing_written():
-
-        def step() -> None:
-            nonlocal done
-            done += 1
-            advance(done, total)
-
+        step = counted(advance, total)
         for item, own in plan:
             length = count or _default_elements(item, own, quick)
             results += measure(item, own, length, seed, sizes, taking_part, times, step)
@@ -127,10 +123,7 @@ def bench(
         from midstream.benchmarks.chart import draw
 
         draw(benchmark, chart)
-    if not _write(benchmark.as_dict(), as_json, output):
-        show(benchmark, Console())
-    if not benchmark.is_equal:
-        raise typer.Exit(1)
+    _finish(benchmark, benchmark.is_equal, show, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench memory --elements 1000000 --chart memory.svg"))
@@ -159,10 +152,7 @@ def memory(
         from midstream.benchmarks.chart import draw_memory
 
         draw_memory(run, chart)
-    if not _write(run.as_dict(), as_json, output):
-        show_memory(run, Console())
-    if not run.is_flat:
-        raise typer.Exit(1)
+    _finish(run, run.is_flat, show_memory, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench arrivals --items join,group-count --collector on,off"))
@@ -196,7 +186,7 @@ def arrivals(
         ("--batch-size", batch_size),
     ):
         positive(option, number)
-    _check_files(output, None)
+    _check_files(output)
     taking_part = [BYTEWAX] if peers and installed()[BYTEWAX] is not None else []
     with progress_bar("runs") as advance:
         run = compare(chosen, elements, repetitions, batch_size, settings, taking_part, seed, advance)
@@ -230,10 +220,7 @@ def costs(
         from midstream.benchmarks.costs_chart import draw_predictions
 
         draw_predictions(run, chart)
-    if not _write(run.as_dict(), as_json, output):
-        show_predictions(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_predictions, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench files --rows 100000 --json"))
@@ -253,13 +240,10 @@ def files(
 
     positive("--rows", rows)
     positive("--repetitions", repetitions)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("repetitions") as advance, nothing_written():
         run = measure_files(rows, repetitions, seed, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_files(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_files, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench queries --sizes 100,1000"))
@@ -276,13 +260,10 @@ def queries(
     from midstream.benchmarks.queries import measure_queries, show_queries
 
     counts = numbers("--sizes", sizes)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("measurements") as advance, nothing_written():
         run = measure_queries(counts, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_queries(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_queries, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench policies --cases selectivity-flip,rate-burst --with-engine"))
@@ -330,10 +311,7 @@ def policies(
     run = PolicyRun(seed, tuple(found))
     if chart is not None:
         draw_policies(run, chart)
-    if not _write(run.as_dict(), as_json, output):
-        show_policies(run, Console())
-    if not run.is_equal:
-        raise typer.Exit(1)
+    _finish(run, run.is_equal, show_policies, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench autopilot --cases selectivity-flip,flips-3 --workers 2"))
@@ -390,10 +368,7 @@ def charts(
         from midstream.benchmarks.charts_picture import draw_fidelity
 
         draw_fidelity(run, chart)
-    if not _write(run.as_dict(), as_json, output):
-        show_charts(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_charts, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench orders --landscapes 3"))
@@ -417,13 +392,10 @@ def orders(
     positive("--landscapes", landscapes)
     if not seconds > 0:
         raise BenchmarkError(f"--seconds: found {seconds}, expected a positive number", found=seconds)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("searches") as advance, nothing_written():
         run = measure_orders(landscapes, seconds, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_orders(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_orders, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench auctions --json"))
@@ -434,13 +406,10 @@ def auctions(as_json: AsJson = False, output: OUTPUT = None) -> None:
     """
     from midstream.benchmarks.auction_searches import measure_auctions, show_auctions
 
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("queries") as advance, nothing_written():
         run = measure_auctions(advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_auctions(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_auctions, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench searches --runs 10"))
@@ -457,13 +426,10 @@ def searches(
     from midstream.benchmarks.searches import measure_searches, show_searches
 
     positive("--runs", runs)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("runs") as advance, nothing_written():
         run = measure_searches(runs, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_searches(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_searches, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench statistics --elements 200000"))
@@ -479,13 +445,10 @@ def statistics(
     from midstream.benchmarks.statistics_cost import measure_statistics, show_statistics
 
     positive("--elements", elements)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("items") as advance, nothing_written():
         run = measure_statistics(elements, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_statistics(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_statistics, as_json, output)
 
 
 @app.command("what-if", epilog=examples("midstream bench what-if --data recordings"))
@@ -506,13 +469,10 @@ def what_if(
 
     positive("--repetitions", repetitions)
     require_spark()
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("runs") as advance, nothing_written():
         run = measure_what_if(data, repetitions, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_what_if_run(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_what_if_run, as_json, output)
 
 
 def _refuse_options_before(context: typer.Context) -> None:
@@ -543,7 +503,7 @@ def _default_elements(item: Item, windows: tuple[int | None, ...], quick: bool) 
     return max(count, WINDOWS_LONG * len(item.streams) * max(window or 0 for window in windows))
 
 
-def _check_files(output: Path | None, chart: Path | None) -> None:
+def _check_files(output: Path | None, chart: Path | None = None) -> None:
     if output is not None:
         checked_folder(output)
     if chart is not None:
@@ -551,6 +511,25 @@ def _check_files(output: Path | None, chart: Path | None) -> None:
     require_distinct_files(
         (), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path]
     )
+
+
+class _Run(Protocol):
+    """What a benchmark has measured."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+R = TypeVar("R", bound=_Run)
+
+
+def _finish(
+    run: R, is_good: bool, show: Callable[[R, Console], None], as_json: bool, output: Path | None
+) -> None:
+    """Write what was measured, or show it; exit with status 1 unless it is good."""
+    if not _write(run.as_dict(), as_json, output):
+        show(run, Console())
+    if not is_good:
+        raise typer.Exit(1)
 
 
 def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.benchmarks.item import Chunk, Tagged, Workload, chunks, feed
+from midstream.benchmarks.item import Chunk, Tagged, Workload, chunks, feed, pushes
 from midstream.engine import Engine
 from midstream.plans.values.streams import Batch, Element
 
@@ -33,14 +33,15 @@ def contenders(workload: Workload, batch_sizes: Sequence[int], peers: Collection
 
     streamz passes single elements on, so it takes part at batch size 1 only.
     """
-    tagged = feed(workload.streams)
+    tagged, names = feed(workload.streams), tuple(workload.streams)
     taking_part: list[Contender] = []
     for size in batch_sizes:
-        cut = chunks(tagged, len(workload.streams), size)
-        pushes = _pushes(workload, tagged, cut, size)
+        cut = chunks(tagged, len(names), size)
+        # At size 1 the engine is given single elements in order of time, too.
+        given = [(names[port], [one]) for port, one in tagged] if size == 1 else pushes(names, cut)
         by_hand = _elements(workload, tagged) if size == 1 else _batches(workload, cut)
         taking_part.append(Contender(BY_HAND, size, by_hand))
-        taking_part.append(Contender(MIDSTREAM, size, _engine(workload, pushes)))
+        taking_part.append(Contender(MIDSTREAM, size, _engine(workload, given)))
         if "bytewax" in peers:
             taking_part.append(_bytewax(workload, tagged, size))
         if "streamz" in peers and size == 1:
@@ -69,16 +70,6 @@ def _batches(workload: Workload, cut: Sequence[Chunk]) -> Callable[[], list[Elem
         return results
 
     return run
-
-
-def _pushes(
-    workload: Workload, tagged: Sequence[Tagged], cut: Sequence[Chunk], size: int
-) -> list[tuple[str, Batch]]:
-    """What the engine is given: at size 1 single elements in order of time, else each chunk's batches."""
-    names = tuple(workload.streams)
-    if size == 1:
-        return [(names[port], [element]) for port, element in tagged]
-    return [(name, batch) for chunk in cut for name, batch in zip(names, chunk, strict=True) if batch]
 
 
 def _engine(workload: Workload, pushes: Sequence[tuple[str, Batch]]) -> Callable[[], list[Element]]:

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from midstream.io.progress import counted
 from midstream.scenarios.costs.comparing import Compared, compare, compare_whole, error, median_error
 from midstream.scenarios.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
 
@@ -66,7 +67,7 @@ def _medians(found: Sequence[Compared]) -> dict[str, float]:
 def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Predictions:
     """Compare at all points, or at a few."""
     settings = SMALL if is_quick else SETTINGS
-    total, done = len(settings) * (len(QUERIES) + len(TABLE)), 0
+    step = counted(advance, len(settings) * (len(QUERIES) + len(TABLE)))
     operators: list[Compared] = []
     plans: list[Compared] = []
     for queries, found in ((QUERIES, operators), (TABLE, plans)):
@@ -77,8 +78,7 @@ def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Prediction
                     found.append(compare(name, setting, plan))
                 else:
                     found.append(compare_whole(name, setting, plan)[0])
-                done += 1
-                advance(done, total)
+                step()
     return Predictions(tuple(operators), tuple(plans))
 
 

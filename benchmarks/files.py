@@ -92,8 +92,7 @@ def measure_files(
             progress(number + 1, repetitions)
         with hand.open(newline="") as one, own.open(newline="") as other:
             is_equal = all(a == b for a, b in zip_longest(csv.reader(one), csv.reader(other)))
-        middle = len(samples) // 2
-        memory = Halves(max(samples[:middle]), max(samples[middle:])) if middle else None
+        memory = Halves.of(samples) if len(samples) > 1 else None
         return FilesRun(rows, results, tuple(seconds[0]), tuple(seconds[1]), memory, is_equal)
 
 

@@ -127,3 +127,12 @@ def chunks(tagged: Sequence[Tagged], ports: int, size: int) -> list[Chunk]:
             chunk[port].append(element)
         cut.append(chunk)
     return cut
+
+
+def pushes(names: Iterable[str], cut: Iterable[Chunk]) -> list[tuple[str, Batch]]:
+    """What an engine is given of chunks: of each a batch a stream, if there is one.
+
+    >>> pushes(["a", "b"], [([(1, 2, "x")], [(3, 4, "z")]), ([(5, 6, "y")], [])])
+    [('a', [(1, 2, 'x')]), ('b', [(3, 4, 'z')]), ('a', [(5, 6, 'y')])]
+    """
+    return [(name, batch) for chunk in cut for name, batch in zip(names, chunk, strict=True) if batch]

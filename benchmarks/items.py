@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 from midstream.benchmarks.aggregates import (
@@ -107,32 +108,27 @@ def _keys(per_window: float) -> Any:
     return row
 
 
+_JOIN = Item(
+    name="join",
+    title="windowed join, selective: half a result an element",
+    streams=("l", "r"),
+    window=5_000,
+    period=1,
+    row=_keys(2),
+    plan=two_way,
+    batch_loop=join_batches,
+    element_loop=join_elements,
+    key=first,
+    state=JoinState,
+)
+
 ITEMS: tuple[Item, ...] = (
-    Item(
-        name="join",
-        title="windowed join, selective: half a result an element",
-        streams=("l", "r"),
-        window=5_000,
-        period=1,
-        row=_keys(2),
-        plan=two_way,
-        batch_loop=join_batches,
-        element_loop=join_elements,
-        key=first,
-        state=JoinState,
-    ),
-    Item(
+    _JOIN,
+    replace(
+        _JOIN,
         name="expansive-join",
         title="windowed join, expansive: five results an element",
-        streams=("l", "r"),
-        window=5_000,
-        period=1,
         row=_keys(0.2),
-        plan=two_way,
-        batch_loop=join_batches,
-        element_loop=join_elements,
-        key=first,
-        state=JoinState,
     ),
     Item(
         name="four-way-join",

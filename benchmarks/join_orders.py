@@ -15,6 +15,7 @@ from rich.text import Text
 
 from midstream.benchmarks.landscapes import Topology, landscape
 from midstream.benchmarks.least_cost import least_cost
+from midstream.io.progress import counted
 from midstream.optimizer import Choice, CostModel, optimize
 from midstream.optimizer.rules import ALL_STAGES, RULES, Rule, Stage
 from midstream.optimizer.search.join_orders import order_joins
@@ -162,13 +163,7 @@ def measure_orders(
     near: Sequence[Joins] = NEAR,
 ) -> OrdersRun:
     """Search the orders of so many landscapes of each kind; beyond the budget for so many seconds each."""
-    total, done = landscapes * (2 * len(exact) + len(near)), 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        advance(done, total)
-
+    step = counted(advance, landscapes * (2 * len(exact) + len(near)))
     return OrdersRun(
         seconds,
         tuple(_exactly(joins, landscapes, step) for joins in exact),
@@ -176,7 +171,7 @@ def measure_orders(
     )
 
 
-def _exactly(joins: Joins, landscapes: int, step: Callable[[], None]) -> ExactFigures:
+def _exactly(joins: Joins, landscapes: int, step: Callable[[], object]) -> ExactFigures:
     default, every = (
         [_searched(joins, seed, rules, step) for seed in range(landscapes)] for rules in (RULES, ALL_STAGES)
     )
@@ -194,7 +189,7 @@ def _exactly(joins: Joins, landscapes: int, step: Callable[[], None]) -> ExactFi
 
 
 def _searched(
-    joins: Joins, seed: int, rules: Sequence[Rule | Stage], step: Callable[[], None]
+    joins: Joins, seed: int, rules: Sequence[Rule | Stage], step: Callable[[], object]
 ) -> tuple[Choice, float]:
     """What is chosen, and the time of the processor. Samples of their own: they keep what was computed."""
     plan, statistics = landscape(joins.topology, joins.size, seed, one_key=joins.one_key)
@@ -205,7 +200,7 @@ def _searched(
     return choice, seconds
 
 
-def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], None]) -> NearFigures:
+def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], object]) -> NearFigures:
     to_best, to_given = [], []
     for seed in range(landscapes):
         given, found = searched(joins.problem(seed), seconds)

@@ -31,11 +31,6 @@ def edges(topology: Topology, size: int) -> list[tuple[int, int]]:
             return [(i, j) for j in range(size) for i in range(j)]
 
 
-def masks(topology: Topology, size: int) -> list[int]:
-    """The same as bit masks."""
-    return [1 << i | 1 << j for i, j in edges(topology, size)]
-
-
 def landscape(
     topology: Topology, size: int, seed: int, *, one_key: bool = False, rows: int = 1000
 ) -> tuple[Plan, Statistics]:

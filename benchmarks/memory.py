@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,12 @@ class Halves:
     first: int
     second: int
 
+    @staticmethod
+    def of(values: Sequence[int]) -> Halves:
+        """Those of at least two values, in order."""
+        middle = len(values) // 2
+        return Halves(max(values[:middle]), max(values[middle:]))
+
     @property
     def is_flat(self) -> bool:
         """Whether the second half needs no more than the first, or hardly more."""
@@ -79,21 +85,17 @@ class MemoryRun:
     @property
     def memory(self) -> Halves | None:
         """Bytes of the process; None where they could not be read."""
-        return self._halves([sample.resident or 0 for sample in self.samples]) if self.has_memory else None
+        return Halves.of([sample.resident or 0 for sample in self.samples]) if self.has_memory else None
 
     @property
     def state(self) -> Halves:
         """Elements kept by the plan."""
-        return self._halves([sample.state for sample in self.samples])
+        return Halves.of([sample.state for sample in self.samples])
 
     @property
     def is_flat(self) -> bool:
         """Whether both stay flat, as far as known."""
         return self.state.is_flat and (self.memory is None or self.memory.is_flat)
-
-    def _halves(self, values: list[int]) -> Halves:
-        middle = len(values) // 2
-        return Halves(max(values[:middle]), max(values[middle:]))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from time import process_time
 from typing import Any
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midstream.engine import Engine
+from midstream.io.progress import counted
 from midstream.migration.machine import Phase
 from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
@@ -53,10 +54,6 @@ class Cost:
     migrate: float
     remove: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {name: getattr(self, name) for name in ("queries", "add", "migrate", "remove")}
-
 
 @dataclass(frozen=True, slots=True)
 class QueriesRun:
@@ -91,8 +88,8 @@ class QueriesRun:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
-            "own_streams": [cost.as_dict() for cost in self.separate],
-            "shared_streams": [cost.as_dict() for cost in self.shared],
+            "own_streams": [asdict(cost) for cost in self.separate],
+            "shared_streams": [asdict(cost) for cost in self.shared],
             "push_ratio": self.push_ratio,
             "push_seconds": {
                 "one": median(one for one, _ in self.push),
@@ -161,13 +158,14 @@ def measure_queries(
     """
     sizes = sorted(sizes)
     runs = [(is_shared, size) for is_shared in (False, True) for size in sizes]
+    step = counted(progress, len(runs) + 1)
     measured = []
-    for done, (is_shared, size) in enumerate(runs):
+    for is_shared, size in runs:
         measured.append(_measure(size, is_shared=is_shared))
-        progress(done + 1, len(runs) + 1)
+        step()
     costs = [cost for cost, _ in measured]
     pushes = _pushes(sizes[-1])
-    progress(len(runs) + 1, len(runs) + 1)
+    step()
     return QueriesRun(
         tuple(costs[: len(sizes)]),
         tuple(costs[len(sizes) :]),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from midstream.benchmarks.landscapes import Topology, masks
+from midstream.benchmarks.landscapes import Topology, edges
 from midstream.optimizer.search.join_graph import FEW, JoinGraph, members, subsets
 
 SIZES = range(3, 8)
@@ -21,6 +21,10 @@ TREES: dict[Topology, list[int]] = {
     "star": [factorial(n - 1) * 2 ** (n - 1) for n in SIZES],
     "cycle": [12, 80, 560, 4032, 29568],
 }
+
+
+def masks(topology: Topology, size: int) -> list[int]:
+    return [1 << i | 1 << j for i, j in edges(topology, size)]
 
 
 def with_products(size: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from midstream.benchmarks.item import Chunk, Emit, Tagged
@@ -42,39 +42,70 @@ def max_avg_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
             tops.append((end, value))
         emit(out)
     rest: Batch = []
-    run_out(kept, tops, total, since, rest.append)
+    _run_out(kept, tops, total, since, rest.append)
     emit(rest)
 
 
 def max_avg_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
     """The same, one element at a time."""
-    kept: deque[tuple[Time, int]] = deque()
-    tops: deque[tuple[Time, int]] = deque()
-    total = 0
-    since: Time = BEGINNING
-    for _, (start, _, (value,)) in feed:
-        while kept and kept[0][0] <= start:
-            end, old = kept[0]
-            if since < end:
-                emit((since, end, (tops[0][1], total / len(kept))))
-                since = end
-            kept.popleft()
-            total -= old
-            if tops and tops[0][0] <= end:
-                tops.popleft()
-        if kept and since < start:
-            emit((since, start, (tops[0][1], total / len(kept))))
-        since = start
-        end = start + window
-        kept.append((end, value))
-        total += value
-        while tops and tops[-1][1] <= value:
-            tops.pop()
-        tops.append((end, value))
-    run_out(kept, tops, total, since, emit)
+    state = MaxAvgState(window)
+    state.take(feed, emit)
+    state.run_out(emit)
 
 
-def run_out(
+class MaxAvgState:
+    """Maximum and mean of all values, which have one key together."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._kept: deque[tuple[Time, int]] = deque()
+        self._tops: deque[tuple[Time, int]] = deque()
+        self._total = 0
+        self._since: Time = BEGINNING
+
+    def take(self, arrived: Iterable[Tagged], emit: Emit) -> None:
+        """Give a result for every stretch that ends."""
+        window, kept, tops = self._window, self._kept, self._tops
+        total, since = self._total, self._since
+        for _, (start, _, (value,)) in arrived:
+            while kept and kept[0][0] <= start:
+                end, old = kept[0]
+                if since < end:
+                    emit((since, end, (tops[0][1], total / len(kept))))
+                    since = end
+                kept.popleft()
+                total -= old
+                if tops and tops[0][0] <= end:
+                    tops.popleft()
+            if kept and since < start:
+                emit((since, start, (tops[0][1], total / len(kept))))
+            since = start
+            end = start + window
+            kept.append((end, value))
+            total += value
+            while tops and tops[-1][1] <= value:
+                tops.pop()
+            tops.append((end, value))
+        self._total, self._since = total, since
+
+    def run_out(self, emit: Emit) -> None:
+        """Give the last stretches."""
+        _run_out(self._kept, self._tops, self._total, self._since, emit)
+
+    def push(self, arrived: Sequence[Tagged]) -> list[Element]:
+        """A result for every stretch that ends."""
+        out: list[Element] = []
+        self.take(arrived, out.append)
+        return out
+
+    def finish(self) -> list[Element]:
+        """The last stretches."""
+        out: list[Element] = []
+        self.run_out(out.append)
+        return out
+
+
+def _run_out(
     kept: deque[tuple[Time, int]], tops: deque[tuple[Time, int]], total: int, since: Time, emit: Emit
 ) -> None:
     """What is left when no element will come any more."""

@@ -17,7 +17,7 @@ from typing import Any
 from midstream.benchmarks.item import Emit, State, Tagged
 from midstream.benchmarks.items import alike, filter_map, first, four_way, group_count, two_way
 from midstream.benchmarks.joins import KeyedRows, combinations
-from midstream.benchmarks.keyed import FourWayState, JoinState, StatelessState
+from midstream.benchmarks.keyed import AtOnce, FourWayState, JoinState, StatelessState
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import avg, max_
@@ -116,7 +116,7 @@ def _four_way(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> No
         emit(out)
 
 
-class MaxAvg:
+class MaxAvg(AtOnce):
     """The maximum and the mean of the valid values at each arrival."""
 
     def __init__(self, window: int) -> None:
@@ -165,7 +165,7 @@ def _count(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
         emit(out)
 
 
-class Counting:
+class Counting(AtOnce):
     """How many elements of a key are valid at each arrival."""
 
     def __init__(self, window: int) -> None:

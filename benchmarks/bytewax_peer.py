@@ -27,8 +27,7 @@ class _Logic(op.StatefulBatchLogic):  # type: ignore[misc]
 
     def on_eof(self) -> tuple[list[Any], bool]:
         """No more will come."""
-        finish = getattr(self._state, "finish", list)
-        return finish(), False
+        return self._state.finish(), False
 
     def snapshot(self) -> Any:
         """What would be saved for recovery."""

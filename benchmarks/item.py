@@ -35,10 +35,6 @@ class State(Protocol):
         """Take elements in order of time; return what is known now, in any order."""
         ...
 
-
-class KeyedState(State, Protocol):
-    """The same, with results that end."""
-
     def finish(self) -> list[Element]:
         """Nothing more will come; return the rest."""
         ...
@@ -63,7 +59,7 @@ class Item:
     batch_loop: BatchLoop
     element_loop: ElementLoop
     key: Callable[[Payload], Hashable]
-    state: Callable[[int], KeyedState]
+    state: Callable[[int], State]
 
 
 @dataclass(frozen=True, slots=True)

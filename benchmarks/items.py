@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from midstream.benchmarks.aggregates import (
+    MaxAvgState,
     group_count_batches,
     group_count_elements,
     max_avg_batches,
@@ -26,7 +27,6 @@ from midstream.benchmarks.keyed import (
     DistinctState,
     FourWayState,
     JoinState,
-    MaxAvgState,
     StatelessState,
 )
 from midstream.benchmarks.multisets import (

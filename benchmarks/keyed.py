@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from midstream.benchmarks.aggregates import run_out
 from midstream.benchmarks.item import Tagged
 from midstream.benchmarks.joins import KeyedRows, combinations
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
@@ -67,50 +66,6 @@ class FourWayState(AtOnce):
             if one and two and three:
                 out += combinations(start, port, row, one, two, three)
             sides[port].append((start + window, row))
-        return out
-
-
-class MaxAvgState:
-    """Maximum and mean of all values, which have one key together."""
-
-    def __init__(self, window: int) -> None:
-        self._window = window
-        self._kept: deque[tuple[Time, int]] = deque()
-        self._tops: deque[tuple[Time, int]] = deque()
-        self._total = 0
-        self._since: Time = BEGINNING
-
-    def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """A result for every stretch that ends."""
-        window, kept, tops = self._window, self._kept, self._tops
-        total, since = self._total, self._since
-        out: list[Element] = []
-        for _, (start, _, (value,)) in arrived:
-            while kept and kept[0][0] <= start:
-                end, old = kept[0]
-                if since < end:
-                    out.append((since, end, (tops[0][1], total / len(kept))))
-                    since = end
-                kept.popleft()
-                total -= old
-                if tops and tops[0][0] <= end:
-                    tops.popleft()
-            if kept and since < start:
-                out.append((since, start, (tops[0][1], total / len(kept))))
-            since = start
-            end = start + window
-            kept.append((end, value))
-            total += value
-            while tops and tops[-1][1] <= value:
-                tops.pop()
-            tops.append((end, value))
-        self._total, self._since = total, since
-        return out
-
-    def finish(self) -> list[Element]:
-        """The last stretches."""
-        out: list[Element] = []
-        run_out(self._kept, self._tops, self._total, self._since, out.append)
         return out
 
 

@@ -13,7 +13,7 @@ of two parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from midstream.benchmarks.landscapes import Topology, edges
 from midstream.optimizer.cost.column_facts import agreement
@@ -31,14 +31,10 @@ def least_cost(problem: JoinProblem, topology: Topology, one_key: bool) -> float
     costs = [math.inf] * len(rates)
     for i in range(size):
         costs[1 << i] = per_element * rates[1 << i]
-    for subset in _joined(size):
-        costs[subset] = best_split(costs, subset) + (per_element + per_result) * rates[subset]
+    for subset in range(1 << size):  # each after its subsets
+        if subset & (subset - 1):
+            costs[subset] = best_split(costs, subset) + (per_element + per_result) * rates[subset]
     return costs[-1] - per_element * rates[-1]
-
-
-def _joined(size: int) -> Iterator[int]:
-    """The sets of two or more inputs, each after its subsets."""
-    return (subset for subset in range(1 << size) if subset & (subset - 1))
 
 
 def _split_of_star(costs: Sequence[float], subset: int) -> float:

@@ -64,9 +64,8 @@ def chosen_cases(names: str | None, data: Path | None) -> list[str]:
 
 def chosen_strategy(name: str) -> How:
     """A strategy that can be replayed. Raises BenchmarkError for another one."""
-    for how in get_args(How):
-        if name == how:
-            return cast(How, how)
+    if name in get_args(How):
+        return cast(How, name)
     raise BenchmarkError(
         f"--strategy: found {name!r}, expected one of {', '.join(get_args(How))}", found=name
     )

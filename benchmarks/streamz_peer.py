@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 
 from streamz import Stream
 
-from midstream.benchmarks.item import KeyedState, Tagged, Workload
+from midstream.benchmarks.item import State, Tagged, Workload
 from midstream.plans.values.streams import Element
 
-States = dict[Hashable, KeyedState]
+States = dict[Hashable, State]
 
 
 def run_streamz(workload: Workload, tagged: Sequence[Tagged]) -> list[Element]:

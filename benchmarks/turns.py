@@ -13,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from functools import cache, partial
 from multiprocessing import get_context
+from typing import TypeVar
 
 from midstream.benchmarks.item import Item, workload
 from midstream.benchmarks.items import ITEMS
@@ -47,13 +48,13 @@ def measure(
                 (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), contest)
                 for contest in contests
             ]
-            counts = [pool.submit(_count, contest) for pool, contest in turns]
-            for run in (_warm_up, *[_repeat] * repetitions):
+            counts = [pool.submit(_ask, contest, len) for pool, contest in turns]
+            for run in (Contest.warm_up, *[Contest.repeat] * repetitions):
                 for number in range(counts[0].result()):
                     for pool, contest in turns:
-                        pool.submit(run, contest, number).result()
+                        pool.submit(_ask, contest, run, number).result()
                         progress()
-            results = [pool.submit(_result, contest) for pool, contest in turns]
+            results = [pool.submit(_ask, contest, _result) for pool, contest in turns]
             return tuple(ItemResult(item, *result.result()) for result in results)
     except BrokenProcessPool as error:
         raise BenchmarkError(
@@ -81,22 +82,15 @@ def _contest(
     return contest
 
 
-_Made = Callable[[], Contest]
+T = TypeVar("T")
 
 
-def _count(contest: _Made) -> int:
-    return len(contest())
+def _ask(contest: Callable[[], Contest], do: Callable[..., T], *arguments: int) -> T:
+    """Do something with the contest of this process."""
+    return do(contest(), *arguments)
 
 
-def _warm_up(contest: _Made, number: int) -> None:
-    contest().warm_up(number)
-
-
-def _repeat(contest: _Made, number: int) -> None:
-    contest().repeat(number)
-
-
-def _result(contest: _Made) -> tuple[int | None, int, tuple[Measured, ...]]:
+def _result(contest: Contest) -> tuple[int | None, int, tuple[Measured, ...]]:
     """What an ItemResult has besides the item, which cannot be sent."""
-    result = contest().result()
+    result = contest.result()
     return result.window, result.elements, result.measured

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from midstream.benchmarks.aggregates import MaxAvgState
 from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM, contenders
-from midstream.benchmarks.item import Item, KeyedState, Tagged, Workload, chunks, feed, workload
+from midstream.benchmarks.item import Item, State, Tagged, Workload, chunks, feed, workload
 from midstream.benchmarks.items import ITEMS
 from midstream.engine import Engine
 from midstream.plans.algebra.operators import Source
@@ -57,7 +58,7 @@ def by_elements(work: Workload) -> list[Element]:
 
 
 def by_key(work: Workload) -> list[Element]:
-    states: dict[object, KeyedState] = {}
+    states: dict[object, State] = {}
     results: list[Element] = []
     for tagged in feed(work.streams):
         key = work.item.key(tagged[1][2])
@@ -220,4 +221,6 @@ def _entries(value: object) -> int:
         return sum(len(kept) if isinstance(kept, list) else 1 for kept in value.values())
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, tuple)):
         return sum(map(_entries, value))
+    if isinstance(value, MaxAvgState):
+        return sum(map(_entries, vars(value).values()))
     return len(value) if isinstance(value, deque) else 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 
@@ -30,12 +29,12 @@ def test_each_window_is_measured_in_turn() -> None:
     assert results[0].measured[0].results > results[1].measured[0].results > 0
 
 
-def die(contest: Callable[[], Contest], number: int) -> None:
+def die(contest: Contest, number: int) -> None:
     """What happens to a process for which there is no memory."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def test_a_process_that_ends_before_its_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_repeat", die)
+    monkeypatch.setattr(Contest, "repeat", die)
     with pytest.raises(BenchmarkError, match=r"join: a process that measured it with 400 elements was ended"):
         turns.measure(JOIN, (20,), 400, 1, (64,), (), 1)

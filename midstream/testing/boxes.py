@@ -19,8 +19,8 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import MigrationRefused
-from midstream.plans.values.snapshots import NormalForm
 from midstream.plans.values.streams import FOREVER, Element, Time
+from midstream.testing.law import steps
 from midstream.testing.streams import elements, interleavings
 from midstream.testing.watched import BrokenPromise, Watched
 
@@ -103,7 +103,8 @@ def check_box(
         broken.__notes__ = []
         raise broken.with_traceback(None) from broken.__cause__
     except Flaky as flaky:
-        raise _changeable(type(box).__name__) from flaky
+        found = "the same events, told again, gave something else"
+        raise BrokenPromise(type(box).__name__, "snapshots", found, []) from flaky
 
 
 @st.composite
@@ -146,16 +147,10 @@ def _compare_with_meaning(watched: Watched, means: Meaning) -> None:
     if isinstance(means, Plan):
         streams = dict(zip(watched.box.inputs, watched.histories, strict=True))
         roots = means.outputs.values()
-        expected = [_elements(specified(Plan(root), streams)) for root in roots]
+        expected: list[Iterable[Element]] = [steps(specified(Plan(root), streams)) for root in roots]
     else:
-        expected = [list(means(*watched.histories))]
+        expected = [means(*watched.histories)]
     watched.require_same("the same meaning", expected, "what the results should mean")
-
-
-def _elements(form: NormalForm) -> list[Element]:
-    return [
-        (start, end, payload) for payload, steps in form.items() for start, end, n in steps for _ in range(n)
-    ]
 
 
 def _one_by_one(arrivals: Iterable[PortEvent]) -> list[PortEvent]:
@@ -217,7 +212,3 @@ def _check_migrations(
             raise watched.broken(
                 "the same meaning", f"{unmatched} results of one Box match none of the other"
             )
-
-
-def _changeable(who: str) -> BrokenPromise:
-    return BrokenPromise(who, "snapshots", "the same events, told again, gave something else", [])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -36,11 +36,10 @@ from midstream.plans.values.errors import MigrationRefused, PlanError, PlanForma
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, LENGTHS, later, placed, relations_for
 from midstream.testing.families import KINDS, families, members, strategies_for
-from midstream.testing.law import REFUSALS, Runner, must_move
+from midstream.testing.law import REFUSALS, Runner, must_move, vouched
 from midstream.testing.mutants import MUTANTS
 from midstream.testing.seeded import drawn, smallest
 from midstream.testing.streams import Event, is_ordered, rows
-from midstream.testing.vouching import vouched
 from midstream.testing.workloads import drive, verdict
 
 FORMAT = "midstream-case"
@@ -119,17 +118,17 @@ def cases(
     relations = draw(relations_for(plan))
     arrivals = _Arrivals(plan, relations)
     for step in draw(st.lists(_steps(forever), max_size=4)):
-        step(arrivals)
+        arrivals.happen(*step)
     for stream in arrivals.open:
         arrivals.push(stream, draw(st.lists(_EARLY, max_size=4)))
     after = len(arrivals.events)
     arrivals.fix_mark()
     for step in draw(st.lists(_steps(forever), max_size=6)):
-        step(arrivals)
+        arrivals.happen(*step)
     for stream in arrivals.open:
         arrivals.push(stream, draw(st.lists(_LATE, max_size=4)))
     for step in draw(st.lists(_steps(forever, ends=True), max_size=4)):
-        step(arrivals)
+        arrivals.happen(*step)
     whole = draw(st.booleans())
     return Case(
         plan, to, strategy, whole, after, arrivals.events, relations, is_logged, not family.is_rewritten
@@ -168,30 +167,21 @@ class _Arrivals:
         if batch := placed(steps, self._now(stream), self._mark(), chronons=stream != "a"):
             self._tell(("push", stream, batch))
 
-    def push_any(self, which: int, steps: Sequence[Any]) -> None:
-        """Elements arrive on one of the streams."""
-        if self.open:
-            self.push(self.open[which % len(self.open)], steps)
-
-    def push_for_ever(self, step: Any) -> None:
-        """An element arrives that never ends."""
-        if "a" in self.open:
-            self.push("a", [step])
-
-    def advance(self, which: int, gap: int | str) -> None:
-        """A heartbeat comes."""
-        if self.open:
-            stream = self.open[which % len(self.open)]
-            time = later(gap, self._now(stream), self._mark())
-            if time <= LATEST:
+    def happen(self, kind: str, which: int, what: Any) -> None:
+        """Elements, a heartbeat or the end come on one of the streams, or elements that never end."""
+        if not self.open:
+            return
+        stream = self.open[which % len(self.open)]
+        match kind:
+            case "push":
+                self.push(stream, what)
+            case "push for ever" if "a" in self.open:
+                self.push("a", [what])
+            case "advance" if (time := later(what, self._now(stream), self._mark())) <= LATEST:
                 self._tell(("advance", stream, time))
-
-    def end(self, which: int) -> None:
-        """A stream ends."""
-        if self.open:
-            stream = self.open[which % len(self.open)]
-            self._tell(("end", stream, None))
-            self._ended.add(stream)
+            case "end":
+                self._tell(("end", stream, None))
+                self._ended.add(stream)
 
     def _tell(self, event: Event) -> None:
         self.events.append(event)
@@ -207,7 +197,8 @@ class _Arrivals:
         return max((end for end in _max_ends(self._engine) if isinstance(end, int)), default=0)
 
 
-_Step = Callable[[_Arrivals], None]
+_Step = tuple[str, int, Any]
+"""What is to happen, on which stream, and with what."""
 
 
 @functools.cache
@@ -215,18 +206,10 @@ def _steps(forever: bool, ends: bool = False) -> st.SearchStrategy[_Step]:
     """What may happen next: for the most part, elements arrive; elements without an end, or ends of streams,
     where asked for."""
     which, gaps = st.integers(0, 2), st.sampled_from(GAPS)
-    pushed = st.builds(
-        lambda which, steps: lambda arrivals: arrivals.push_any(which, steps),
-        which,
-        st.lists(ELEMENTS, min_size=1, max_size=5),
-    )
-    advanced = st.builds(lambda which, gap: lambda arrivals: arrivals.advance(which, gap), which, gaps)
-    ended = st.builds(lambda which: lambda arrivals: arrivals.end(which), which)
-    endless = st.builds(
-        lambda gap, row: lambda arrivals: arrivals.push_for_ever((gap, "for ever", row)),
-        gaps,
-        st.tuples(st.integers(0, 3), st.integers(0, 3)),
-    )
+    pushed = st.tuples(st.just("push"), which, st.lists(ELEMENTS, min_size=1, max_size=5))
+    advanced = st.tuples(st.just("advance"), which, gaps)
+    ended = st.tuples(st.just("end"), which, st.none())
+    endless = st.tuples(st.just("push for ever"), st.just(0), st.tuples(gaps, st.just("for ever"), rows(2)))
     return st.one_of(*[pushed] * 4, *[advanced] * 2, *[endless] * forever, *[ended] * ends)
 
 

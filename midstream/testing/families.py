@@ -10,10 +10,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import Stream, stream
-from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan, reads_stream
-from midstream.plans.expressions.aggregates import count, max_, median, top_k
+from midstream.plans.algebra.properties import above, input_nodes, logical, logical_plan
+from midstream.plans.expressions.aggregates import count, median, top_k
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Type
 from midstream.testing.plans import WHOLE, condition, implemented, plans
@@ -77,10 +76,6 @@ def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:
         (a.anti_join(c, on), a.difference(a.semi_join(c, on))),
         (a.union(b).semi_join(c, less), a.semi_join(c, less).union(b.semi_join(c, less))),
     ]
-
-
-ONE_COLUMN = [stream(name, {u: "integer"}, intervals=True) for name, u in zip("abc", "uuv", strict=True)]
-"""Streams for `equations`."""
 
 
 @st.composite
@@ -217,22 +212,3 @@ def strategies_for(
     seldom = {*PICKY} - {*suited} | ({"swap", "parallel-track"} if is_exchanged else set())
     likely = [one for one in strategies if one not in seldom]
     return (*strategies, *likely * 3, *(one for one in suited if one in likely))
-
-
-@st.composite
-def companions(draw: st.DrawFn, family: Family) -> Family:
-    """Another query that shares something with one: all, a part, or that it is made of it."""
-    plan = logical_plan(family.plans[0])
-    found = [node for node in plan.nodes if not is_relation(node) and reads_stream(node) and node.inputs]
-    one = Stream(draw(st.sampled_from(found or list(plan.outputs.values()))))
-    number = next((c.name for c in one.schema if c.type is Type.INTEGER), None)
-    match draw(st.integers(0, 4)):
-        case 0:
-            return Family((plan,), family.is_rewritten)
-        case 1:
-            return Family((draw(members(family)), plan), family.is_rewritten)
-        case 2:
-            return _one(one.distinct().plan())
-        case 3:
-            return _one(one.aggregate(most=max_(number) if number else count()).plan())
-    return Family((one.plan(),), family.is_rewritten)

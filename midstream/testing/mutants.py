@@ -6,8 +6,8 @@ with MUTANTS["split-too-early"].patched():
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from heapq import heapify
 from typing import Any
@@ -48,31 +48,22 @@ class Mutant:
     name: str
     sentence: str
     """What is wrong."""
-    patched: Callable[[], AbstractContextManager[Any]]
-    """Makes it so for the time of a block."""
+    patches: tuple[tuple[Any, str, Any], ...]
+    """Other functions in modules, and other methods or properties of classes: the owner, the name, and what
+    stands in its place."""
     beyond: str = ""
     """Why cases of one migration of one query cannot show it; empty where they can."""
 
     def __str__(self) -> str:
         return self.name
 
-
-def _put(owner: Any, name: str, body: Any) -> Callable[[], AbstractContextManager[Any]]:
-    """Another function in a module, or another method or property of a class."""
-    return lambda: patch.object(owner, name, body)
-
-
-def _all(*patches: Callable[[], AbstractContextManager[Any]]) -> Callable[[], AbstractContextManager[Any]]:
-    """Several at once."""
-
     @contextmanager
-    def patched() -> Iterator[None]:
+    def patched(self) -> Iterator[None]:
+        """Makes it so for the time of a block."""
         with ExitStack() as stack:
-            for one in patches:
-                stack.enter_context(one())
+            for owner, name, body in self.patches:
+                stack.enter_context(patch.object(owner, name, body))
             yield
-
-    return patched
 
 
 def _nothing(*_: Any) -> None:
@@ -190,118 +181,118 @@ _ALL = (
     Mutant(
         "reference-point-below-aggregation",
         "The reference-point method is used whatever the operators are.",
-        _put(reference_point, "require_start_preserving", _nothing),
+        ((reference_point, "require_start_preserving", _nothing),),
     ),
     Mutant(
         "parallel-track-over-distinct",
         "Parallel track is used whatever the operators are.",
-        _put(parallel_track, "require_join_tree", _nothing),
+        ((parallel_track, "require_join_tree", _nothing),),
     ),
     Mutant(
         "relations-alone",
         "Results that relations give alone are not looked for.",
-        _put(preconditions, "require_bounded", _nothing),
+        ((preconditions, "require_bounded", _nothing),),
     ),
     Mutant(
         "late-elements-counted",
         "The inputs that have yet to pass the split time are counted, and every late element counts as one.",
-        _all(_put(Migration, "process", _counting), _put(Migration, "_event", _counting)),
+        ((Migration, "process", _counting), (Migration, "_event", _counting)),
     ),
     Mutant(
         "waiting-for-a-result",
         "The old plan is ended when it gives a result from behind the split time, not when all inputs are.",
-        _put(Migration, "_is_last", _waiting),
+        ((Migration, "_is_last", _waiting),),
     ),
     Mutant(
         "fragments-dropped",
         "Fragments of the new plan that match no promise of the same end are dropped.",
-        _put(Promises, "start", _dropping),
+        ((Promises, "start", _dropping),),
     ),
     Mutant(
         "no-finer-instant",
         "The split time is the largest end timestamp itself.",
-        _put(split_times, "split_time", _in_one_chronon),
+        ((split_times, "split_time", _in_one_chronon),),
     ),
     Mutant(
         "split-too-early",
         "The split time lies in the last chronon at which something is still valid.",
-        _put(split_times, "split_time", _too_early),
+        ((split_times, "split_time", _too_early),),
     ),
     Mutant(
         "deaf-fork",
         "The new plan is not told of heartbeats.",
-        _put(Backlog, "catch_up", _deaf),
+        ((Backlog, "catch_up", _deaf),),
     ),
     Mutant(
         "uncut-fork",
         "The new plan gets elements that start before the split time as they are.",
-        _put(genmig, "fork", lambda split: Fork(EVERYTHING.part, split)),
+        ((genmig, "fork", lambda split: Fork(EVERYTHING.part, split)),),
     ),
     Mutant(
         "unknown-progress",
         "The new plan is not told how far the inputs are when it begins.",
-        _put(Migration, "begin", _silent),
+        ((Migration, "begin", _silent),),
     ),
     Mutant(
         "promised-once",
         "Several equal results count as one promise.",
-        _put(Promises, "add", _once),
+        ((Promises, "add", _once),),
     ),
     Mutant(
         "promised-too-little",
         "A promise is remembered as one chronon shorter than it is.",
-        _put(Promises, "add", _shortened),
+        ((Promises, "add", _shortened),),
     ),
     Mutant(
         "results-at-the-split-time",
         "The reference-point method takes new results that start at the split time, too.",
-        _put(ReferencePoint, "process", _generous),
+        ((ReferencePoint, "process", _generous),),
     ),
     Mutant(
         "forgetful-abort",
         "What the old plan has given of the time behind the split time is lost when a migration is aborted.",
-        _put(Fuse, "abandon", _forgetful),
+        ((Fuse, "abandon", _forgetful),),
         beyond="it takes a migration that is aborted",
     ),
     Mutant(
         "lost-by-failure",
         "When the new plan fails, what the old one gives in that event is lost.",
-        _put(Migration, "process", _losing),
+        ((Migration, "process", _losing),),
         beyond="it takes a new plan that fails",
     ),
     Mutant(
         "unproved-inputs",
         "An operator goes on over other inputs, though nothing shows that they mean the same.",
-        _put(Meanings, "are_same", lambda self, one, other: True),
+        ((Meanings, "are_same", lambda self, one, other: True),),
     ),
     Mutant(
         "lost-state",
         "An operator that goes on over other inputs begins anew.",
-        _put(QueryGraph, "rewire", _stateless),
+        ((QueryGraph, "rewire", _stateless),),
     ),
     Mutant(
         "hasty-guest",
         "The new plan goes on alone when the old one is gone, though results are still held.",
-        _put(Migration, "_enter", _hasty),
+        ((Migration, "_enter", _hasty),),
     ),
     Mutant(
         "nothing-is-shared",
         "What another query needs is exchanged as well.",
-        _put(Host, "shared", lambda self, query=None: set()),
+        ((Host, "shared", lambda self, query=None: set()),),
         beyond="it takes two queries",
     ),
     Mutant(
         "held-elements-forgotten",
         "A swap and the split behind the state do not look at what operators that go on hold.",
-        _all(_put(swap, "read_around", _none), _put(end_timestamp, "read_around", _none)),
+        ((swap, "read_around", _none), (end_timestamp, "read_around", _none)),
     ),
     Mutant(
         "windows-over-other-arrangements",
         "A window over another arrangement of its input is exchanged as if it were snapshot-reducible.",
-        _all(
-            _put(changes, "around", _around),
-            _put(genmig, "require_reducible", _nothing),
-            _put(end_timestamp, "require_reducible", _nothing),
+        (
+            (changes, "around", _around),
+            (genmig, "require_reducible", _nothing),
+            (end_timestamp, "require_reducible", _nothing),
         ),
     ),
 )

@@ -259,11 +259,8 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
             most = one.group_by(*keys).aggregate(**{f"w{options.number()}": max_(_numbers(one.schema)[0])})
             return most.last(draw(st.integers(1, 3)), by=keys, slide=draw(st.integers(1, 2)))
         case _:
-            size, slide, granule = (
-                draw(st.sampled_from((1, 2, 4))),
-                draw(st.sampled_from((1, 1, 3))),
-                one.node.granule,
-            )
+            size, granule = draw(st.sampled_from((1, 2, 4))), one.node.granule
+            slide = draw(st.sampled_from((1, 1, 3)))
             return one.window(size * granule, slide=slide * granule if slide > 1 else 1)
 
 

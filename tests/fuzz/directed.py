@@ -17,7 +17,7 @@ from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.streams import Element, Time
 from midstream.testing import Event, Workload, drive, verdict
-from midstream.testing.vouching import vouched
+from midstream.testing.law import vouched
 
 A, B, C = (stream(name, u="integer", intervals=True) for name in "abc")
 POSITIVE, SMALL = col("u") > 0, col("u") < 9

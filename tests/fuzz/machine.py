@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import floor
 from typing import Any
 
@@ -26,16 +26,20 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import OVER, Transition
 from midstream.operators.engine.planner import form
+from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan, reads_stream
 from midstream.plans.algebra.specification import specified
+from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, PlanError
-from midstream.plans.values.snapshots import NormalForm, compare
+from midstream.plans.values.schema import Type
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import is_ordered, rows
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, later, placed, relations_for
-from midstream.testing.families import KINDS, Family, companions, families, members, strategies_for
-from midstream.testing.law import REFUSALS, Runner, between, clipped, must_move
+from midstream.testing.families import KINDS, Family, families, members, strategies_for
+from midstream.testing.law import REFUSALS, Runner, must_move, steps
 
 FIRST, SECOND = "query", "other"
 
@@ -48,6 +52,44 @@ OUTCOMES = ("refused", "nothing to do", "aborted", *MOVED)
 
 TALLY: Counter[tuple[str, str]] = Counter()
 """What came of the migrations of all runs in this process, by strategy; and how many runs there were."""
+
+
+class ChangingRunner(Runner):
+    """The same, whose queries also go, or become others."""
+
+    def remove(self, name: str) -> None:
+        """Run it no longer, and forget what it gave."""
+        self.engine.remove(name)
+        self.given = {at: batch for at, batch in self.given.items() if at[0] != name}
+
+    def forget(self, name: str) -> None:
+        """A query is another one now, which promises anew."""
+        self._promised |= {at: BEGINNING for at in self._promised if at[0] == name}
+
+
+def between(results: Iterable[Element], since: Time, until: Time) -> NormalForm:
+    """What a stream means from one instant to another."""
+    clipped = ((max(start, since), min(end, until), payload) for start, end, payload in results)
+    return normal_form(element for element in clipped if element[0] < element[1])
+
+
+@st.composite
+def companions(draw: st.DrawFn, family: Family) -> Family:
+    """Another query that shares something with one: all, a part, or that it is made of it."""
+    plan = logical_plan(family.plans[0])
+    found = [node for node in plan.nodes if not is_relation(node) and reads_stream(node) and node.inputs]
+    one = Stream(draw(st.sampled_from(found or list(plan.outputs.values()))))
+    number = next((c.name for c in one.schema if c.type is Type.INTEGER), None)
+    match draw(st.integers(0, 4)):
+        case 0:
+            return Family((plan,), family.is_rewritten)
+        case 1:
+            return Family((draw(members(family)), plan), family.is_rewritten)
+        case 2:
+            return Family((one.distinct().plan(),))
+        case 3:
+            return Family((one.aggregate(most=max_(number) if number else count()).plan(),))
+    return Family((one.plan(),), family.is_rewritten)
 
 
 def outcome(transition: Transition, *, is_another: bool) -> str:
@@ -71,7 +113,7 @@ class Midstream(RuleBasedStateMachine):
         family = data.draw(families(self.kinds, forever), label="plans")
         relations = data.draw(relations_for(family.plans[0]), label="relations")
         self.relations = relations
-        self.moved, self.unmoved = Runner(relations), Runner(relations)
+        self.moved, self.unmoved = ChangingRunner(relations), ChangingRunner(relations)
         self.families: dict[str, Family] = {}
         self.streams: dict[str, list[Element]] = {source: [] for source in "abc"}
         self.ended: set[str] = set()
@@ -310,7 +352,7 @@ class Midstream(RuleBasedStateMachine):
                 results = self.moved.given[name, output]
                 assert is_ordered(results)
                 expected = self._specified(name, output, root)
-                outcome = compare(clipped(expected, since), between(results, since, FOREVER))
+                outcome = compare(between(steps(expected), since, FOREVER), between(results, since, FOREVER))
                 assert outcome, f"{name}, {output}: specified on the left: {outcome}"
             assert not engine.query(name).is_exchanged
             assert not host_of(engine).query(name).waiting

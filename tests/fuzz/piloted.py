@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
-from machine import FIRST, Midstream
+from machine import FIRST, Midstream, between, companions
 
 from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
@@ -26,8 +26,8 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import MigrationRefused, PlanError
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
-from midstream.testing.families import Family, companions, members
-from midstream.testing.law import between, steps
+from midstream.testing.families import Family, members
+from midstream.testing.law import steps
 
 OTHERS = 3
 """So many plans are known that a query may be moved to, besides those that it had."""

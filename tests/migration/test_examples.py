@@ -24,7 +24,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.snapshots import equivalent, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time, chronons
 from midstream.testing import is_ordered, verdict
-from midstream.testing.vouching import vouched
+from midstream.testing.law import vouched
 
 FORKING = [name for name in STRATEGIES if name not in ("swap", "moving-states")]
 """Those that can move a join."""

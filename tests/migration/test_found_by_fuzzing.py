@@ -17,7 +17,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import equivalent
-from midstream.testing.vouching import vouched
+from midstream.testing.law import vouched
 
 A = stream("a", x="integer", intervals=True)
 B = stream("b", y="integer", intervals=True)

@@ -26,7 +26,7 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import snapshot
 from midstream.plans.values.streams import FOREVER, Element, chronons
 from midstream.testing import is_ordered, verdict
-from midstream.testing.vouching import vouched
+from midstream.testing.law import vouched
 
 A, B, C = (stream(name, {x: "integer"}).window(10) for name, x in zip("abc", "xyz", strict=True))
 HISTORY: Mapping[str, list[Element]] = {

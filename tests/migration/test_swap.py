@@ -26,7 +26,7 @@ from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element, chronons
 from midstream.testing import is_ordered, plans, verdict, workloads
 from midstream.testing.families import one_column
-from midstream.testing.vouching import vouched
+from midstream.testing.law import vouched
 
 ODD, LARGE, MORE = (col("u") % 2).eq(1), col("u") > 0, col("u") + 1
 

@@ -21,6 +21,7 @@ from midstream.operators.base.box import Box, driver
 from midstream.operators.base.way import Take
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.run import interleave
+from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.values.errors import MigrationRefused
@@ -35,10 +36,9 @@ from midstream.testing import (
     verdict,
     workloads,
 )
-from midstream.testing.families import ONE_COLUMN, carried_out, equations, pairs
-from midstream.testing.law import is_bounded, is_preserving
+from midstream.testing.families import carried_out, equations, pairs
+from midstream.testing.law import is_bounded, is_preserving, vouched
 from midstream.testing.rephrasing import STATEFUL, STATELESS, rephrased
-from midstream.testing.vouching import vouched
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ class Scenario:
     stands: Sequence[int] = ()
     is_logged: bool = False
 
+
+ONE_COLUMN = [stream(name, {u: "integer"}, intervals=True) for name, u in zip("abc", "uuv", strict=True)]
+"""Streams for `equations`."""
 
 SLOW = "it is too slow"
 """Why migrations are aborted."""

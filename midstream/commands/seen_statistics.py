@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from midstream.engine import Engine, host_of
 from midstream.io.new_file import NewFile
-from midstream.io.output import TextOutput
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
@@ -65,9 +64,7 @@ class SeenStatistics:
 
     def write(self, file: NewFile) -> None:
         """Write them."""
-        output = TextOutput(file.place, file.name)
-        output.write(json.dumps(statistics_to_json(self.statistics())) + "\n")
-        output.close()
+        file.write(json.dumps(statistics_to_json(self.statistics())) + "\n")
 
     def _observed(self, *but: type) -> Statistics:
         """What the engine has seen of what is below the queries, but for some kinds."""

@@ -12,8 +12,11 @@ from midstream.plans.values.errors import MidstreamError
 Use = tuple[str, str | os.PathLike[str]]
 """What the user calls a use of a file, such as --output, and its path; "-" is standard input or output."""
 
+PossibleUse = tuple[str, str | os.PathLike[str] | None]
+"""The same, or None where nobody has asked for it."""
 
-def require_distinct_files(reads: Iterable[Use], writes: Iterable[Use]) -> None:
+
+def require_distinct_files(reads: Iterable[PossibleUse], writes: Iterable[PossibleUse]) -> None:
     """Raise MidstreamError where a file is written that is also read, or written twice, and where a pipe,
     which gives its bytes once, is read twice.
 
@@ -28,12 +31,16 @@ expected another file
     """
     known: dict[Hashable, str] = {}
     for name, path in reads:
+        if path is None:
+            continue
         identity, is_read_once = _identity(path, 0)
         if is_read_once and identity in known:
             raise MidstreamError(f"{name}: found {_shown(path, 'input')}, which {known[identity]} too")
         if identity is not None:
             known.setdefault(identity, f"{name} reads")
     for name, path in writes:
+        if path is None:
+            continue
         identity, _ = _identity(path, 1)
         if identity in known:
             found = _shown(path, "output")

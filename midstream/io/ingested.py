@@ -105,15 +105,15 @@ class Manifest:
 
     def files(self, stream: str, since: int | None = None, until: int | None = None) -> list[IngestedFile]:
         """The files that hold a stream's elements that start in [since, until), by their first start."""
-        found = [one for run in self.runs for one in run.files if one.stream == stream]
-        return sorted(
-            (
-                one
-                for one in found
-                if (since is None or one.last >= since) and (until is None or one.first < until)
-            ),
-            key=lambda one: (one.first, one.last, one.path),
-        )
+        found = [
+            one
+            for run in self.runs
+            for one in run.files
+            if one.stream == stream
+            and (since is None or one.last >= since)
+            and (until is None or one.first < until)
+        ]
+        return sorted(found, key=lambda one: (one.first, one.last, one.path))
 
     def schema(self, stream: str) -> Schema:
         """A stream's columns."""
@@ -169,10 +169,9 @@ def _run(data: Mapping[str, Any]) -> IngestRun:
         data["folder"],
         tuple(IngestedInput(**one) for one in data["inputs"]),
         tuple(IngestedFile(**one) for one in data["files"]),
-        {name: StreamRun(**{**one, "counts": _counts(one)}) for name, one in data["streams"].items()},
+        {
+            name: StreamRun(**{**one, "counts": {int(upper): n for upper, n in one["counts"].items()}})
+            for name, one in data["streams"].items()
+        },
         tuple(data["quarantine"]),
     )
-
-
-def _counts(data: Mapping[str, Any]) -> dict[int, int]:
-    return {int(upper): count for upper, count in data["counts"].items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from errno import EACCES, EISDIR
 from itertools import count
 from pathlib import Path
@@ -90,6 +90,11 @@ class NewFile:
         """Whether this is standard output, a device or a pipe, which is written where it is."""
         return self._target is None
 
+    def write(self, content: str | bytes) -> None:
+        """Write all that it is to hold."""
+        with closing(TextOutput(self.place, self.name)) as output:
+            output.write(content)
+
     def hold_back(self) -> None:
         """Treat the file as unfinished, though the block has come to its end."""
         self._is_held_back = True
@@ -173,9 +178,7 @@ def nothing_written() -> Iterator[None]:
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a whole file, or to standard output for "-". Raises ConnectorError."""
     with NewFile(path) as file:
-        output = TextOutput(file.place, file.name)
-        output.write(content)
-        output.close()
+        file.write(content)
 
 
 def checked_folder(file: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -75,23 +75,24 @@ class CsvStream:
         ]
         timestamp = Column(self.time, Type.INTEGER)
         for line, record in records:
-            if len(record) != len(header):
-                raise self._unexpected(
-                    line, None, f"{len(record)} fields", f"{len(header)}, as there are columns"
-                )
             if all(record[i] == text for i, text in wanted):
                 payload = tuple([self._value(record[i], line, name, column) for i, name, column in selected])
                 yield self._value(record[time], line, self.time, timestamp), payload
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """The records of the file, each with the number of its last line; blank lines are none."""
-        line = 0
+        """The records of the file, each with the number of its last line; blank lines are none. The first
+        has the names of the columns, and the others are as wide."""
+        line = width = 0
         try:
             with self.path.open(encoding="utf-8-sig", newline="") as file:
                 reader = csv.reader(self._lines(file), strict=True)
                 for record in reader:
                     line = reader.line_num
                     if record:
+                        width = width or len(record)
+                        if len(record) != width:
+                            expected = f"{width}, as there are columns"
+                            raise self._unexpected(line, None, f"{len(record)} fields", expected)
                         yield line, record
         except csv.Error as error:
             raise self._unexpected(line + 1, None, str(error), "comma-separated values") from error
@@ -111,14 +112,7 @@ class CsvStream:
             yield line
 
     def _position(self, header: list[str], name: str) -> int:
-        match header.count(name):
-            case 0:
-                expected = f"one of {', '.join(header)}{suggest(name, header)}"
-                raise self._unexpected(1, name, "no such column", expected)
-            case 1:
-                return header.index(name)
-            case several:
-                raise self._unexpected(1, name, f"{several} columns of this name", "one")
+        return position(header, name, partial(self._unexpected, 1, name))
 
     def _value(self, text: str, line: int, name: str, column: Column) -> Any:
         if column.nullable and text in UNKNOWN:
@@ -135,6 +129,18 @@ class CsvStream:
         return InputFileError(
             message, path=self.path, line=line, column=column, found=found, expected=expected
         )
+
+
+def position(columns: Sequence[str], name: str, error: Callable[[str, str], Exception]) -> int:
+    """Where a column is among those that there are. Raises an error that is made of what was found, and what
+    was expected."""
+    match columns.count(name):
+        case 0:
+            raise error("no such column", f"one of {', '.join(columns) or 'none'}{suggest(name, columns)}")
+        case 1:
+            return columns.index(name)
+        case several:
+            raise error(f"{several} columns of this name", "one")
 
 
 def _integer(text: str) -> int:

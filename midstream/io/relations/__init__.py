@@ -1,7 +1,7 @@
 """Relations: load them, stream their changes, and keep results as relations (thesis, section 17.4)."""
 
+from midstream.io.errors import DatabaseError, RelationError
 from midstream.io.relations.csv_file import load_csv
-from midstream.io.relations.errors import DatabaseError, RelationError
 from midstream.io.relations.maintained_table import MaintainedTable
 from midstream.io.relations.parquet_file import load_parquet
 from midstream.io.relations.sql_database import load_sql

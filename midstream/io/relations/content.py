@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from operator import itemgetter, le
 from typing import Any
 
 from midstream.io.progress import Progress
-from midstream.io.readers import UNKNOWN
+from midstream.io.readers import UNKNOWN, position
 from midstream.io.relations.instants import DatesOnly, chronon
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import IntervalError, MidstreamError, SchemaError
-from midstream.plans.values.schema import Schema, suggest
+from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 Period = tuple[str, str]
@@ -56,14 +57,7 @@ class Origin:
 
     def position(self, columns: Sequence[str], name: str) -> int:
         """Where a column is among those that there are."""
-        match columns.count(name):
-            case 0:
-                expected = f"one of {', '.join(columns) or 'none'}{suggest(name, columns)}"
-                raise self.misfit(None, name, "no such column", expected)
-            case 1:
-                return columns.index(name)
-            case several:
-                raise self.misfit(None, name, f"{several} columns of this name", "one")
+        return position(columns, name, partial(self.misfit, None, name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,10 +67,6 @@ class _CsvFile(CsvStream):
         ]
         start, end = [self._position(header, name) for name in declared.period or ()] or (None, None)
         while some := list(islice(records, CHUNK)):
-            for line, record in some:
-                if len(record) != len(header):
-                    expected = f"{len(header)}, as there are columns"
-                    raise self._unexpected(line, None, f"{len(record)} fields", expected)
             payloads = [
                 tuple([self._value(record[i], line, name, column) for i, name, column in selected])
                 for line, record in some

@@ -6,8 +6,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from threading import Lock
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from midstream.io.relations.received import check_batch
 from midstream.io.requirements import require_libraries
@@ -17,6 +16,8 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload,
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+
+    from midstream.io.relations.sql_tables import SqlRows
 
 
 class MaintainedTable:
@@ -63,7 +64,7 @@ class MaintainedTable:
         existing: Literal["refuse", "replace"] = "refuse",
     ) -> None:
         self.schema = schema
-        self._rows: _Rows = _MemoryRows()
+        self._rows: _MemoryRows | SqlRows = _MemoryRows()
         if database is not None:
             require_libraries(("sqlalchemy",), "sql")
             from midstream.io.relations.sql_tables import SqlRows
@@ -107,9 +108,7 @@ class MaintainedTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _show(self, progress: Time) -> None:
@@ -133,27 +132,15 @@ class MaintainedTable:
         self._shown = progress
 
 
-class _Rows(Protocol):
-    """A multiset of rows that changes as a whole."""
-
-    def apply(self, changes: Mapping[Payload, int]) -> None:
-        """Add rows, and take away as many as a count is negative; all of it or nothing."""
-
-    def rows(self) -> Counter[Payload]:
-        """The rows that are there."""
-
-    def close(self) -> None:
-        """Let go of what was opened."""
-
-
 class _MemoryRows:
-    """A multiset of rows in memory, for readers in any thread."""
+    """A multiset of rows in memory that changes as a whole, for readers in any thread."""
 
     def __init__(self) -> None:
         self._rows: Counter[Payload] = Counter()
         self._lock = Lock()
 
     def apply(self, changes: Mapping[Payload, int]) -> None:
+        """Add rows, and take away as many as a count is negative; all of it or nothing."""
         with self._lock:
             for row, count in changes.items():
                 self._rows[row] += count
@@ -161,8 +148,9 @@ class _MemoryRows:
                     del self._rows[row]
 
     def rows(self) -> Counter[Payload]:
+        """The rows that are there."""
         with self._lock:
             return Counter(self._rows)
 
     def close(self) -> None:
-        pass
+        """Nothing was opened."""

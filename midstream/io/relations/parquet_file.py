@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from midstream.io.parquet import opened_parquet
 from midstream.io.progress import Progress
 from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect, rows_of
 from midstream.io.relations.instants import Nanoseconds, as_clock
-from midstream.io.requirements import require_libraries
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type
@@ -43,20 +43,10 @@ def load_parquet(
     ...              columns={"person": "id"})
     [(0, 9, (1,)), (5, inf, (2,))]
     """
-    require_libraries(("pyarrow",), "arrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
     origin = Origin(os.fspath(path), "row", InputFileError)
-    try:
-        with pq.ParquetFile(path) as file:
-            return collect(
-                _chunks(file, declared, origin), declared, origin, progress, file.metadata.num_rows
-            )
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputFileError(f"{origin.name}: found no readable Parquet file: {reason}", path=path) from error
+    with opened_parquet(path) as file:
+        return collect(_chunks(file, declared, origin), declared, origin, progress, file.metadata.num_rows)
 
 
 def _chunks(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> Iterator[Chunk]:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event, exc
 
-from midstream.io.relations.errors import DatabaseError
+from midstream.io.errors import DatabaseError
 from midstream.plans.values.errors import InputFileError, MidstreamError, MissingExtra
 
 Database = str | os.PathLike[str] | sa.Engine

@@ -9,8 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from midstream.io.errors import DatabaseError
 from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, rows_of
-from midstream.io.relations.errors import DatabaseError
 from midstream.plans.values.schema import Column, Type, suggest
 
 

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.sql.type_api import TypeEngine
 
+from midstream.io.errors import DatabaseError
 from midstream.io.relations import sql_access
-from midstream.io.relations.errors import DatabaseError
 from midstream.io.relations.sql_database import load_sql
 from midstream.plans.values.errors import SchemaError
 from midstream.plans.values.schema import Column, Schema, Type
@@ -75,10 +75,18 @@ SQL_TYPES: Mapping[Type, TypeEngine[Any]] = {
 
 
 class _SqlTable:
-    """A table of a database, made anew or found as it was made."""
+    """A table of a database, made anew or found as it was made.
+
+    Raises   DatabaseError where there is one that is to be refused, SchemaError where one to append to has
+             other columns.
+    """
 
     def __init__(
-        self, database: str | os.PathLike[str] | sa.Engine, name: str, columns: Sequence[sa.Column[Any]]
+        self,
+        database: str | os.PathLike[str] | sa.Engine,
+        name: str,
+        columns: Sequence[sa.Column[Any]],
+        existing: Existing,
     ) -> None:
         self.is_ours = not isinstance(database, sa.Engine)
         self.engine = (
@@ -86,12 +94,8 @@ class _SqlTable:
         )
         self.place = f"{sql_access.shown(self.engine)}, table {name}"
         self.table = sa.Table(name, sa.MetaData(), *columns)
-
-    def create(self, existing: Existing) -> None:
-        """Raises DatabaseError where there is one that is to be refused, SchemaError where one to append to
-        has other columns."""
         try:
-            with sql_access.translated(self.place), self.engine.begin() as connection:
+            with self.transaction() as connection:
                 if not sa.inspect(connection).has_table(self.table.name):
                     self.table.create(connection)
                 elif existing == "replace":
@@ -155,11 +159,10 @@ class SqlRows(_SqlTable):
         self._names = ["key", *_keys(schema)]
         payload = [_column(column, name) for column, name in zip(schema, self._names[1:], strict=True)]
         number = sa.Column(key, _INTEGER, key="key", primary_key=True, autoincrement=False)
-        super().__init__(database, name, [number, *payload])
+        super().__init__(database, name, [number, *payload], existing)
         self._deletion = self.table.delete().where(self.table.c.key == sa.bindparam("gone"))
         self._numbers: dict[Payload, list[int]] = {}
         self._next = 1
-        self.create(existing)
 
     def apply(self, changes: Mapping[Payload, int]) -> None:
         """Add and take away rows in one transaction."""
@@ -214,9 +217,8 @@ class SqlElements(_SqlTable):
             sa.Column(end, _INTEGER, key="end", nullable=True, index=is_forgetting),
         ]
         payload = [_column(column, key) for column, key in zip(schema, self._names[2:], strict=True)]
-        super().__init__(database, name, [*times, *payload])
+        super().__init__(database, name, [*times, *payload], existing)
         self._deletion = self.table.delete().where(self.table.c.end <= sa.bindparam("limit"))
-        self.create(existing)
 
     def apply(self, batch: Batch, limit: Time | None) -> None:
         """Add elements, then forget those that end at or before the limit, in one transaction."""

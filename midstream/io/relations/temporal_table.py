@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from itertools import count
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from midstream.io.relations.content import Period
 from midstream.io.relations.received import check_batch
@@ -17,6 +16,8 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, T
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+
+    from midstream.io.relations.sql_tables import SqlElements
 
 
 class TemporalTable:
@@ -60,7 +61,7 @@ class TemporalTable:
         self._name = f"table {table}"
         self._retention = retention
         self._reached: Time = BEGINNING
-        self._elements: _Elements = _MemoryElements(retention is not None)
+        self._elements: _MemoryElements | SqlElements = _MemoryElements(retention is not None)
         if database is not None:
             require_libraries(("sqlalchemy",), "sql")
             from midstream.io.relations.sql_tables import SqlElements
@@ -96,27 +97,12 @@ class TemporalTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _limit(self, progress: Time) -> Time | None:
         """What ends up to here is forgotten; None where nothing is."""
         return None if self._retention is None or progress == FOREVER else progress - self._retention
-
-
-class _Elements(Protocol):
-    """Elements that are kept."""
-
-    def apply(self, batch: Batch, limit: Time | None) -> None:
-        """Add elements, then forget those that end at or before the limit; all of it or nothing."""
-
-    def elements(self) -> list[Element]:
-        """The elements that are there, ordered by start."""
-
-    def close(self) -> None:
-        """Let go of what was opened."""
 
 
 class _MemoryElements:
@@ -128,6 +114,7 @@ class _MemoryElements:
         self._expiry: Expiry[int] | None = Expiry() if is_forgetting else None
 
     def apply(self, batch: Batch, limit: Time | None) -> None:
+        """Add elements, then forget those that end at or before the limit."""
         expiry = self._expiry
         for number, element in zip(self._arrivals, batch, strict=False):
             self._kept[number] = element
@@ -138,7 +125,8 @@ class _MemoryElements:
                 del self._kept[number]
 
     def elements(self) -> list[Element]:
+        """The elements that are there, ordered by start."""
         return list(self._kept.values())
 
     def close(self) -> None:
-        pass
+        """Nothing was opened."""

@@ -8,7 +8,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Literal, Protocol
 
-from midstream.io.relations.errors import RelationError
+from midstream.io.errors import RelationError
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time, chronons

@@ -9,7 +9,7 @@ from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.sinks.sink import Times, integers
-from midstream.io.sinks.text_sink import Format, TextSink, line_format, or_else
+from midstream.io.sinks.text_sink import Format, TextSink, line_format, value_part
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import BEGINNING, Batch
 
@@ -80,16 +80,11 @@ def _format(
 
 
 def _value(column: Column, value: str, quote: str) -> str:
-    match column.type:
-        case Type.ANY:
-            expression = f"{quote}(show({value}))"
-        case Type.STRING:
-            expression = value if quote == "str" else f"{quote}({value})"
-        case Type.BOOLEAN:
-            expression = f'("true" if {value} else "false")'
-        case _:
-            expression = value
-    return or_else("", value, expression) if column.nullable else f"{{{expression}}}"
+    texts = {
+        Type.ANY: f"{quote}(show({value}))",
+        Type.STRING: value if quote == "str" else f"{quote}({value})",
+    }
+    return value_part(column, value, "", texts.get(column.type))
 
 
 def _quoted(text: str) -> str:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from midstream.io.sinks.sink import Times, integers
-from midstream.io.sinks.text_sink import Format, TextSink, line_format, literal, or_else
+from midstream.io.sinks.text_sink import Format, TextSink, line_format, literal, value_part
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import BEGINNING, Batch
 
@@ -78,16 +78,9 @@ def _format(
 
 
 def _value(column: Column, value: str) -> str:
-    match column.type:
-        case Type.ANY:
-            return f"{{dump({value})}}"
-        case Type.STRING:
-            expression = f"quote({value})"
-        case Type.BOOLEAN:
-            expression = f'("true" if {value} else "false")'
-        case _:
-            expression = value
-    return or_else("null", value, expression) if column.nullable else f"{{{expression}}}"
+    if column.type is Type.ANY:
+        return f"{{dump({value})}}"
+    return value_part(column, value, "null", f"quote({value})" if column.type is Type.STRING else None)
 
 
 def _dump(value: Any) -> str:

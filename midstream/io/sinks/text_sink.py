@@ -12,7 +12,7 @@ from midstream.io.sinks.sink import Sink, Times, integers
 from midstream.io.sources.bad_rows import shown
 from midstream.operators.compile.generated import define
 from midstream.plans.values.instants import iso_format
-from midstream.plans.values.schema import Schema
+from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch
 
 Format = Callable[[Batch], str]
@@ -107,6 +107,9 @@ def literal(text: str) -> str:
     return escaped.replace("{", "{{").replace("}", "}}")
 
 
-def or_else(nothing: str, value: str, expression: str) -> str:
-    """The part for a value that may be None: then it is `nothing`."""
-    return f'{{"{nothing}" if {value} is None else {expression}}}'
+def value_part(column: Column, value: str, nothing: str, expression: str | None) -> str:
+    """The part for a column's value, which is `nothing` where it is None. By the expression; without, numbers
+    are as they are, and booleans words."""
+    if expression is None:
+        expression = f'("true" if {value} else "false")' if column.type is Type.BOOLEAN else value
+    return f'{{"{nothing}" if {value} is None else {expression}}}' if column.nullable else f"{{{expression}}}"

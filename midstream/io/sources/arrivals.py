@@ -7,7 +7,7 @@ import io
 import socket
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, cast
@@ -24,6 +24,10 @@ CONNECTING = 30.0
 """After how many seconds a server that does not answer is given up."""
 
 
+Arriving = Generator[bytes, None, None]
+"""Bytes as they come, until they are given up."""
+
+
 class _Readable(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
@@ -38,7 +42,7 @@ class _Packed(io.FileIO):
         return super().read(size if size is None or size < 0 else min(size, self.AT_ONCE))
 
 
-def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Iterator[bytes]:
+def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arriving:
     """A file's bytes, unpacked where its name ends in .gz. What a pipe of that name holds is given at once.
 
     `file_progress` is told how far the file has been read.
@@ -60,7 +64,7 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Iter
                     yield some
 
 
-def stdin_arrivals() -> Iterator[bytes]:
+def stdin_arrivals() -> Arriving:
     """The bytes of standard input. It is not closed: it belongs to the process."""
     with _named("stdin"):
         if isinstance(sys.stdin, io.TextIOWrapper):
@@ -71,7 +75,7 @@ def stdin_arrivals() -> Iterator[bytes]:
                 yield line.encode()
 
 
-def socket_arrivals(host: str, port: int) -> Iterator[bytes]:
+def socket_arrivals(host: str, port: int) -> Arriving:
     """What a server sends until it closes the connection. Raises InputFileError."""
     with _named(f"{host}:{port}"), socket.create_connection((host, port), CONNECTING) as connection:
         connection.settimeout(None)

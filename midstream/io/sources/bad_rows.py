@@ -6,7 +6,6 @@ import json
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any
 
 from midstream.io.new_file import NewFile
@@ -112,7 +111,5 @@ class BadRows:
     def __enter__(self) -> BadRows:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._files.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)

@@ -12,6 +12,7 @@ from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.ingested import IngestedFile, Manifest, read_manifest
+from midstream.io.parquet import opened_parquet
 from midstream.io.requirements import require_libraries
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
@@ -106,39 +107,32 @@ def _file_rows(
     folder: Path, file: IngestedFile, columns: Sequence[str], first: int | None, end: int | None
 ) -> Iterator[Rows]:
     """The starts and values of a file, cut to a time range; row groups outside it are not read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = folder / file.path
-    try:
-        with pq.ParquetFile(path) as opened:
-            if opened.metadata.num_rows != file.rows:
-                raise InputFileError(
-                    f"{path}: found {opened.metadata.num_rows:,} rows, expected {file.rows:,}, as the "
-                    "manifest says",
-                    path=path,
-                )
-            wanted = [n for n in range(opened.num_row_groups) if _overlaps(opened.metadata, n, first, end)]
-            names = ["start", *(f"payload.{name}" for name in columns)]
-            for batch in opened.iter_batches(BATCH, row_groups=wanted, columns=names):
-                starts = batch.column("start").to_pylist()
-                if columns:
-                    payload = batch.column("payload")
-                    values = zip(*(payload.field(name).to_pylist() for name in columns), strict=True)
-                    rows = list(zip(starts, values, strict=True))
-                else:
-                    rows = [(start, ()) for start in starts]
-                if (first is not None and starts[0] < first) or (end is not None and starts[-1] >= end):
-                    rows = [
-                        row
-                        for row in rows
-                        if (first is None or row[0] >= first) and (end is None or row[0] < end)
-                    ]
-                if rows:
-                    yield rows
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputFileError(f"{path}: found no readable Parquet file: {reason}", path=path) from error
+    with opened_parquet(path) as opened:
+        if opened.metadata.num_rows != file.rows:
+            raise InputFileError(
+                f"{path}: found {opened.metadata.num_rows:,} rows, expected {file.rows:,}, as the "
+                "manifest says",
+                path=path,
+            )
+        wanted = [n for n in range(opened.num_row_groups) if _overlaps(opened.metadata, n, first, end)]
+        names = ["start", *(f"payload.{name}" for name in columns)]
+        for batch in opened.iter_batches(BATCH, row_groups=wanted, columns=names):
+            starts = batch.column("start").to_pylist()
+            if columns:
+                payload = batch.column("payload")
+                values = zip(*(payload.field(name).to_pylist() for name in columns), strict=True)
+                rows = list(zip(starts, values, strict=True))
+            else:
+                rows = [(start, ()) for start in starts]
+            if (first is not None and starts[0] < first) or (end is not None and starts[-1] >= end):
+                rows = [
+                    row
+                    for row in rows
+                    if (first is None or row[0] >= first) and (end is None or row[0] < end)
+                ]
+            if rows:
+                yield rows
 
 
 def _overlaps(metadata: Any, group: int, first: int | None, end: int | None) -> bool:

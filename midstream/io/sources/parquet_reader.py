@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from midstream.io.parquet import opened_parquet
 from midstream.io.relations.instants import Nanoseconds
-from midstream.io.requirements import require_libraries
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import (
@@ -43,35 +43,27 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
     State    One row group's pages of the columns that are read.
     Raises   InputFileError; MissingExtra without pyarrow.
     """
-    require_libraries(("pyarrow",), "arrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     origin = Origin(str(path), "row")
-    try:
-        with pq.ParquetFile(path) as file:
-            names = list(file.schema_arrow.names)
-            try:
-                found = [names[find_column(name, names)] for name in conversion.names]
-                for column, name in zip(conversion.stream.columns, found, strict=True):
-                    is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
-                    _require_type(file.schema_arrow.field(name).type, column, is_time=is_time)
-            except Misfit as misfit:
-                raise InputFileError(
-                    f"{path}, {misfit}",
-                    path=path,
-                    column=misfit.column,
-                    found=misfit.found,
-                    expected=misfit.expected,
-                ) from None
-            read = 0
-            for batch in file.iter_batches(BATCH, columns=found):
-                columns = [_values(batch.column(batch.schema.names.index(name))) for name in found]
-                yield from in_batches(_elements(columns, len(batch), read + 1, conversion, origin, bad_rows))
-                read += len(batch)
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputFileError(f"{path}: found no readable Parquet file: {reason}", path=path) from error
+    with opened_parquet(path) as file:
+        names = list(file.schema_arrow.names)
+        try:
+            found = [names[find_column(name, names)] for name in conversion.names]
+            for column, name in zip(conversion.stream.columns, found, strict=True):
+                is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
+                _require_type(file.schema_arrow.field(name).type, column, is_time=is_time)
+        except Misfit as misfit:
+            raise InputFileError(
+                f"{path}, {misfit}",
+                path=path,
+                column=misfit.column,
+                found=misfit.found,
+                expected=misfit.expected,
+            ) from None
+        read = 0
+        for batch in file.iter_batches(BATCH, columns=found):
+            columns = [_values(batch.column(batch.schema.names.index(name))) for name in found]
+            yield from in_batches(_elements(columns, len(batch), read + 1, conversion, origin, bad_rows))
+            read += len(batch)
 
 
 def _elements(

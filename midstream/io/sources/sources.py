@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.ingested import is_ingested
-from midstream.io.sources.arrivals import file_arrivals, socket_arrivals, stdin_arrivals
+from midstream.io.sources.arrivals import Arriving, file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
 from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
@@ -125,22 +126,15 @@ def open_source(
     raise ConnectorError(f"source {clause}: found no such kind of source, {known}", clause=clause)
 
 
+@dataclass(frozen=True, slots=True)
 class _Opening:
     """What all sources of one stream share."""
 
-    def __init__(
-        self,
-        stream: StreamDeclaration,
-        unit: TimeUnit | Timestamps,
-        bad_rows: BadRows,
-        clock: Now | None,
-        has_header: bool,
-    ) -> None:
-        self._stream = stream
-        self._unit = unit
-        self._bad_rows = bad_rows
-        self._clock = clock
-        self._has_header = has_header
+    stream: StreamDeclaration
+    unit: TimeUnit | Timestamps
+    bad_rows: BadRows
+    clock: Now | None
+    has_header: bool
 
     def file(self, path: str, form: str) -> Source:
         if form != "parquet":
@@ -148,23 +142,23 @@ class _Opening:
             file_progress = FileProgress(os.path.getsize(path)) if os.path.isfile(path) else None
             opened = self.text(path, form, file_arrivals(Path(path), file_progress), is_live=is_live)
             return replace(opened, file_progress=file_progress)
-        conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
-        batches = parquet_batches(Path(path), conversion, self._bad_rows)
+        conversion = Conversion(self.stream, self.unit, value_converter, self.clock)
+        batches = parquet_batches(Path(path), conversion, self.bad_rows)
         return Source(path, batches, timestamps=conversion.timestamps, unit="row")
 
     def ingested(self, folder: str, since: str | None = None, until: str | None = None) -> Source:
-        conversion = Conversion(self._stream, self._unit, value_converter, self._clock)
-        batches = ingested_batches(Path(folder), conversion, self._bad_rows, since, until)
+        conversion = Conversion(self.stream, self.unit, value_converter, self.clock)
+        batches = ingested_batches(Path(folder), conversion, self.bad_rows, since, until)
         return Source(folder, batches, timestamps=conversion.timestamps, unit="row")
 
-    def text(self, name: str, form: str, arrivals: Iterator[bytes], *, is_live: bool) -> Source:
+    def text(self, name: str, form: str, arrivals: Arriving, *, is_live: bool) -> Source:
         converters = text_converter if form == "csv" else value_converter
-        conversion = Conversion(self._stream, self._unit, converters, self._clock)
+        conversion = Conversion(self.stream, self.unit, converters, self.clock)
         if form == "csv":
-            reader: TextReader = CsvReader(name, conversion, self._bad_rows, has_header=self._has_header)
+            reader: TextReader = CsvReader(name, conversion, self.bad_rows, has_header=self.has_header)
         else:
             kind = ElementReader if form == "elements" else JsonReader
-            reader = kind(name, conversion, self._bad_rows)
+            reader = kind(name, conversion, self.bad_rows)
         batches = _closing(reader.batches(arrivals), arrivals)
         return Source(name, batches, is_live, conversion.timestamps)
 
@@ -199,11 +193,7 @@ def _may_wait(path: str) -> bool:
     return Path(path).exists() and not Path(path).is_file()
 
 
-def _closing(batches: Iterator[Batch], arrivals: Iterator[bytes]) -> Iterator[Batch]:
+def _closing(batches: Iterator[Batch], arrivals: Arriving) -> Iterator[Batch]:
     """Batches whose bytes are given up with them."""
-    try:
+    with closing(arrivals):
         yield from batches
-    finally:
-        close = getattr(arrivals, "close", None)
-        if close is not None:
-            close()

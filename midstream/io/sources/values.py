@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -42,7 +43,7 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
         parse = _instant(timestamps)
         plain: frozenset[type] = frozenset({int})
     else:
-        parse = _any_of(timestamps) if column.type is Type.ANY else VALUE_PARSERS[column.type]
+        parse = partial(_any, timestamps) if column.type is Type.ANY else VALUE_PARSERS[column.type]
         plain = PLAIN[column.type]
 
     def one(value: Any) -> Any:
@@ -105,11 +106,9 @@ def _boolean(value: Any) -> bool:
     raise ValueError(value)
 
 
-def _any_of(timestamps: Timestamps) -> Callable[[Any], Any]:
-    return lambda value: timestamps.instant(value) if isinstance(value, Nanoseconds) else _any(value)
-
-
-def _any(value: Any) -> Any:
+def _any(timestamps: Timestamps, value: Any) -> Any:
+    if isinstance(value, Nanoseconds):
+        return timestamps.instant(value)
     if isinstance(value, float):
         return _float(value)
     if isinstance(value, Decimal) and not value.is_finite():

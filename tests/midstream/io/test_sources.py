@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from midstream.io import BadRows, ConnectorError, async_rows_source, open_source, rows_source
+from midstream.io import BadRows, ConnectorError, async_rows_source, open_source, parquet, rows_source
 from midstream.io.sources import parquet_reader
 from midstream.plans.sql.declarations import ColumnDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.errors import InputFileError, MissingExtra
@@ -171,7 +171,7 @@ def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     def refuse(names: Any, extra: str) -> None:
         raise MissingExtra(f"midstream[{extra}]")
 
-    monkeypatch.setattr(parquet_reader, "require_libraries", refuse)
+    monkeypatch.setattr(parquet, "require_libraries", refuse)
     with pytest.raises(MissingExtra, match=r"midstream\[arrow\]"):
         list(open_source(BID, MILLISECONDS, tmp_path / "b.parquet"))
 

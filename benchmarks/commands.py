@@ -14,7 +14,6 @@ from midstream.benchmarks.item import Item
 from midstream.benchmarks.items import ITEMS
 from midstream.benchmarks.options import (
     BenchmarkError,
-    checked_picture,
     chosen_items,
     chosen_words,
     numbers,
@@ -27,6 +26,7 @@ from midstream.console.progress import progress_bar
 from midstream.io.distinct_files import require_distinct_files
 from midstream.io.new_file import checked_folder, nothing_written, write_file
 from midstream.io.output import STDOUT
+from midstream.io.pictures import require_picture
 from midstream.io.progress import counted
 
 app = typer.Typer(
@@ -180,12 +180,9 @@ def arrivals(
 
     chosen = chosen_items(items, ARRIVALS)
     settings = chosen_words("--collector", collector, COLLECTORS)
-    for option, number in (
-        ("--elements", elements),
-        ("--repetitions", repetitions),
-        ("--batch-size", batch_size),
-    ):
-        positive(option, number)
+    positive("--elements", elements)
+    positive("--repetitions", repetitions)
+    positive("--batch-size", batch_size)
     _check_files(output)
     taking_part = [BYTEWAX] if peers and installed()[BYTEWAX] is not None else []
     with progress_bar("runs") as advance:
@@ -507,10 +504,9 @@ def _check_files(output: Path | None, chart: Path | None = None) -> None:
     if output is not None:
         checked_folder(output)
     if chart is not None:
-        checked_picture(chart)
-    require_distinct_files(
-        (), [(use, path) for use, path in (("--output", output), ("--chart", chart)) if path]
-    )
+        require_picture(chart, "chart")
+        checked_folder(chart)
+    require_distinct_files((), [("--output", output), ("--chart", chart)])
 
 
 class _Run(Protocol):

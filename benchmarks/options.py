@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol, TypeVar
 
-from midstream.io.new_file import checked_folder
-from midstream.io.requirements import require_libraries
-from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.schema import suggest
-
-PICTURES = (".png", ".svg")
 
 
 class BenchmarkError(MidstreamError):
@@ -30,12 +25,10 @@ N = TypeVar("N", bound=HasName)
 
 def chosen_items(names: str | None, items: Sequence[N]) -> tuple[N, ...]:
     """The items that a list of names, separated by commas, stands for; all by default."""
+    if names is None:
+        return tuple(items)
     known = {item.name: item for item in items}
-    return (
-        tuple(items)
-        if names is None
-        else tuple(known[n] for n in chosen_words("--items", names, tuple(known)))
-    )
+    return tuple(known[name] for name in chosen_words("--items", names, tuple(known)))
 
 
 def chosen_words(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
@@ -74,11 +67,3 @@ def positive(option: str, number: int) -> int:
     if number < 1:
         raise BenchmarkError(f"{option}: found {number}, expected a positive integer", found=number)
     return number
-
-
-def checked_picture(file: Path) -> None:
-    """Raise unless a chart can be drawn to the file: found out before anything is measured."""
-    if file.suffix not in PICTURES:
-        raise InputFileError(f"{file}: expected a chart's name to end in {' or '.join(PICTURES)}", path=file)
-    checked_folder(file)
-    require_libraries(("matplotlib",), "plot", "charts need")

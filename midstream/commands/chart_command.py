@@ -30,9 +30,7 @@ def chart(
             "in 'rate(bids)=0.1..2' or without. By default the rates of all streams."
         ),
     ] = None,
-    stats: Annotated[
-        Path | None, typer.Option(help="A file with statistics of the streams (JSON), else they are assumed.")
-    ] = None,
+    stats: options.Stats = None,
     seen: Annotated[
         Path | None,
         typer.Option(
@@ -60,21 +58,19 @@ def chart(
         facts_of,
         made_chart,
         read_seen,
-        require_picture,
         text_of,
         way_of,
     )
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
+    from midstream.io.pictures import require_picture
     from midstream.optimizer.charts.wanted import wanted
     from midstream.optimizer.cost.objective import objective_of
     from midstream.optimizer.statistics_file import read_statistics
 
-    reads = options.also_read(script, functions)
-    reads += [(use, str(path)) for use, path in (("--stats", stats), ("--seen", seen)) if path is not None]
-    writes = [(use, path) for use, path in (("--output", output), ("--picture", picture)) if path is not None]
-    require_distinct_files(reads, writes)
+    reads = [*options.also_read(script, functions), ("--stats", stats), ("--seen", seen)]
+    require_distinct_files(reads, [("--output", output), ("--picture", picture)])
     if picture is not None:
         require_picture(picture)
     with progress_bar("questions") as advance, nothing_written():

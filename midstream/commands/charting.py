@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from midstream.commands.explaining import assumed_statistics, is_free
 from midstream.io.pictures import write_picture
-from midstream.io.requirements import require_libraries
 from midstream.io.text_file import read_text
 from midstream.optimizer.charts.chart import Chart, ChartError
 from midstream.optimizer.charts.fidelity import Trajectory, trajectory
@@ -29,8 +29,6 @@ from midstream.plans.values.errors import InputFileError, MidstreamError, PlanEr
 
 MOST_BYTES = 1 << 26
 """How long a chart, or statistics over time, may be: programs write them."""
-
-PICTURES = (".png", ".svg")
 
 Rounds = Sequence[tuple[float, ...]]
 """What was seen of a stream: the values of a chart's measures, round by round."""
@@ -115,15 +113,6 @@ def rounds_of(measures: Sequence[Measure], seen: Sequence[Statistics]) -> Rounds
     return found
 
 
-def require_picture(file: Path) -> None:
-    """Raise unless a chart can be drawn to the file: found out before anything is made."""
-    if file.suffix not in PICTURES:
-        raise InputFileError(
-            f"{file}: expected a picture's name to end in {' or '.join(PICTURES)}", path=file
-        )
-    require_libraries(("matplotlib",), "plot", "pictures need")
-
-
 def draw(chart: Chart, way: Trajectory | None, file: Path, title: str) -> None:
     """Write a picture."""
     from midstream.optimizer.charts.drawing import draw_chart
@@ -134,14 +123,10 @@ def draw(chart: Chart, way: Trajectory | None, file: Path, title: str) -> None:
 def text_of(chart: Chart, way: Trajectory | None) -> str:
     """A chart, a stream's way, and the plans as trees."""
     plans = [
-        f"plan {number}: {name}\n{_indented(tree(plan))}"
+        f"plan {number}: {name}\n{indent(tree(plan), '   ')}"
         for number, (name, plan) in enumerate(zip(plan_names(chart.plans), chart.plans, strict=True), 1)
     ]
     return "\n\n".join([chart_text(chart, way), *plans])
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"   {line}" for line in text.splitlines())
 
 
 def facts_of(chart: Chart, way: Trajectory | None) -> dict[str, Any]:

@@ -190,10 +190,10 @@ class Comparison:
                     "id": i,
                     "text": str(node.operator),
                     "inputs": [numbers[child] for child in node.inputs],
-                    "cost": _finite(own[node].cost) if node in own else None,
-                    "state": _finite(own[node].state) if node in own else None,
-                    "bytes": _finite(own[node].bytes) if node in own else None,
-                    "rate": _finite(own[node].rate) if node in own else None,
+                    **{
+                        what: _finite(getattr(own[node], what)) if node in own else None
+                        for what in ("cost", "state", "bytes", "rate")
+                    },
                     "in_first": number == 0 or node in self.choices[0].plan.nodes,
                 }
                 for node, i in numbers.items()

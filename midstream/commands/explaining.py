@@ -72,11 +72,11 @@ class Stage:
 
     def dot(self, with_notes: bool = True) -> str:
         """The plan with its notes, for Graphviz."""
-        return dot(self.plan, self.notes if with_notes else _no_notes)
+        return dot(self.plan, self.notes if with_notes else lambda node: ())
 
     def svg(self, with_notes: bool = True) -> str:
         """The plan with its notes, drawn."""
-        return svg(self.plan, self.notes if with_notes else _no_notes)
+        return svg(self.plan, self.notes if with_notes else lambda node: ())
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON. Nodes are numbered, inputs before consumers."""
@@ -240,7 +240,6 @@ def assumed_statistics(plan: Plan) -> Statistics:
     d = longest / ASSUMED_ROWS
     lengths: dict[Node, float] = {}
     for node in nodes:
-        below = max((lengths[child] for child in node.inputs), default=1.0)
         match node.operator:
             case Source(intervals=intervals):
                 lengths[node] = float(longest) if intervals else 1.0
@@ -249,7 +248,7 @@ def assumed_statistics(plan: Plan) -> Statistics:
             case Counting(rows=rows):
                 lengths[node] = 10.0 * longest if rows is None else rows * d
             case _:
-                lengths[node] = below
+                lengths[node] = max((lengths[child] for child in node.inputs), default=1.0)
     return Statistics(
         {
             node: StreamStatistics(float("inf"), float("inf"), always=float(ASSUMED_ROWS))
@@ -258,10 +257,6 @@ def assumed_statistics(plan: Plan) -> Statistics:
             for node in nodes
         }
     )
-
-
-def _no_notes(node: Node) -> tuple[str, ...]:
-    return ()
 
 
 def _placed(physical: Plan, chosen: Plan) -> frozenset[Node]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from math import nan
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.requirements import require_libraries
 from midstream.migration.autopilot.decision import short
 from midstream.migration.autopilot.records import Record
 from midstream.plans.algebra.plan import Plan
@@ -22,11 +22,6 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b58900", "#56b4e9")
 FORMS = (".png", ".svg", ".pdf")
 LABEL = 56
 """Letters of a plan."""
-
-
-def require_matplotlib() -> None:
-    """Raise MissingExtra, saying what to install, where there is no matplotlib."""
-    require_libraries(("matplotlib",), "plot", "--autopilot-chart needs")
 
 
 def require_form(path: Path) -> None:
@@ -60,10 +55,10 @@ def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
         known = {at - first: record.costs[plan] for at, record in looks if plan in record.costs}
         label = f"{number + 1}: {shorten(short(plan, 200), LABEL, placeholder=' …')}"
         axes.plot(list(known), list(known.values()), color=color, linewidth=1, label=label)
-        running = [known.get(at - first) if record.running == plan else None for at, record in looks]
+        running = [known.get(at - first, nan) if record.running == plan else nan for at, record in looks]
         axes.plot(
             [at for at, _ in looks],
-            _with_gaps(running),
+            running,
             color=color,
             linewidth=3.5,
             solid_capstyle="butt",
@@ -94,7 +89,3 @@ def _draw_migrations(axes: Axes, records: Sequence[Record], first: int, numbers:
                 told, (begun.at - first, 1), xycoords=("data", "axes fraction"), fontsize="small", va="bottom"
             )
             begun = None
-
-
-def _with_gaps(costs: Sequence[float | None]) -> list[float]:
-    return [float("nan") if cost is None else cost for cost in costs]

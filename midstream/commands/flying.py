@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midstream.engine import Engine
-from midstream.io.distinct_files import Use
+from midstream.io.distinct_files import PossibleUse
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
+from midstream.io.requirements import require_libraries
 from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import NAMED
 from midstream.migration.autopilot.watching import largest_window
@@ -40,15 +41,14 @@ class Flight:
     every: int | None = None
 
     @property
-    def reads(self) -> list[Use]:
+    def reads(self) -> list[PossibleUse]:
         """Files that are read."""
         return [] if self.settings in NAMED else [("--autopilot", self.settings)]
 
     @property
-    def writes(self) -> list[Use]:
+    def writes(self) -> list[PossibleUse]:
         """Files that are written."""
-        given = (("--decisions", self.decisions), ("--autopilot-chart", self.chart))
-        return [(name, path) for name, path in given if path is not None]
+        return [("--decisions", self.decisions), ("--autopilot-chart", self.chart)]
 
     @contextmanager
     def over(self, engine: Engine, instant: Callable[[Time], str]) -> Iterator[int]:
@@ -58,7 +58,7 @@ class Flight:
 
         Raises   MidstreamError where none has one.
         """
-        from midstream.commands.flight_chart import draw, require_matplotlib
+        from midstream.commands.flight_chart import draw
 
         windows = {name: largest_window(query.plan) or self.every for name, query in engine.queries.items()}
         names = [name for name, window in windows.items() if window is not None]
@@ -68,7 +68,7 @@ class Flight:
                 "one, or --every"
             )
         if self.chart is not None:
-            require_matplotlib()
+            require_libraries(("matplotlib",), "plot", "--autopilot-chart needs")
         with ExitStack() as stack:
             pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
             kept: list[Record] = []
@@ -84,8 +84,7 @@ class Flight:
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
             if drawing is not None and self.chart is not None:
-                with closing(TextOutput(drawing.place, drawing.name)) as picture:
-                    picture.write(draw(kept, self.chart.suffix))
+                drawing.write(draw(kept, self.chart.suffix))
 
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
         """All that happens but that the plan stays."""

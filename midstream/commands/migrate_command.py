@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midstream.commands import options
-from midstream.commands.queries_read import is_plan_file, only, queries_over
+from midstream.commands.queries_read import only, plan_in
 from midstream.console.progress import progress_bar
 from midstream.migration.strategies import STRATEGIES
 
 if TYPE_CHECKING:
-    from midstream.plans.algebra.plan import Plan
-    from midstream.plans.sql import Catalog, Query
+    from midstream.plans.sql import Catalog
 
 AUTO = "auto"
 
@@ -86,7 +85,7 @@ def migrate(
     query = only(queries, script, "migrate")
     wish = MigrationWish(
         _instant(at, catalog),
-        _target(to, catalog, query, unit, functions),
+        None if to == AUTO else plan_in(to, "migrate to", catalog, unit, functions)[0],
         strategy,
         "accept" if accept_unproved else "refuse",
         is_verified=verify,
@@ -135,14 +134,3 @@ def _instant(text: str, catalog: Catalog) -> int:
         ) from error
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"found {text!r}, expected {INSTANT}", param_hint="--at") from error
-
-
-def _target(to: str, catalog: Catalog, query: Query, unit: str | None, functions: Path | None) -> Plan | None:
-    """The plan to migrate to; None for the optimizer's."""
-    from midstream.io.plan_files import read_plan
-
-    if to == AUTO:
-        return None
-    if is_plan_file(to):
-        return read_plan(Path(to))
-    return only(queries_over(to, catalog, unit, functions), to, "migrate to").plan

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from midstream.commands.feeding import NamedBatch, arrivals
@@ -233,8 +232,7 @@ def migrate_query(
              the instant is not reached; what `run_queries` raises.
     """
     require_known(catalog, wishes.sources)
-    traces = [] if wish.trace is None else [("--trace", wish.trace)]
-    check_files(catalog, wishes, [wishes.output], traces)
+    check_files(catalog, wishes, [wishes.output], [("--trace", wish.trace)])
     with ExitStack() as stack:
         relations = load_relations(catalog, (query.plan, wish.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
@@ -291,10 +289,8 @@ class _Trace:
     def __enter__(self) -> _Trace:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._files.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)
 
 
 class _Run:

@@ -12,7 +12,7 @@ import typer
 from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
-    from midstream.io.distinct_files import Use
+    from midstream.io.distinct_files import PossibleUse
     from midstream.plans.sql import Catalog, Query, SourceClause
 
 GENERATED = "nexmark"
@@ -65,6 +65,9 @@ Times = Annotated[
         help="How times are written: 2013-01-01T05:17:00 (UTC), or integers in the unit of time; by default "
         "as the input has them."
     ),
+]
+Stats = Annotated[
+    Path | None, typer.Option(help="A file with statistics of the streams (JSON), else they are assumed.")
 ]
 Functions = Annotated[
     Path | None,
@@ -160,7 +163,6 @@ def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | Sou
     return found
 
 
-def also_read(script: str, functions: Path | None, to: str | None = None) -> list[Use]:
+def also_read(script: str, functions: Path | None, to: str | None = None) -> list[PossibleUse]:
     """Files that a command reads besides its sources: none of them may be overwritten."""
-    uses = (("SCRIPT", script), ("--functions", functions), ("--to", to))
-    return [(name, path) for name, path in uses if path is not None]
+    return [("SCRIPT", script), ("--functions", functions), ("--to", to)]

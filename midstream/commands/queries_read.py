@@ -9,6 +9,7 @@ from midstream.commands import options
 from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
+    from midstream.plans.algebra.plan import Plan
     from midstream.plans.sql import Catalog, Query
 
 
@@ -25,7 +26,23 @@ def only(queries: list[Query], script: str, what_for: str) -> Query:
     return queries[0]
 
 
-def queries_over(path: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
+def plan_in(
+    path: str, what_for: str, catalog: Catalog | None, unit: str | None, functions: Path | None
+) -> tuple[Plan, Catalog | None]:
+    """The plan of a file in JSON, or of the one query of a script, and the catalog: the one that was given,
+    else that of the script."""
+    from midstream.io.plan_files import read_plan
+
+    if is_plan_file(path):
+        return read_plan(Path(path)), catalog
+    if catalog is None:
+        catalog, queries = options.read(path, unit, functions)
+    else:
+        queries = _queries_over(path, catalog, unit, functions)
+    return only(queries, path, what_for).plan, catalog
+
+
+def _queries_over(path: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
     """The queries of a script: over its own declarations where it has some, else over those of a catalog."""
     from midstream.commands.running import read_script
     from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse

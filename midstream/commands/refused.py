@@ -45,18 +45,14 @@ class Refused:
         self._batch = batch
         try:
             yield
-        except DeclarationError as error:
+        except (DeclarationError, StreamOrderError) as error:
             source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
             if number is None:  # another stream's, which this batch has told of
                 raise
             facts = {**vars(error), "path": source.name, source.unit: number}
-            raise DeclarationError(f"{source.name}, {source.unit} {number}: {error}", **facts) from error
-        except StreamOrderError as error:
-            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
-            if number is None:
-                raise
-            facts = {**vars(error), "path": source.name, source.unit: number}
             place = f"{source.name}, {source.unit} {number}"
+            if isinstance(error, DeclarationError):
+                raise DeclarationError(f"{place}: {error}", **facts) from error
             start, progress = facts["element"][0], facts["progress"]
             slack = self._times.duration(int(progress) + self._slack - start)
             raise type(error)(

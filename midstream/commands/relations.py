@@ -50,11 +50,8 @@ def load(
     if symbol is not None:
         clock = (Clock if declared.unit is not None else DatesOnly)(symbol, UNIX_EPOCH)
     elements = _loaded(declared, clause, period, clock)
-    moments = [
-        position
-        for position, name in enumerate(declared.schema.names)
-        if any(column.name == name and column.is_timestamp for column in declared.columns)
-    ]
+    stamps = {column.name for column in declared.columns if column.is_timestamp}
+    moments = [position for position, name in enumerate(declared.schema.names) if name in stamps]
     if declared.unit is None:
         for position in moments:
             if found := [row[position] for _, _, row in elements if row[position] is not None]:

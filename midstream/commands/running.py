@@ -19,7 +19,7 @@ from midstream.commands.times import Times, cut_off
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
-from midstream.io.distinct_files import Use, require_distinct_files
+from midstream.io.distinct_files import PossibleUse, Use, require_distinct_files
 from midstream.io.new_file import NewFile, is_special
 from midstream.io.output import STDOUT
 from midstream.io.progress import Progress
@@ -65,7 +65,7 @@ class Wishes:
     dead_letters: Path | None = None
     slack: int | None = None
     has_header: bool = True
-    read: Sequence[Use] = ()
+    read: Sequence[PossibleUse] = ()
     times: str | None = None
     stats: Path | None = None
     flight: Flight | None = None
@@ -107,7 +107,7 @@ def run_queries(
     """
     require_known(catalog, wishes.sources)
     targets = output_targets(wishes, queries)
-    written: list[Use] = [] if wishes.stats is None else [("--save-stats", wishes.stats)]
+    written: list[PossibleUse] = [("--save-stats", wishes.stats)]
     if (flight := wishes.flight) is not None:
         wishes = replace(wishes, read=[*wishes.read, *flight.reads])
         written += flight.writes
@@ -286,13 +286,12 @@ def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
 
 
 def check_files(
-    catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[Use] = ()
+    catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[PossibleUse] = ()
 ) -> None:
     """Raise MidstreamError where a file that is written is also read, or written twice."""
     reads = [*wishes.read, *source_files(catalog, wishes.sources)]
     writes = [("--output", target) for target in dict.fromkeys(targets)]
-    letters = [] if wishes.dead_letters is None else [("--dead-letters", wishes.dead_letters)]
-    require_distinct_files(reads, [*writes, *letters, *written])
+    require_distinct_files(reads, [*writes, ("--dead-letters", wishes.dead_letters), *written])
 
 
 def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.commands.comparing import Comparison
+    from midstream.commands.explaining import Stage
     from midstream.commands.flying import Flight
 
 
@@ -115,9 +116,7 @@ def explain(
             help="Show so many of the cheapest plans instead, and why the first wins.",
         ),
     ] = None,
-    stats: Annotated[
-        Path | None, typer.Option(help="A file with statistics of the streams (JSON), else they are assumed.")
-    ] = None,
+    stats: options.Stats = None,
     objective: Annotated[
         str,
         typer.Option(
@@ -132,23 +131,18 @@ def explain(
     """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
     runs, and what is known of every operator."""
     from midstream.commands.comparing import compare
-    from midstream.commands.explaining import Stage, shared_parts
     from midstream.commands.explaining import explain as explained
+    from midstream.commands.explaining import shared_parts
     from midstream.commands.running import source_files
     from midstream.io.distinct_files import require_distinct_files
-    from midstream.io.new_file import write_file
-    from midstream.io.output import STDOUT
     from midstream.optimizer.cost.objective import objective_of
     from midstream.optimizer.statistics_file import read_statistics
 
     catalog, queries = options.read(script, unit, functions)
     wanted = replace(objective_of(objective), chronon=catalog.unit.nanoseconds / 1000)
     known = None if stats is None else read_statistics(stats, [query.plan for query in queries])
-    given = (("--svg", svg, Stage.svg), ("--dot", dot, Stage.dot))
-    drawings = [(use, path, draw) for use, path, draw in given if path is not None]
-    reads = [*options.also_read(script, functions), *source_files(catalog, {})]
-    reads += [] if stats is None else [("--stats", str(stats))]
-    require_distinct_files(reads, [(use, path) for use, path, _ in drawings])
+    reads = [*options.also_read(script, functions), *source_files(catalog, {}), ("--stats", stats)]
+    require_distinct_files(reads, [("--svg", svg), ("--dot", dot)])
     if number is not None:
         if stage != "physical":
             raise MidstreamError(f"--stage: found {stage!r}, expected none beside --alternatives")
@@ -156,13 +150,12 @@ def explain(
         _show_alternatives(compared, svg, dot, as_json, catalog.unit.name)
         return
     explanations = {query.name: explained(query.plan, known, objective=wanted) for query in queries}
-    if drawings:
-        if len(queries) != 1:
-            raise MidstreamError(f"found {len(queries)} queries, expected one to draw")
-        drawn = _stage(explanations[queries[0].name].stages, stage)
-        for _, path, draw in drawings:
-            write_file(path, draw(drawn, notes))
-    if any(str(path) == STDOUT for _, path, _ in drawings):
+
+    def drawn() -> Stage:
+        return _stage(explanations[queries[0].name].stages, stage)
+
+    drawings = ((svg, lambda: drawn().svg(notes)), (dot, lambda: drawn().dot(notes)))
+    if _draw(drawings, len(queries)):
         return
     parts = shared_parts(explanations) if len(queries) > 1 else ()
     if as_json:
@@ -191,16 +184,8 @@ def _show_alternatives(
     compared: Mapping[str, Comparison], svg: Path | None, dot: Path | None, as_json: bool, unit: str
 ) -> None:
     """Draw the cheapest plans of a query, or print those of all."""
-    from midstream.io.new_file import write_file
-    from midstream.io.output import STDOUT
-
-    if (svg or dot) and len(compared) != 1:
-        raise MidstreamError(f"found {len(compared)} queries, expected one to draw")
-    for one in compared.values():
-        for path, draw in ((svg, one.svg), (dot, one.dot)):
-            if path is not None:
-                write_file(path, draw())
-    if any(str(path) == STDOUT for path in (svg, dot)):
+    first = next(iter(compared.values()))
+    if _draw(((svg, first.svg), (dot, first.dot)), len(compared)):
         return
     if as_json:
         shown = {name: {**one.as_dict(), "time_unit": unit} for name, one in compared.items()}
@@ -211,7 +196,20 @@ def _show_alternatives(
         typer.echo(f"{title}{one.text()}\ntime is counted in {unit}\n")
 
 
-def _stage(stages: Sequence[Any], wanted: str) -> Any:
+def _draw(drawings: Sequence[tuple[Path | None, Callable[[], str]]], queries: int) -> bool:
+    """Write the drawings that have a file, of the only query; whether standard output has one of them."""
+    from midstream.io.new_file import write_file
+    from midstream.io.output import STDOUT
+
+    files = [(path, draw) for path, draw in drawings if path is not None]
+    if files and queries != 1:
+        raise MidstreamError(f"found {queries} queries, expected one to draw")
+    for path, draw in files:
+        write_file(path, draw())
+    return any(str(path) == STDOUT for path, _ in files)
+
+
+def _stage(stages: Sequence[Stage], wanted: str) -> Stage:
     if wanted in ("physical", "logical"):
         return stages[-1 if wanted == "physical" else 0]
     if wanted.isascii() and wanted.isdigit() and 0 < int(wanted) <= len(stages):

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from midstream.commands import options
-from midstream.commands.queries_read import is_plan_file, only, queries_over
+from midstream.commands.queries_read import plan_in
 from midstream.console.options import AsJson
 from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
-    from midstream.plans.sql import Catalog
 
 Query = "A file with a query in SQL, or with a plan in JSON (.json)"
 
@@ -65,20 +64,8 @@ def verify(
 
 def _plans(old: str, new: str, unit: str | None, functions: Path | None) -> tuple[Plan, Plan, str | None]:
     """Both plans, and the unit of time if a script tells it."""
-    from midstream.io.plan_files import read_plan
-
     if old == new == "-":
         raise MidstreamError("both queries are standard input; name a file for one of them")
-    catalog: Catalog | None = None
-    if is_plan_file(old):
-        before = read_plan(Path(old))
-    else:
-        catalog, queries = options.read(old, unit, functions)
-        before = only(queries, old, "verify").plan
-    if is_plan_file(new):
-        return before, read_plan(Path(new)), None if catalog is None else catalog.unit.name
-    if catalog is None:
-        catalog, queries = options.read(new, unit, functions)
-    else:
-        queries = queries_over(new, catalog, unit, functions)
-    return before, only(queries, new, "verify").plan, catalog.unit.name
+    before, catalog = plan_in(old, "verify", None, unit, functions)
+    after, catalog = plan_in(new, "verify", catalog, unit, functions)
+    return before, after, None if catalog is None else catalog.unit.name

@@ -14,9 +14,10 @@ from midstream.optimizer.verification import RuleCheck, verify_rule
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence import comparison
-from midstream.plans.equivalence.certificate import Certificate
+from midstream.plans.equivalence.certificate import Certificate, Step
 from midstream.plans.equivalence.refutation import STEPS
 from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 RULE_PLANS = 10
@@ -41,18 +42,20 @@ class Verified:
         return STATUS[self.answer.answer]
 
     @property
+    def steps(self) -> Sequence[Step]:
+        """Those of the proof, if there is one."""
+        certificate = self.answer.certificate
+        return certificate.steps if isinstance(certificate, Certificate) else ()
+
+    @property
     def used(self) -> list[RuleCheck]:
         """Of the user's rules those that the proof uses."""
-        certificate = self.answer.certificate
-        steps = certificate.steps if isinstance(certificate, Certificate) else ()
-        names = {step.rule for step in steps}
+        names = {step.rule for step in self.steps}
         return [check for check in self.checks if check.rule in names]
 
     def __str__(self) -> str:
         lines = [f"{self.answer.answer.value}: {self.answer.reason}"]
-        certificate = self.answer.certificate
-        if isinstance(certificate, Certificate):
-            lines += [f"  {number}. {step}" for number, step in enumerate(certificate.steps, 1)]
+        lines += [f"  {number}. {step}" for number, step in enumerate(self.steps, 1)]
         if self.answer.counterexample is not None:
             lines.append(self.answer.counterexample.drawn("old", "new"))
         lines += [f"tested, not proved: {check}" for check in self.used]
@@ -60,8 +63,7 @@ class Verified:
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON. Times are chronons; no end is null."""
-        certificate, example = self.answer.certificate, self.answer.counterexample
-        steps = certificate.steps if isinstance(certificate, Certificate) else ()
+        example = self.answer.counterexample
         return {
             "answer": self.answer.answer.value,
             "reason": self.answer.reason,
@@ -74,7 +76,7 @@ class Verified:
                     "before": str(Plan(step.before)),
                     "after": str(Plan(step.after)),
                 }
-                for step in steps
+                for step in self.steps
             ],
             "counterexample": None
             if example is None
@@ -162,7 +164,7 @@ def _node(path: Path, example: object) -> Node:
 
 
 def _listed(elements: Sequence[Any]) -> list[dict[str, Any]]:
-    infinity = (float("inf"), float("-inf"))
+    infinity = (FOREVER, BEGINNING)
     return [
         {
             "start": None if start in infinity else start,

@@ -61,19 +61,21 @@ def reported() -> Iterator[None]:
     except KeyboardInterrupt as interruption:
         tell("interrupted", *getattr(interruption, "__notes__", ()))
         raise SystemExit(130) from None
-    except MidstreamError as error:
-        tell(str(error), *getattr(error, "__notes__", ()))
+    except (MidstreamError, OSError, RecursionError, MemoryError) as error:
+        tell(_message(error), *getattr(error, "__notes__", ()))
         raise SystemExit(2) from error
-    except OSError as error:
-        what = f"{error.filename}: " if error.filename is not None else ""
-        tell(f"{what}{error.strerror or error}", *getattr(error, "__notes__", ()))
-        raise SystemExit(2) from error
-    except RecursionError as error:
-        tell("found something that is nested too deeply", *getattr(error, "__notes__", ()))
-        raise SystemExit(2) from error
-    except MemoryError as error:
-        tell("there is not enough memory", *getattr(error, "__notes__", ()))
-        raise SystemExit(2) from error
+
+
+def _message(error: Exception) -> str:
+    match error:
+        case OSError():
+            what = f"{error.filename}: " if error.filename is not None else ""
+            return f"{what}{error.strerror or error}"
+        case RecursionError():
+            return "found something that is nested too deeply"
+        case MemoryError():
+            return "there is not enough memory"
+    return str(error)
 
 
 def tell(*messages: str) -> None:

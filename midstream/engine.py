@@ -332,27 +332,20 @@ class Engine:
         >>> search.choice.rules
         ('filter-below-left',)
         """
-        search = self._search(query, STEPS if budget is None else budget, objective, rules)
+        limit = STEPS if budget is None else budget
+        options: dict[str, Any] = {"budget": limit, "objective": objective, "rules": rules}
+        if isinstance(query, Plan | Stream):
+            search = search_for(query, self._known(), beside=self._graph.shareable(), **options)
+        else:
+            running = self.query(query)
+            in_the_way = partial(self.obstacle, query=running.name)
+            search = search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
         if budget is None:
             return search.finish()
         work = search.in_slices()
         next(work)
         self._host.work_in_steps(work)
         return search
-
-    def _search(
-        self,
-        query: str | Plan | Stream | None,
-        budget: Budget | int,
-        objective: Objective,
-        rules: Sequence[Rule | Stage],
-    ) -> Search:
-        options: dict[str, Any] = {"budget": budget, "objective": objective, "rules": rules}
-        if isinstance(query, Plan | Stream):
-            return search_for(query, self._known(), beside=self._graph.shareable(), **options)
-        running = self.query(query)
-        in_the_way = partial(self.obstacle, query=running.name)
-        return search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
 
     def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:
         """Why no strategy can move a query, by default the first, to another plan that means the same, as
@@ -434,8 +427,9 @@ class Engine:
                     raise ArgumentError(f"another autopilot watches {name}: stop that one first")
 
         def crew(query: RunningQuery, window: int, step: int) -> Crew[Statistics]:
-            about = {"advisor": advisor, "objective": objective, "settings": chosen}
-            return crew_for(self._host, query, window, step, **about)  # type: ignore[arg-type]
+            return crew_for(
+                self._host, query, window, step, advisor=advisor, objective=objective, settings=chosen
+            )
 
         autopilot = EngineAutopilot(
             self._host, crew, self._migrate, names, looks=chosen.looks, every=every, strategy=strategy

@@ -223,12 +223,8 @@ def charts(
     from midstream.scenarios.studies.recording import open_recording
 
     declared = _declared(study, data, query)
-    dimensions, aim, length = (
-        [wanted(one) for one in along],
-        objective_of(objective),
-        _bucket(declared, bucket),
-    )
-    plan = _query(declared)
+    dimensions, aim = [wanted(one) for one in along], objective_of(objective)
+    plan, length = _query(declared), _bucket(declared, bucket)
     _prepare(spark)
     with open_recording(spark, declared, length) as recording:
         found = made(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -75,7 +75,7 @@ SQL_TYPES: Mapping[Type, TypeEngine[Any]] = {
 
 
 class _SqlTable:
-    """A table of a database, made anew or found as it was made.
+    """A table of a database, made anew or found as it was made: some leading columns, and those of a schema.
 
     Raises   DatabaseError where there is one that is to be refused, SchemaError where one to append to has
              other columns.
@@ -85,7 +85,8 @@ class _SqlTable:
         self,
         database: str | os.PathLike[str] | sa.Engine,
         name: str,
-        columns: Sequence[sa.Column[Any]],
+        leading: Sequence[sa.Column[Any]],
+        schema: Schema,
         existing: Existing,
     ) -> None:
         self.is_ours = not isinstance(database, sa.Engine)
@@ -93,7 +94,7 @@ class _SqlTable:
             database if isinstance(database, sa.Engine) else sql_access.connect(database, for_writing=True)
         )
         self.place = f"{sql_access.shown(self.engine)}, table {name}"
-        self.table = sa.Table(name, sa.MetaData(), *columns)
+        self.table = sa.Table(name, sa.MetaData(), *leading, *_columns(schema))
         try:
             with self.transaction() as connection:
                 if not sa.inspect(connection).has_table(self.table.name):
@@ -127,18 +128,22 @@ class _SqlTable:
         with sql_access.translated(self.place), self.engine.begin() as connection:
             yield connection
 
+    def insert(self, connection: sa.Connection, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows, the leading columns first."""
+        keys = self.table.columns.keys()
+        connection.execute(self.table.insert(), [dict(zip(keys, row, strict=True)) for row in rows])
+
     def close(self) -> None:
         """Let go of the database, unless the caller opened it."""
         if self.is_ours:
             self.engine.dispose()
 
 
-def _keys(schema: Schema) -> list[str]:
-    return [f"c{position}" for position in range(len(schema))]
-
-
-def _column(column: Column, key: str) -> sa.Column[Any]:
-    return sa.Column(column.name, SQL_TYPES[column.type], key=key, nullable=column.nullable)
+def _columns(schema: Schema) -> list[sa.Column[Any]]:
+    return [
+        sa.Column(column.name, SQL_TYPES[column.type], key=f"c{position}", nullable=column.nullable)
+        for position, column in enumerate(schema)
+    ]
 
 
 class SqlRows(_SqlTable):
@@ -156,10 +161,8 @@ class SqlRows(_SqlTable):
         existing: Existing,
     ) -> None:
         Schema((Column(key), *schema))  # refuses a key that is a column too
-        self._names = ["key", *_keys(schema)]
-        payload = [_column(column, name) for column, name in zip(schema, self._names[1:], strict=True)]
         number = sa.Column(key, _INTEGER, key="key", primary_key=True, autoincrement=False)
-        super().__init__(database, name, [number, *payload], existing)
+        super().__init__(database, name, [number], schema, existing)
         self._deletion = self.table.delete().where(self.table.c.key == sa.bindparam("gone"))
         self._numbers: dict[Payload, list[int]] = {}
         self._next = 1
@@ -169,17 +172,12 @@ class SqlRows(_SqlTable):
         gone = {row: self._numbers[row][count:] for row, count in changes.items() if count < 0}
         come = [row for row, count in changes.items() for _ in range(count)]
         numbers = range(self._next, self._next + len(come))
-        names = self._names
         with self.transaction() as connection:
             if gone:
                 deleted = [{"gone": number} for some in gone.values() for number in some]
                 connection.execute(self._deletion, deleted)
             if come:
-                inserted = [
-                    dict(zip(names, (number, *row), strict=True))
-                    for number, row in zip(numbers, come, strict=True)
-                ]
-                connection.execute(self.table.insert(), inserted)
+                self.insert(connection, ((number, *row) for number, row in zip(numbers, come, strict=True)))
         for row, some in gone.items():
             left = self._numbers[row]
             del left[-len(some) :]
@@ -211,25 +209,19 @@ class SqlElements(_SqlTable):
         start, end = period
         Schema((Column(start), Column(end), *schema))  # refuses a column that is there twice
         self._schema, self._period = schema, period
-        self._names = ["start", "end", *_keys(schema)]
         times = [
             sa.Column(start, _INTEGER, key="start", nullable=False),
             sa.Column(end, _INTEGER, key="end", nullable=True, index=is_forgetting),
         ]
-        payload = [_column(column, key) for column, key in zip(schema, self._names[2:], strict=True)]
-        super().__init__(database, name, [*times, *payload], existing)
+        super().__init__(database, name, times, schema, existing)
         self._deletion = self.table.delete().where(self.table.c.end <= sa.bindparam("limit"))
 
     def apply(self, batch: Batch, limit: Time | None) -> None:
         """Add elements, then forget those that end at or before the limit, in one transaction."""
-        names = self._names
         with self.transaction() as connection:
             if batch:
-                rows = [
-                    dict(zip(names, (start, None if end == FOREVER else end, *payload), strict=True))
-                    for start, end, payload in batch
-                ]
-                connection.execute(self.table.insert(), rows)
+                rows = ((start, None if end == FOREVER else end, *payload) for start, end, payload in batch)
+                self.insert(connection, rows)
             if limit is not None:
                 connection.execute(self._deletion, {"limit": limit})
 

@@ -296,7 +296,7 @@ def test_sqlalchemy_is_needed_for_databases_only(monkeypatch: pytest.MonkeyPatch
 def test_types_of_sql(dialect: Any, types: list[str], nullable: str) -> None:
     names = ["integer", "float", "string", "boolean", "any"]
     schema = Schema.of(**{f"a {name}": name + nullable for name in names})
-    columns = [sql_tables._column(column, f"c{i}") for i, column in enumerate(schema)]
+    columns = sql_tables._columns(schema)
     made = str(CreateTable(sa.Table("t", sa.MetaData(), *columns)).compile(dialect=dialect.dialect()))
     if dialect is sqlite:
         types = ["INTEGER", *types[1:-1], "BLOB"]

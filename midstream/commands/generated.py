@@ -7,15 +7,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from midstream.io import ConnectorError, Source
+from midstream.io.sources.conversion import lists_of
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql import RelationDeclaration, SourceClause, StreamDeclaration, TimeUnit
-from midstream.plans.values.streams import Batch, Element, chronons
+from midstream.plans.values.streams import Element, chronons
 from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, generate
 from midstream.scenarios.nexmark.streams import lasting, rows
 
 KIND = "nexmark"
-BATCH = 1024
-"""How many generated elements are taken at once."""
 
 
 class _Wanted(NamedTuple):
@@ -36,7 +35,7 @@ def generated_stream(
     wanted = _wanted(declared.name, unit, clause)
     made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
     timestamps = Timestamps(unit, declared.unit)
-    return Source(f"{KIND} {wanted.stream}", _chunks(made), timestamps=timestamps)
+    return Source(f"{KIND} {wanted.stream}", lists_of(made), timestamps=timestamps)
 
 
 def generated_relation(
@@ -74,8 +73,3 @@ def _wanted(name: str, unit: TimeUnit, clause: SourceClause) -> _Wanted:
 
 def _events(wanted: _Wanted, count: int | None) -> Iterator[AuctionEvent]:
     return islice(generate(AuctionWorkload(seed=wanted.seed)), count)
-
-
-def _chunks(elements: Iterator[Element]) -> Iterator[Batch]:
-    while chunk := list(islice(elements, BATCH)):
-        yield chunk

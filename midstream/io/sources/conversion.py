@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 from midstream.io.sources.bad_rows import BadRows, Misfit, shown
 from midstream.io.sources.clock import Now, never_back, system_clock
@@ -21,6 +21,8 @@ from midstream.plans.values.units import TimeUnit
 
 BATCH = 1024
 """How many elements a batch has at most."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,17 @@ def _undeclared(candidates: Iterable[Candidate], convert: Callable[[Any], Elemen
             yield error.value
         except Misfit:
             pass
+
+
+def lists_of(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
+    """Consecutive items, so many at once, taken when they are asked for.
+
+    >>> list(lists_of("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    remaining = iter(items)
+    while some := list(islice(remaining, size)):
+        yield some
 
 
 def in_batches(batch: Batch) -> Iterator[Batch]:

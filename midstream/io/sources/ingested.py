@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from midstream.io.parquet import opened_parquet
 from midstream.io.requirements import require_libraries
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
-from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each
+from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each, lists_of
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.values import Moments
 from midstream.plans.values.errors import InputFileError
@@ -151,9 +150,7 @@ def _overlaps(metadata: Any, group: int, first: int | None, end: int | None) -> 
 
 
 def _merged(files: Sequence[Iterator[Rows]]) -> Iterator[Rows]:
-    rows = heapq.merge(*((row for part in file for row in part) for file in files), key=_order)
-    while some := list(islice(rows, BATCH)):
-        yield some
+    return lists_of(heapq.merge(*((row for part in file for row in part) for file in files), key=_order))
 
 
 def _order(row: tuple[int, tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -6,13 +6,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.sources.bad_rows import BadRows, Misfit, shown
 from midstream.io.sources.clock import Now
-from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each
+from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each, lists_of
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.json_reader import Keys
 from midstream.io.sources.source import Source
@@ -56,13 +56,7 @@ def rows_source(
     size = together or (BATCH if isinstance(rows, Sized) else 1)
     reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
 
-    def batches() -> Iterator[Batch]:
-        remaining = iter(rows)
-        while some := list(islice(remaining, size)):
-            if batch := reader.read(some):
-                yield batch
-
-    return Source(stream.name, batches(), not isinstance(rows, Sized), reader.timestamps, "row")
+    return reader.source(lists_of(rows, size), is_live=not isinstance(rows, Sized))
 
 
 def async_rows_source(
@@ -81,13 +75,7 @@ def async_rows_source(
     Raises   ConnectorError, when the first batch is asked for inside a running event loop.
     """
     reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
-
-    def batches() -> Iterator[Batch]:
-        for some in _ready_together(rows, stream.name):
-            if batch := reader.read(some):
-                yield batch
-
-    return Source(stream.name, batches(), True, reader.timestamps, "row")
+    return reader.source(_ready_together(rows, stream.name), is_live=True)
 
 
 def _ready_together(rows: AsyncIterable[Any], name: str) -> Iterator[list[Any]]:
@@ -137,15 +125,18 @@ class _RowReader:
         self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Now | None
     ) -> None:
         self._conversion = Conversion(stream, unit, value_converter, clock)
-        self.timestamps = self._conversion.timestamps
         self._origin = Origin(stream.name, "row")
         self._bad_rows = bad_rows
         self._keys = Keys(self._conversion.names)
         self._payload_keys = Keys(stream.schema.names)
         self._number = 0
 
-    def read(self, rows: Sequence[Any]) -> Batch:
-        """The elements of some rows."""
+    def source(self, lists: Iterator[list[Any]], *, is_live: bool) -> Source:
+        """A source of the elements of rows that come in lists."""
+        batches = (batch for rows in lists if (batch := self._read(rows)))
+        return Source(self._origin.name, batches, is_live, self._conversion.timestamps, "row")
+
+    def _read(self, rows: Sequence[Any]) -> Batch:
         number = self._number
         self._number += len(rows)
         try:

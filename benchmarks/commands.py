@@ -331,13 +331,10 @@ def autopilot(
 
     names = chosen_cases(cases, data)
     positive("--workers", workers)
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("flights") as advance, nothing_written():
         run = measure_autopilot(names, data, seed, workers, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_autopilot(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_autopilot, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench charts --quick", "midstream bench charts --chart charts.svg"))

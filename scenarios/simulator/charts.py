@@ -1,4 +1,5 @@
-"""The pictures of a simulation: what each strategy does to output, state and costs while time goes on."""
+"""The pictures of a simulation: what each strategy does to output, state and costs while time goes on, and
+what policies cost."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from midstream.scenarios.simulator.course_charts import costs_and_plans
+from midstream.scenarios.simulator.courses import Course, Times
 from midstream.scenarios.simulator.panels import (
     WIDTH,
     Axis,
@@ -132,6 +135,18 @@ def costs(simulation: Simulation) -> Figure:
         style_axes(axes)
     draw_legend(figure, over_time, "outside upper center")
     return figure
+
+
+def regret(simulation: Simulation) -> Figure:
+    """What each policy has cost so far in the first repetition, and which plan ran when."""
+    unit, scale = unit_for(simulation, simulation.duration)
+    times = Times(0, simulation.every, simulation.duration, f"application time, {unit}", scale)
+    courses = [
+        Course(one.policy, one.kind, one.start, one.spent, one.migrations)
+        for one in simulation.judged
+        if one.repetition == 0 and one.start is not None
+    ]
+    return costs_and_plans(courses, times)
 
 
 def _rates(simulation: Simulation, what: str, counts: Callable[[Series], Sequence[int]]) -> Figure:

@@ -10,7 +10,6 @@ end of every bucket where plans run alone.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from midstream.plans.values.schema import suggest
+from midstream.scenarios.simulator.conditions import COMPARISONS
 from midstream.scenarios.simulator.results import (
     FIGURES,
     HINDSIGHT,
@@ -29,14 +29,6 @@ from midstream.scenarios.simulator.results import (
     figure_of,
 )
 from midstream.scenarios.simulator.words import shown_number, shown_time
-
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-    "=": operator.eq,
-}
 
 SERIES: Mapping[str, Callable[[Run], Sequence[float]]] = {
     "state": lambda run: run.series.state,

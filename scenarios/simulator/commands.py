@@ -111,7 +111,12 @@ def simulate(
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
-    from midstream.scenarios.simulator.report import chart_files
+    from midstream.scenarios.simulator.report import (
+        chart_files,
+        write_charts,
+        write_policy_chart,
+        write_report,
+    )
     from midstream.scenarios.simulator.simulating import simulate as run_all
     from midstream.scenarios.simulator.table import show
 
@@ -127,16 +132,10 @@ def simulate(
     if json_ is not None:
         write_file(json_, json.dumps(simulation.as_dict(), indent=1, ensure_ascii=False) + "\n")
     if report is not None:
-        from midstream.scenarios.simulator.report import write_report
-
         write_report(simulation, report)
     if charts is not None:
-        from midstream.scenarios.simulator.report import write_charts
-
         write_charts(simulation, charts)
     if chart is not None:
-        from midstream.scenarios.simulator.report import write_policy_chart
-
         write_policy_chart(simulation, chart)
     # The table goes where no file has gone.
     show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from midstream.scenarios.simulator.courses import Course, Times
-from midstream.scenarios.simulator.panels import style_axes
-from midstream.scenarios.simulator.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD, SERIES
+from midstream.scenarios.simulator.panels import look_of, style_axes
+from midstream.scenarios.simulator.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD
 
 WIDTH, COSTS, MORE, STRIP = 5.4, 2.6, 1.6, 0.42
 """Inches: narrow, so that texts can be read on a small screen."""
@@ -128,13 +128,8 @@ def look(shown: Sequence[Course], one: Course) -> dict[str, Any]:
     if one.kind == "clairvoyant":
         return {"color": INK, "linewidth": 1.2, "linestyle": "solid"}
     policies = [other.name for other in shown if other.kind == "policy"]
-    i = policies.index(one.name)
-    lines: Sequence[Any] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)))
-    return {
-        "color": SERIES[i % len(SERIES)],
-        "linewidth": 1.7,
-        "linestyle": lines[i // len(SERIES) % len(lines)],
-    }
+    color, line = look_of(policies.index(one.name))
+    return {"color": color, "linewidth": 1.7, "linestyle": line}
 
 
 def _label(one: Course) -> str:
@@ -181,6 +176,6 @@ def _between(ends: Sequence[float], heights: Sequence[float], time: float) -> fl
 
 def _legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], place: Any) -> None:
     columns = 2 if max(map(len, labels), default=0) < 38 else 1
-    legend = figure.legend(handles, labels, loc=place, ncols=columns, frameon=False, fontsize=TEXT - 0.5)
-    for text in legend.get_texts():
-        text.set_color(INK)
+    figure.legend(
+        handles, labels, loc=place, ncols=columns, frameon=False, fontsize=TEXT - 0.5, labelcolor=INK
+    )

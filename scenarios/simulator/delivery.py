@@ -1,15 +1,35 @@
-"""How the rows of a stream reach the engine: late, out of order, held up, and with heartbeats in between."""
+"""How the rows of a stream reach the engine: late, out of order, held up, and with heartbeats in between.
+
+Times are chronons of application time from 0 on, where the scenario begins.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from random import Random
+from typing import Literal, NamedTuple
 
 from midstream.io.readers import Row
 from midstream.plans.values.streams import Element
-from midstream.scenarios.simulator.events import Arrival
 from midstream.scenarios.simulator.stream_spec import Idle, StreamSpec, number_at
+
+Kind = Literal["element", "heartbeat", "end"]
+
+
+class Arrival(NamedTuple):
+    """Something arrives on a stream.
+
+    at      when, in application time; at least the start of an element, or the time of a heartbeat
+    what    the element; for a heartbeat the time before which no later element of the stream starts; None at
+            the end, which comes once, last
+    """
+
+    at: int
+    stream: str
+    kind: Kind
+    what: Element | int | None
+
 
 _Turn = tuple[int, Element | None]
 """When something is the stream's turn, without lag: an element; or None, for a heartbeat."""

@@ -7,9 +7,8 @@ from itertools import islice, takewhile
 from random import Random
 
 from midstream.io.readers import Row
-from midstream.scenarios.simulator.delivery import delivered
+from midstream.scenarios.simulator.delivery import Arrival, delivered
 from midstream.scenarios.simulator.distributions import Draw, drawing
-from midstream.scenarios.simulator.events import Arrival
 from midstream.scenarios.simulator.instants import instants
 from midstream.scenarios.simulator.stream_spec import Recorded, StreamSpec, Trace
 from midstream.scenarios.simulator.traces import recorded_rows

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from midstream.plans.values.streams import Batch
-from midstream.scenarios.simulator.events import Arrival, Kind
+from midstream.scenarios.simulator.delivery import Arrival, Kind
 from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.scenario import Scenario
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from midstream.scenarios.simulator.pictures import FAINT, INK
+from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
 from midstream.scenarios.simulator.results import Moved, Run, Simulation
 
 WIDTH = 8.2
@@ -27,6 +27,8 @@ UNITS = (("d", 86_400, 2), ("h", 3_600, 2), ("min", 60, 10), ("s", 1, 0))
 
 TITLE = 14
 """Points from the axes up to the name of a panel: above the texts of a migration's times."""
+
+LINES: Sequence[Any] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)))
 
 CLOSE = 0.06
 """Marks that are closer than this part of the duration share a text."""
@@ -44,6 +46,11 @@ class Axis(NamedTuple):
     def of(cls, simulation: Simulation) -> Axis:
         """The unit that fits the duration."""
         return cls(*unit_for(simulation, simulation.duration), simulation.duration)
+
+
+def look_of(number: int) -> tuple[str, Any]:
+    """The colour and the line of one of several; more than colours have other lines."""
+    return SERIES[number % len(SERIES)], LINES[number // len(SERIES) % len(LINES)]
 
 
 def empty_panels(runs: Sequence[Run]) -> tuple[Figure, list[Axes]]:
@@ -161,9 +168,7 @@ def _tell_cut(axes: Axes, heights: Sequence[float], limit: float, width: float) 
 def draw_legend(figure: Figure, axes: Axes, place: Any) -> None:
     """What axes have of names, outside all axes."""
     handles, labels = axes.get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc=place, ncols=4, frameon=False, fontsize=8)
-    for text in legend.get_texts():
-        text.set_color(INK)
+    figure.legend(handles, labels, loc=place, ncols=4, frameon=False, fontsize=8, labelcolor=INK)
 
 
 def unit_for(simulation: Simulation, time: float) -> tuple[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -13,33 +13,21 @@ from midstream.scenarios.simulator.panels import (
     Axis,
     draw_legend,
     edges,
+    look_of,
     rate_unit,
     style_axes,
     unit_for,
 )
-from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
+from midstream.scenarios.simulator.pictures import FAINT, INK
 from midstream.scenarios.simulator.results import Series, Simulation
 from midstream.scenarios.simulator.words import first_runs
-
-LINES: Sequence[Any] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)))
-"""More plans than colours have other lines."""
 
 Values = Callable[[Series], Sequence[float | None]]
 
 
-class Look(NamedTuple):
-    """How a plan is drawn."""
-
-    color: str
-    line: Any
-
-
-def looks(simulation: Simulation) -> dict[str, Look]:
-    """By run, the same in all pictures."""
-    return {
-        name: Look(SERIES[i % len(SERIES)], LINES[i // len(SERIES) % len(LINES)])
-        for i, name in enumerate(simulation.strategies)
-    }
+def looks(simulation: Simulation) -> dict[str, tuple[str, Any]]:
+    """By run, colour and line, the same in all pictures."""
+    return {name: look_of(i) for i, name in enumerate(simulation.strategies)}
 
 
 def output_rate(simulation: Simulation) -> Figure:
@@ -90,10 +78,10 @@ def _over_time(
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = figure.subplots()
     for run in first_runs(simulation):
-        look = looks(simulation)[run.strategy]
+        color, line = looks(simulation)[run.strategy]
         ends = edges(simulation, len(run.series.results), axis)[1:]
-        own: dict[str, Any] = {"color": look.color, "linewidth": 1.6}
-        axes.plot(ends, _drawn(values(run.series)), label=run.strategy, linestyle=look.line, **own)
+        own: dict[str, Any] = {"color": color, "linewidth": 1.6, "linestyle": line}
+        axes.plot(ends, _drawn(values(run.series)), label=run.strategy, **own)
         if any(predictions := expected(run.series)):
             own = {"color": INK, "linewidth": 1, "linestyle": (0, (3, 2))}
             axes.plot(ends, _drawn(predictions), label="expected by the cost model", **own)

@@ -39,7 +39,7 @@ def show_policies(simulation: Simulation, console: Console) -> None:
             cpu, state = one.figures["cpu"], one.figures["peak_state"]
             verdict = Text(one.verdict, style=STYLES[one.verdict])
             called = Text(shown_policy(one.strategy))
-            engine.add_row(called, verdict, _shown(cpu, 3), _shown(state, 0))
+            engine.add_row(called, verdict, shown_spread(cpu, 3), shown_spread(state, 0))
     console.print(engine)
     console.print(Text(OF_MACHINE, style="dim"))
     for note in unequal(simulation):
@@ -48,10 +48,10 @@ def show_policies(simulation: Simulation, console: Console) -> None:
 
 def policy_cells(simulation: Simulation, policy: str) -> Iterator[str]:
     """Total, moves, and the total as multiples of the best fixed plan's and the clairvoyant's."""
-    yield _shown(simulation.spread_of(policy, "total"), 0)
-    yield "" if policy == HINDSIGHT else _shown(simulation.spread_of(policy, "moves"), 0)
-    yield _shown(simulation.spread_of(policy, "of_fixed"), 2)
-    yield _shown(simulation.spread_of(policy, "regret"), 2)
+    yield shown_spread(simulation.spread_of(policy, "total"), 0)
+    yield "" if policy == HINDSIGHT else shown_spread(simulation.spread_of(policy, "moves"), 0)
+    yield shown_spread(simulation.spread_of(policy, "of_fixed"), 2)
+    yield shown_spread(simulation.spread_of(policy, "regret"), 2)
 
 
 def without_replay(why: str) -> str:
@@ -81,8 +81,9 @@ def unequal(simulation: Simulation) -> Iterator[str]:
             )
 
 
-def _shown(spread: Spread, digits: int) -> str:
+def shown_spread(spread: Spread, digits: int, between: str = "") -> str:
+    """The median and, where they differ, the least and the largest, with something between these."""
     if spread.median is None or spread.least is None or spread.largest is None:
         return "–"
     median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))
-    return median if least == largest else f"{median}\n{least}–{largest}"
+    return median if least == largest else f"{median}\n{least}–{between}{largest}"

@@ -62,7 +62,7 @@ def _has_moved(simulation: Simulation) -> bool:
 def _policies(simulation: Simulation) -> Iterator[str]:
     if not simulation.judged:
         return
-    from midstream.scenarios.simulator import policy_charts
+    from midstream.scenarios.simulator import charts
 
     first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
     title = simulation.captions.get("regret", "What policies cost")
@@ -75,7 +75,7 @@ def _policies(simulation: Simulation) -> Iterator[str]:
         for one in simulation.judged
         if one.repetition == 0
     ]
-    figure = figure_html(partial(policy_charts.regret, simulation), "regret", title, caption, told)
+    figure = figure_html(partial(charts.regret, simulation), "regret", title, caption, told)
     yield section("Policies", policies(simulation))
     yield section(title, figure.replace("<figure>", '<figure class="narrow">', 1))
     if simulation.runs:
@@ -127,15 +127,10 @@ def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Fi
     """The charts over application time, by name, and what draws each."""
     from midstream.scenarios.simulator import charts, plan_charts
 
-    if not simulation.runs:
+    if not simulation.runs or not (simulation.compares_plans or charts.drawn_runs(simulation)):
         return {}
-    if simulation.compares_plans:
-        return {
-            n: (one, partial(getattr(plan_charts, one.function), simulation)) for n, one in _OF_PLANS.items()
-        }
-    if not charts.drawn_runs(simulation):
-        return {}
-    return {n: (one, partial(getattr(charts, one.function), simulation)) for n, one in _CHARTS.items()}
+    module, drawn = (plan_charts, _OF_PLANS) if simulation.compares_plans else (charts, _CHARTS)
+    return {name: (one, partial(getattr(module, one.function), simulation)) for name, one in drawn.items()}
 
 
 def chart_files(folder: Path) -> list[Path]:
@@ -150,13 +145,13 @@ def write_charts(simulation: Simulation, folder: Path) -> None:
              ConnectorError where a file cannot be written.
     """
     require_matplotlib()
-    from midstream.scenarios.simulator import charts, policy_charts
+    from midstream.scenarios.simulator import charts
 
     drawings = {name: draw for name, (_, draw) in _drawings(simulation).items()}
     if simulation.runs:
         drawings["costs"] = partial(charts.costs, simulation)
     if simulation.judged:
-        drawings["regret"] = partial(policy_charts.regret, simulation)
+        drawings["regret"] = partial(charts.regret, simulation)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -171,9 +166,9 @@ def write_policy_chart(simulation: Simulation, file: Path) -> None:
     Raises   MissingExtra without matplotlib; ConnectorError where the file cannot be written.
     """
     require_matplotlib()
-    from midstream.scenarios.simulator import policy_charts
+    from midstream.scenarios.simulator import charts
 
-    write_file(file, plain_svg(partial(policy_charts.regret, simulation), "regret"))
+    write_file(file, plain_svg(partial(charts.regret, simulation), "regret"))
 
 
 def _tell_output(simulation: Simulation, run: Run) -> str:

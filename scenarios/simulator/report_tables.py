@@ -32,19 +32,13 @@ VERDICTS = {
 
 def comparison(simulation: Simulation) -> str:
     several = simulation.repetitions > 1
-    head = "".join(f'<th scope="col">{escape(shown_name(one.strategy))}</th>' for one in simulation.compared)
-    verdicts = "".join(f"<td>{_verdict(one)}</td>" for one in simulation.compared)
-    rows = [f'<tr><th scope="row">verdict</th>{verdicts}</tr>']
+    rows = [_row("verdict", map(_verdict, simulation.compared))]
     for key, meaning in FIGURES.items():
         if all(one.figures[key].median is None for one in simulation.compared if key in one.figures):
             continue
         is_time = meaning.endswith(", in chronons")
-        label = meaning.removesuffix(", in chronons")
-        cells = "".join(
-            f"<td>{_spread(simulation, one.figures.get(key), is_time, several)}</td>"
-            for one in simulation.compared
-        )
-        rows.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
+        cells = (_spread(simulation, one.figures.get(key), is_time, several) for one in simulation.compared)
+        rows.append(_row(meaning.removesuffix(", in chronons"), cells))
     note = (
         f"<p>Medians of {simulation.repetitions} repetitions, each with streams of its own; below them the "
         "least and the largest.</p>"
@@ -61,9 +55,10 @@ def comparison(simulation: Simulation) -> str:
         for run in simulation.runs
         for text in run.differences
     )
+    head = ("", *(shown_name(one.strategy) for one in simulation.compared))
     return (
-        f'{note}<div class="wide"><table>\n<thead><tr><th></th>{head}</tr></thead>\n'
-        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
+        note
+        + _table(head, rows)
         + (f"\n<h3>Refused</h3>\n<ul>{refusals}</ul>" if refusals else "")
         + (f"\n<h3>Differences</h3>\n<ul>{differences}</ul>" if differences else "")
     )
@@ -143,7 +138,8 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[str]) -> str:
-    titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
+    """A column whose name is empty has no title."""
+    titles = "".join(f'<th scope="col">{escape(title)}</th>' if title else "<th></th>" for title in head)
     return (
         f'<div class="wide"><table>\n<thead><tr>{titles}</tr></thead>\n'
         f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
@@ -162,14 +158,9 @@ def claims(simulation: Simulation) -> str:
     rows = []
     for one in simulation.claims:
         kind, mark = FINDINGS[one.finding]
-        rows.append(
-            f'<tr><th scope="row">{escape(one.claim)}</th><td>{escape(one.measured)}</td>'
-            f'<td><span class="{kind}">{mark}</span></td></tr>'
-        )
-    return (
-        '<div class="wide"><table>\n<thead><tr><th scope="col">claim</th><th scope="col">measured</th>'
-        f"<th></th></tr></thead>\n<tbody>{''.join(rows)}</tbody>\n</table></div>\n"
-        "<p>What is measured is shown where it is closest to what would not hold; of CPU, medians.</p>"
+        rows.append(_row(one.claim, (escape(one.measured), f'<span class="{kind}">{mark}</span>')))
+    return _table(("claim", "measured", ""), rows) + (
+        "\n<p>What is measured is shown where it is closest to what would not hold; of CPU, medians.</p>"
     )
 
 
@@ -183,25 +174,17 @@ def migrations(simulation: Simulation) -> str:
     for run in first_runs(simulation):
         for moved in run.migrations:
             cells = (
+                moved.to,
                 *(shown_time(simulation, time) for time in (moved.asked, moved.split, moved.ended)),
                 moved.phase if not moved.unmatched else f"{moved.phase}, {moved.unmatched:,} unmatched",
                 *map(shown_number, (moved.results_old, moved.results_new, moved.results_fused)),
                 *map(shown_number, (moved.peak_old, moved.peak_new, moved.peak_held)),
             )
-            rows.append(
-                f'<tr><th scope="row">{escape(run.strategy)}</th><td>{escape(moved.to)}</td>'
-                + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-                + "</tr>"
-            )
+            rows.append(_row(run.strategy, map(escape, cells)))
             reasons += [f"<li><b>{escape(run.strategy)}</b>: {escape(why)}</li>" for why in _reasons(moved)]
     if not rows:
         return "<p>No strategy migrated.</p>"
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
-        + (f"<ul>{''.join(reasons)}</ul>" if reasons else "")
-    )
+    return _table(titles, rows) + (f"<ul>{''.join(reasons)}</ul>" if reasons else "")
 
 
 def _reasons(moved: Moved) -> Iterator[str]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from midstream.scenarios.simulator.policy_table import show_policies
+from midstream.scenarios.simulator.policy_table import show_policies, shown_spread
 from midstream.scenarios.simulator.results import Run, Simulation, Spread
 
 ROWS = {
@@ -127,9 +127,5 @@ def _heading(strategy: str) -> str:
 
 
 def _cell(spread: Spread, name: str, is_narrow: bool) -> str:
-    if spread.median is None or spread.least is None or spread.largest is None:
-        return "–"
     digits = 3 if name.startswith("cpu") else 1 if name == "latency_mean" else 0
-    median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))
-    between = "\n" if is_narrow else ""
-    return median if least == largest else f"{median}\n{least}–{between}{largest}"
+    return shown_spread(spread, digits, "\n" if is_narrow else "")

@@ -111,11 +111,8 @@ def _style(axes: Axes, clock: Clock, at: Sequence[float]) -> None:
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
     columns = 3 if max(map(len, labels), default=0) < 12 else 1
-    legend = figure.legend(
-        handles, labels, loc="outside upper left", ncols=columns, frameon=False, fontsize=TEXT - 0.5
-    )
-    for text in legend.get_texts():
-        text.set_color(INK)
+    look: dict[str, Any] = {"frameon": False, "fontsize": TEXT - 0.5, "labelcolor": INK}
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, **look)
 
 
 def policies(summary: Mapping[str, Any]) -> Figure:

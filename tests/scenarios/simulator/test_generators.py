@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from midstream.plans.sql import TimeUnit
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.events import Arrival
+from midstream.scenarios.simulator.delivery import Arrival
 from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.stream_spec import StreamSpec
 

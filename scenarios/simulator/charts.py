@@ -41,12 +41,12 @@ def colors(simulation: Simulation) -> dict[str, str]:
     return {name: SERIES[i % len(SERIES)] for i, name in enumerate(moved)}
 
 
-def output_rate(simulation: Simulation) -> Figure:
+def output(simulation: Simulation) -> Figure:
     """Results over time, a panel for each strategy, above those without migration."""
     return _rates(simulation, "results", lambda series: series.results)
 
 
-def intermediate_results(simulation: Simulation) -> Figure:
+def intermediate(simulation: Simulation) -> Figure:
     """What operators give to operators, a panel for each strategy."""
     return _rates(simulation, "intermediate\nresults", lambda series: series.intermediate)
 
@@ -56,7 +56,8 @@ def latency(simulation: Simulation) -> Figure:
     axis = Axis.of(simulation)
     runs = drawn_runs(simulation)
     base = _baseline(simulation)
-    unit, scale = unit_for(simulation, _longest(runs))
+    longest = max((n for run in runs for n in run.series.latency_max if n is not None), default=0)
+    unit, scale = unit_for(simulation, longest)
     figure, panels = empty_panels(runs)
     largest: list[Sequence[float]] = []
     for run, axes in zip(runs, panels, strict=True):
@@ -194,7 +195,3 @@ def _baseline(simulation: Simulation) -> Run | None:
 
 def _with_zero(values: Sequence[float]) -> list[float]:
     return [0, *values]
-
-
-def _longest(runs: Sequence[Run]) -> int:
-    return max((n for run in runs for n in run.series.latency_max if n is not None), default=0)

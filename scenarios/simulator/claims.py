@@ -43,7 +43,9 @@ SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
     "predicted_state": lambda series, buckets: _mean(series.predicted_state[buckets]),
     "elements": lambda series, buckets: sum(series.elements[buckets]),
     "results": lambda series, buckets: sum(series.results[buckets]),
-    "predicted_results": lambda series, buckets: _sum(series.predicted_results[buckets]),
+    "predicted_results": lambda series, buckets: (
+        sum(expected) if (expected := series.predicted_results[buckets]) else None
+    ),
     "intermediate": lambda series, buckets: sum(series.intermediate[buckets]),
     "cpu": lambda series, buckets: _growth(series.cpu, buckets),
     "predicted_cpu": lambda series, buckets: _growth(series.predicted_cpu, buckets),
@@ -237,10 +239,6 @@ def _figure(side: Side, run: Run, every: int) -> float | None:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _sum(values: Sequence[float]) -> float | None:
-    return sum(values) if values else None
 
 
 def _growth(series: Sequence[float], buckets: slice) -> float | None:

@@ -31,17 +31,13 @@ class Bucket:
     latency: float | None
 
 
-def _per(share: float, whole: float) -> float | None:
-    return share / whole if whole else None
-
-
 def _elements(bucket: Bucket, stream: str | None) -> int:
     return sum(bucket.elements.values()) if stream is None else bucket.elements[stream]
 
 
 MEASURES: Mapping[str, Callable[[Bucket, str | None], float | None]] = {
     "rate": lambda bucket, stream: _elements(bucket, stream) / bucket.seconds,
-    "selectivity": lambda bucket, stream: _per(bucket.results, _elements(bucket, stream)),
+    "selectivity": lambda bucket, stream: bucket.results / n if (n := _elements(bucket, stream)) else None,
     "intermediate": lambda bucket, stream: bucket.intermediate / bucket.seconds,
     "results": lambda bucket, stream: bucket.results / bucket.seconds,
     "state": lambda bucket, stream: bucket.state,

@@ -6,7 +6,8 @@ Times are chronons of application time from 0 on, where the scenario begins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
+from operator import itemgetter
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -83,19 +84,13 @@ def _released(
 
 def _in_turn(spec: StreamSpec, rows: Iterable[Row], random: Random, duration: int) -> Iterator[_Turn]:
     """Elements in order of start and displacement, heartbeats before those whose turn is at the same time."""
-    beat = spec.heartbeats
-    following = beat if beat is not None else duration
-    for turn, element in _displaced(rows, spec.disorder, random):
-        while following <= turn and following < duration:
-            yield following, None
-            following += beat or duration
-        yield turn, element
-    while following < duration:
-        yield following, None
-        following += beat or duration
+    every = spec.heartbeats or duration
+    beats: Iterator[_Turn] = ((beat, None) for beat in range(every, duration, every))
+    # Of what is at the same time, merge takes the first one first.
+    return merge(beats, _displaced(rows, spec.disorder, random), key=itemgetter(0))
 
 
-def _displaced(rows: Iterable[Row], disorder: int, random: Random) -> Iterator[tuple[int, Element]]:
+def _displaced(rows: Iterable[Row], disorder: int, random: Random) -> Iterator[_Turn]:
     waiting: list[tuple[int, int, Element]] = []
     for number, (start, payload) in enumerate(rows):
         turn = start + random.randint(0, disorder) if disorder else start

@@ -35,29 +35,28 @@ def drawing(values: Values, random: Random) -> Draw:
     [4, 4, 9, 8, 9, 8, 3, 3]
     """
     match values:
-        case Uniform():
-            return _uniform(values, random)
+        case Uniform(low=low, high=high):
+            if values.type == "float":
+                return lambda time: random.uniform(number_at(low, time), number_at(high, time))
+            return lambda time: random.randint(round(number_at(low, time)), round(number_at(high, time)))
         case Zipf():
             return _zipf(values, random)
         case Normal():
             return _normal(values, random)
-        case Choice():
-            return _choice(values, random)
-        case Constant():
-            return _constant(values)
+        case Choice(of=weights):
+            texts, courses = list(weights), list(weights.values())
+            return lambda time: random.choices(texts, [number_at(one, time) for one in courses])[0]
+        case Constant(value=str() | bool() as value):
+            return lambda time: value
+        case Constant(value=value):
+            convert = float if values.type == "float" else int
+            return lambda time: convert(number_at(value, time))
         case Sequence():
             return _sequence(values)
         case Recorded():
             raise AssertionError("recorded values are read, not drawn")
         case _:
             assert_never(values)
-
-
-def _uniform(values: Uniform, random: Random) -> Draw:
-    low, high = values.low, values.high
-    if values.type == "float":
-        return lambda time: random.uniform(number_at(low, time), number_at(high, time))
-    return lambda time: random.randint(round(number_at(low, time)), round(number_at(high, time)))
 
 
 def _zipf(values: Zipf, random: Random) -> Draw:
@@ -82,19 +81,6 @@ def _normal(values: Normal, random: Random) -> Draw:
         return random.gauss(number_at(values.mean, time), number_at(values.deviation, time))
 
     return draw if values.type == "float" else lambda time: round(draw(time))
-
-
-def _choice(values: Choice, random: Random) -> Draw:
-    texts, weights = list(values.of), list(values.of.values())
-    return lambda time: random.choices(texts, [number_at(weight, time) for weight in weights])[0]
-
-
-def _constant(values: Constant) -> Draw:
-    value = values.value
-    if isinstance(value, str | bool):
-        return lambda time: value
-    convert = float if values.type == "float" else int
-    return lambda time: convert(number_at(value, time))
 
 
 def _sequence(values: Sequence) -> Draw:

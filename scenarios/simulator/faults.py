@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import suggest
 from midstream.scenarios.simulator.yaml_file import Document, Path
+
+M = TypeVar("M", bound=BaseModel)
 
 SHOWN = 10
 """How many faults a message has at most."""
@@ -28,6 +30,14 @@ EXPECTED = {
     "mapping_type": "keys with values",
     "path_type": "a path",
 }
+
+
+def validated(model: type[M], document: Document, **context: Any) -> M:
+    """What a file says. Raises InputFileError, which names every fault."""
+    try:
+        return model.model_validate(document.data, context=context)
+    except ValidationError as error:
+        raise fault(document, error) from error
 
 
 def fault(document: Document, error: ValidationError) -> InputFileError:

@@ -105,14 +105,12 @@ class _Keys:
         for stream, leaf in first.leaves.items():
             if [start for start, _ in leaf.passing(arrived[stream])] != self._starts[stream]:
                 raise ValueError(f"plan {plan} joins other rows of {stream} than the first plan")
-        one, other = (
-            self._name(stream, columns, [_key(first.leaves[stream], columns, row) for _, row in rows])
-            for stream, columns, rows in (
-                (stream, columns, first.leaves[stream].passing(arrived[stream]))
-                for stream, columns in zip(first.order, first.on, strict=True)
-            )
-        )
-        return one, other
+        names = []
+        for stream, columns in zip(first.order, first.on, strict=True):
+            leaf = first.leaves[stream]
+            values = [_key(leaf, columns, row) for _, row in leaf.passing(arrived[stream])]
+            names.append(self._name(stream, columns, values))
+        return names[0], names[1]
 
     def streams(self) -> dict[str, list[tuple[int, Row]]]:
         """Starts, and all these columns."""

@@ -201,7 +201,6 @@ class ByReplay:
             repetition=self.repetition,
             start=names[bill.start],
             total=bill.total,
-            counted=None,
             is_priced=True,
             moves=len(bill.moves),
             of_fixed=_ratio(bill.total, self._fixed),
@@ -285,10 +284,8 @@ def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outco
         start=start,
         total=total,
         counted=total,
-        is_priced=False,
         moves=len(outcome.moves),
         of_fixed=_ratio(total, fixed),
-        regret=None,
         spent=spent_by_bucket(outcome),
         migrations=_migrations(start, outcome),
     )
@@ -296,19 +293,8 @@ def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outco
 
 def _in_hindsight(total: int, repetition: int, fixed: int) -> Judged:
     """The best plan of each bucket, beside the best fixed plan."""
-    return Judged(
-        policy=HINDSIGHT,
-        kind="hindsight",
-        repetition=repetition,
-        start=None,
-        total=total,
-        counted=None,
-        is_priced=False,
-        moves=0,
-        of_fixed=_ratio(total, fixed),
-        regret=None,
-        spent=(),
-    )
+    ratio = _ratio(total, fixed)
+    return Judged(policy=HINDSIGHT, kind="hindsight", repetition=repetition, total=total, of_fixed=ratio)
 
 
 def spent_by_bucket(outcome: Outcome) -> tuple[int, ...]:

@@ -74,8 +74,8 @@ def inline_svg(
             svg,
         )
     svg = re.sub(r"font: ([^;\"]*)'DejaVu Sans'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
-    opening = f'<svg role="img" aria-label="{escape(description)}"'
-    return re.sub(r'<svg\b(.*?) width="[^"]*"', rf"{_literal(opening)}\1", svg, count=1, flags=re.S).replace(
+    opening = f'<svg role="img" aria-label="{escape(description)}"'.replace("\\", r"\\")
+    return re.sub(r'<svg\b(.*?) width="[^"]*"', rf"{opening}\1", svg, count=1, flags=re.S).replace(
         ' height="', ' data-height="', 1
     )
 
@@ -95,7 +95,3 @@ def _drawn(draw: Callable[[], Figure], name: str, *, texts: str, **look: Any) ->
         mpl.rcParams.update({"svg.hashsalt": name, "svg.fonttype": texts, "text.parse_math": False})
         draw().savefig(file, format="svg", metadata=nothing, **look)
     return file.getvalue()
-
-
-def _literal(text: str) -> str:
-    return text.replace("\\", r"\\")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -23,6 +24,7 @@ from midstream.scenarios.simulator.results import Series, Simulation
 from midstream.scenarios.simulator.words import first_runs
 
 Values = Callable[[Series], Sequence[float | None]]
+Counts = Callable[[Series], Sequence[float]]
 
 
 def looks(simulation: Simulation) -> dict[str, tuple[str, Any]]:
@@ -30,16 +32,9 @@ def looks(simulation: Simulation) -> dict[str, tuple[str, Any]]:
     return {name: look_of(i) for i, name in enumerate(simulation.strategies)}
 
 
-def output_rate(simulation: Simulation) -> Figure:
+def output(simulation: Simulation) -> Figure:
     """Results over time, and what the cost model expects."""
-    unit, chronons = rate_unit(simulation)
-    scale = simulation.every / chronons
-    return _over_time(
-        simulation,
-        f"results per {unit}",
-        lambda series: [n / scale for n in series.results],
-        lambda series: [n / scale for n in series.predicted_results],
-    )
+    return _rates(simulation, "results", attrgetter("results"), attrgetter("predicted_results"))
 
 
 def state(simulation: Simulation) -> Figure:
@@ -60,14 +55,20 @@ def latency(simulation: Simulation) -> Figure:
     )
 
 
-def intermediate_results(simulation: Simulation) -> Figure:
+def intermediate(simulation: Simulation) -> Figure:
     """What operators give to operators."""
+    return _rates(simulation, "intermediate results", attrgetter("intermediate"))
+
+
+def _rates(simulation: Simulation, what: str, counts: Counts, expected: Counts = lambda series: ()) -> Figure:
+    """Counts by bucket as rates."""
     unit, chronons = rate_unit(simulation)
     scale = simulation.every / chronons
     return _over_time(
         simulation,
-        f"intermediate results per {unit}",
-        lambda series: [n / scale for n in series.intermediate],
+        f"{what} per {unit}",
+        lambda series: [n / scale for n in counts(series)],
+        lambda series: [n / scale for n in expected(series)],
     )
 
 

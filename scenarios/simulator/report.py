@@ -49,7 +49,7 @@ def report_html(simulation: Simulation) -> str:
             *(section(title, figure) for title, figure in _figures(simulation)),
             section("Plans", _plans(simulation)),
             section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
-            section("Made with", _versions(simulation)),
+            section("Made with", facts_list(tuple(simulation.versions.items()))),
         )
     )
     return html_page(simulation.name, body)
@@ -130,7 +130,7 @@ def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Fi
     if not simulation.runs or not (simulation.compares_plans or charts.drawn_runs(simulation)):
         return {}
     module, drawn = (plan_charts, _OF_PLANS) if simulation.compares_plans else (charts, _CHARTS)
-    return {name: (one, partial(getattr(module, one.function), simulation)) for name, one in drawn.items()}
+    return {name: (one, partial(getattr(module, name), simulation)) for name, one in drawn.items()}
 
 
 def chart_files(folder: Path) -> list[Path]:
@@ -200,14 +200,9 @@ def _tell_latency(simulation: Simulation, run: Run) -> str:
     return f"{run.strategy}: {usual} on average, at most {most}."
 
 
-def _tell_intermediate(simulation: Simulation, run: Run) -> str:
-    return f"{run.strategy}: {run.totals.intermediate:,} intermediate results."
-
-
 class _Chart(NamedTuple):
-    """A function of `charts`, and what is said of its picture."""
+    """What is said of a picture."""
 
-    function: str
     title: str
     caption: str
     tell: Callable[[Simulation, Run], str]
@@ -215,39 +210,34 @@ class _Chart(NamedTuple):
 
 _CHARTS = {
     "output": _Chart(
-        "output_rate",
         "Output",
         "Results that come out, for each strategy, before those without migration.",
         _tell_output,
     ),
     "state": _Chart(
-        "state",
         "State",
         "Elements kept by the old plan, by the new one, and between them, above each other; before and after "
         "a migration, by the plan that runs.",
         _tell_state,
     ),
     "latency": _Chart(
-        "latency",
         "Latency",
         "From the start of a result to the arrival at which it came out.",
         _tell_latency,
     ),
     "intermediate": _Chart(
-        "intermediate_results",
         "Intermediate results",
         "What operators give to other operators, in both plans during a migration.",
-        _tell_intermediate,
+        lambda simulation, run: f"{run.strategy}: {run.totals.intermediate:,} intermediate results.",
     ),
 }
-"""By name; `costs` has other runs."""
+"""By the name of what draws it; `costs` has other runs."""
 
 _OF_PLANS = {
     "output": _CHARTS["output"]._replace(
         caption="Results that come out; dashed, what the cost model expects."
     ),
     "state": _Chart(
-        "state",
         "State",
         "Elements that are kept, in windows too; dashed, what the cost model expects when windows are full.",
         lambda simulation, run: f"{run.strategy}: at most {run.totals.peak_state:,} elements.",
@@ -268,7 +258,3 @@ def _plans(simulation: Simulation) -> str:
         for name, tree in simulation.plans.items()
     )
     return f'<div class="plans">{trees}</div>'
-
-
-def _versions(simulation: Simulation) -> str:
-    return facts_list(tuple(simulation.versions.items()))

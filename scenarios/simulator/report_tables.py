@@ -84,12 +84,15 @@ def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, severa
 
 def policies(simulation: Simulation) -> str:
     """What each policy cost, by replay or as the engine counted it."""
+    several = simulation.repetitions > 1
     rows = []
     for name in simulation.policies:
         first = next(one for one in simulation.judged if one.policy == name)
         cells = [
             *(
-                "" if name == HINDSIGHT and figure == "moves" else _policy_spread(simulation, name, figure)
+                ""
+                if name == HINDSIGHT and figure == "moves"
+                else _spread(simulation, simulation.spread_of(name, figure), False, several)
                 for figure in OF_POLICIES
             ),
             "" if first.kind == "fixed" or first.start is None else escape(first.start),
@@ -102,7 +105,7 @@ def policies(simulation: Simulation) -> str:
         "the same strategies.",
     ]
     notes += [without_replay(simulation.unpriced)] if simulation.unpriced else []
-    if simulation.repetitions > 1:
+    if several:
         notes.append(f"Medians of {simulation.repetitions} repetitions, each with streams of its own.")
     unlike = "".join(f"<li>{escape(text)}</li>" for text in unequal(simulation))
     head = ("policy", "intermediate results", "migrations", "/ best fixed", "/ clairvoyant", "starts with")
@@ -127,10 +130,6 @@ def policy_runs(simulation: Simulation) -> str:
         "CPU is that of this machine and differs from run to run. It includes what the policy itself takes."
     )
     return f"<p>{note}</p>\n" + _table(("policy", "results", "CPU seconds", "largest state, elements"), rows)
-
-
-def _policy_spread(simulation: Simulation, policy: str, figure: str) -> str:
-    return _spread(simulation, simulation.spread_of(policy, figure), False, simulation.repetitions > 1)
 
 
 def _row(name: str, cells: Iterable[str]) -> str:

@@ -214,7 +214,7 @@ class PolicyMove:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """What it cost to let something decide which plan runs, in one repetition: a plan that runs alone, a
     policy, or `hindsight`.
@@ -233,14 +233,14 @@ class Judged:
     policy: str
     kind: Kind
     repetition: int
-    start: str | None
+    start: str | None = None
     total: int
-    counted: int | None
-    is_priced: bool
-    moves: int
+    counted: int | None = None
+    is_priced: bool = False
+    moves: int = 0
     of_fixed: float | None
-    regret: float | None
-    spent: tuple[int, ...]
+    regret: float | None = None
+    spent: tuple[int, ...] = ()
     migrations: tuple[PolicyMove, ...] = ()
 
     @property

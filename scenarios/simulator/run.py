@@ -21,11 +21,10 @@ from midstream.scenarios.simulator.adjusting import adjust
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input, Portion
-from midstream.scenarios.simulator.migrations import is_over
 from midstream.scenarios.simulator.predicting import predicted
 from midstream.scenarios.simulator.priced import PricedResults
 from midstream.scenarios.simulator.results import Moved, Series, Totals
-from midstream.scenarios.simulator.run_record import RunRecord, longest_pause
+from midstream.scenarios.simulator.run_record import RunRecord, is_over, longest_pause
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
 from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant

@@ -7,15 +7,57 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from midstream.engine import Engine
+from midstream.engine import Engine, host_of
+from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import element_bytes
 from midstream.operators.base.operator import Operator
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import lowest
+from midstream.plans.algebra.properties import above
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
-from midstream.scenarios.simulator.migrations import kept_elements, operators, running, sizes
 from midstream.scenarios.simulator.results import Series
+
+_UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
+
+
+def is_over(migration: Transition) -> bool:
+    """Whether nothing more will happen."""
+    return migration.phase not in (*_UNDER_WAY, Phase.QUEUED)
+
+
+def sizes(migration: Transition) -> tuple[int, int, int]:
+    """The state of the old boxes, of the new ones, and what is held between them, in elements."""
+    parts = [part for part in migration.parts if part.phase in _UNDER_WAY]
+    old = sum(part.old.size() for part in parts if part.old is not None)
+    return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
+
+
+def operators(engine: Engine, migration: Transition | None) -> list[Operator]:
+    """The operators above the windows of an engine's query, in both boxes of each part that is exchanged."""
+    found = running(engine)
+    for part in () if migration is None else migration.parts:
+        for box in (part.old, part.new):
+            if isinstance(box, PlanBox):
+                found += box.operators().values()
+    return [operator for operator in found if not isinstance(operator, Guest)]
+
+
+def running(engine: Engine) -> list[Operator]:
+    """The operators that run above the windows of an engine's query; one for each part that is exchanged."""
+    host = host_of(engine)
+    physical = host.query().physical
+    nodes = above(physical, lowest(physical, host.shared()))
+    return [host.operators[node] for node in nodes if node in host.operators]
+
+
+def kept_bytes(engine: Engine) -> int:
+    """What operators keep, in bytes; what waits where streams enter is not looked into."""
+    every = host_of(engine).operators.values()
+    return sum(element_bytes(element) for operator in every for element in operator.state())
 
 
 class Intermediate:
@@ -87,7 +129,7 @@ class RunRecord:
                 new,
                 held,
                 state - old - new - held,
-                self._bytes() if self._with_bytes else None,
+                kept_bytes(self._engine) if self._with_bytes else None,
                 mean,
                 max(latencies, default=None),
             )
@@ -104,10 +146,6 @@ class RunRecord:
     def latency(self, results: int) -> tuple[float | None, int | None]:
         """The mean and the largest of all results' latencies."""
         return (self._latency_sum / results, self._latency_max) if results else (None, None)
-
-    def _bytes(self) -> int:
-        """Of operators; what waits where streams enter is not looked into."""
-        return sum(map(element_bytes, kept_elements(self._engine)))
 
 
 def longest_pause(giving: Sequence[int], spans: Sequence[tuple[int, int | None]] | None = None) -> int | None:

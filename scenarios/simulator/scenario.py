@@ -25,8 +25,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from midstream.io.text_file import find_text, ready_made
 from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
@@ -42,7 +40,7 @@ from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.adjusting import adjusted_nodes
 from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition
-from midstream.scenarios.simulator.faults import fault, shown
+from midstream.scenarios.simulator.faults import shown, validated
 from midstream.scenarios.simulator.joined_plans import joined
 from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, implemented, plan_of, require_sources
 from midstream.scenarios.simulator.priced import priced_nodes
@@ -57,6 +55,7 @@ from midstream.scenarios.simulator.wished_policies import (
     known_policies,
 )
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
+from midstream.scenarios.simulator.yaml_file import Path as Place
 
 OPTIMIZER = "optimizer"
 """Where a migration goes to what the optimizer finds best by then."""
@@ -141,20 +140,15 @@ def parse_scenario(file: str, text: str, folder: Path, data: Path | None = None)
     if not isinstance(document.data, dict):
         raise document.error((), f"found {shown(document.data)}, expected the keys of a scenario")
     unit = _unit(document)
-    try:
-        spec = ScenarioSpec.model_validate(document.data, context={"unit": unit})
-    except ValidationError as error:
-        raise fault(document, error) from error
+    spec = validated(ScenarioSpec, document, unit=unit)
     return _Checker(document, spec, unit, folder, data).scenario(text)
 
 
 def _unit(document: Document) -> TimeUnit:
     word = document.data.get("unit", "milliseconds")
     seconds = TimeUnit.of("seconds").nanoseconds
-    try:
+    with document.errors_at(("unit",), ValueError):
         unit = TimeUnit.of(str(word))
-    except ValueError as error:
-        raise document.error(("unit",), str(error)) from None
     if seconds % unit.nanoseconds:
         raise document.error(("unit",), f"found {word!r}, expected seconds, or a unit that they are made of")
     return unit
@@ -211,22 +205,19 @@ class _Checker:
         )
 
     def _relation(self, name: str, relation: RelationSpec) -> tuple[Schema, list[tuple[Any, ...]]]:
-        place: tuple[str | int, ...] = ("relations", name, "columns")
+        place = ("relations", name)
         if name in self._schemas:
-            raise self._document.error(place[:2], f"found relation {name}, which is also a stream")
-        try:
+            raise self._document.error(place, f"found relation {name}, which is also a stream")
+        with self._document.errors_at((*place, "columns"), SchemaError):
             schema = Schema(tuple(parse_column(n, type_) for n, type_ in relation.columns.items()))
             for column in schema:
                 if column.type not in SQL_TYPES:
                     raise SchemaError(
                         f"column {column.name}: found {column.type.value}, expected a type of SQL"
                     )
-            place = ("relations", name, "rows")
-            for i, row in enumerate(relation.rows):
-                place = ("relations", name, "rows", i)
+        for i, row in enumerate(relation.rows):
+            with self._document.errors_at((*place, "rows", i), SchemaError):
                 schema.check([tuple(row)])
-        except SchemaError as error:
-            raise self._document.error(place, str(error)) from error
         return schema, [tuple(row) for row in relation.rows]
 
     def _way(
@@ -245,59 +236,46 @@ class _Checker:
                 )
         texts = any(text is not None for text in (spec.sql, spec.file, spec.plan))
         plan = self._plan(name, spec, relations) if texts else above[spec.of or ""]
-        key = "form"
-        try:
+        key = "implementations" if spec.implementations else "form"
+        with self._document.errors_at(("plans", name, key), MidstreamError):
             if spec.implementations:
-                key = "implementations"
                 plan = implemented(plan, spec.implementations)
                 physical_plan(plan)
             return signed_plan(plan) if spec.form == "signs" else plan
-        except MidstreamError as error:
-            raise self._document.error(("plans", name, key), str(error)) from error
 
     def _plan(self, name: str, spec: PlanSpec, relations: Mapping[str, tuple[Schema, Any]]) -> Plan:
         if name == OPTIMIZER:
             raise self._document.error(("plans", name), "found a plan of this name, which means no plan")
         catalog = Catalog(self._unit)
         form = next(key for key in ("sql", "file", "plan") if getattr(spec, key) is not None)
-        try:
+        with self._document.errors_at(("plans", name, form), MidstreamError):
             for stream, schema in self._schemas.items():
                 catalog.add_stream(stream, schema)
             for relation, (schema, _) in relations.items():
                 catalog.execute(declaration(relation, schema))
             plan = plan_of(spec.sql, spec.file, spec.plan, self._folder, catalog)
             require_sources(plan, self._schemas, {name: schema for name, (schema, _) in relations.items()})
-        except MidstreamError as error:
-            raise self._document.error(("plans", name, form), str(error)) from error
-        return plan
+            return plan
 
     def _step(self, i: int, spec: MigrationSpec, plans: Mapping[str, Plan]) -> ScheduledMigration:
         place = ("migrations", i)
         self._known(spec.to, [*plans, OPTIMIZER], (*place, "to"))
         condition = None
         if spec.when is not None:
-            try:
+            before = f"found {spec.when!r}, expected "
+            with self._document.errors_at((*place, "when"), ValueError, before=before):
                 condition = Condition.of(spec.when, list(self._schemas))
-            except ValueError as error:
-                raise self._document.error(
-                    (*place, "when"), f"found {spec.when!r}, expected {error}"
-                ) from error
         for key in ("at", "abort_at"):
-            time = getattr(spec, key)
-            if time is not None and time >= self._spec.duration:
-                raise self._document.error(
-                    (*place, key), f"found {time}, expected less than the duration, {self._spec.duration}"
-                )
+            self._require_before_end(getattr(spec, key), (*place, key))
         return ScheduledMigration(spec.to, spec.at, condition, spec.abort_at)
 
     def _require_equivalence(self, plans: Mapping[str, Plan], start: str) -> None:
         """All plans to which is moved must mean what the first one does."""
         for i, one in enumerate(self._spec.migrations):
             if one.to != OPTIMIZER:
-                try:
+                place = ("migrations", i, "to")
+                with self._document.errors_at(place, MigrationRefused, before=f"{one.to}: "):
                     require_equivalence(equivalent(plans[start], plans[one.to]), one.unproved)
-                except MigrationRefused as refusal:
-                    raise self._document.error(("migrations", i, "to"), f"{one.to}: {refusal}") from refusal
 
     def _check_adjustments(self, plans: Mapping[str, Plan]) -> None:
         for i, change in enumerate(self._spec.adjustments):
@@ -308,11 +286,7 @@ class _Checker:
                 )
             if change.stream is not None:
                 self._known(change.stream, self._schemas, (*place, "stream"))
-            if change.at >= self._spec.duration:
-                raise self._document.error(
-                    (*place, "at"),
-                    f"found {change.at}, expected less than the duration, {self._spec.duration}",
-                )
+            self._require_before_end(change.at, (*place, "at"))
             for name, plan in plans.items():
                 if not adjusted_nodes(plan, change):
                     what = "time window" if change.window is not None else "granularity conversion"
@@ -325,10 +299,8 @@ class _Checker:
         for i, one in enumerate(self._spec.strategies):
             place = ("strategies", i)
             self._known(one.name, STRATEGIES, place)
-            try:
+            with self._document.errors_at((*place, "ordered"), ValueError, before="found false, expected "):
                 variant = Variant.of(one.name, one.called, ordered=one.ordered, whole=one.whole)
-            except ValueError as error:
-                raise self._document.error((*place, "ordered"), f"found false, expected {error}") from error
             if variant.name in variants:
                 raise self._document.error(place, f"found {variant.name} a second time")
             if variant.name == BASELINE or variant.name.endswith(alone("")):
@@ -349,10 +321,8 @@ class _Checker:
             self._known(one.name, known_policies(), place)
             if one.start is not None:
                 self._known(one.start, plans, (*place, "start"))
-            try:
+            with self._document.errors_at((*place, "settings"), ValueError):
                 policy = WishedPolicy.of(one)
-            except ValueError as error:
-                raise self._document.error((*place, "settings"), str(error)) from error
             self._require_prices(place, policy, plans)
             is_another = policy.name == CLAIRVOYANT and policy.kind != CLAIRVOYANT
             if policy.name in found or policy.name in taken or is_another:
@@ -364,9 +334,7 @@ class _Checker:
             self._require_judgeable(plans, start)
         return tuple(found.values())
 
-    def _require_prices(
-        self, place: tuple[str | int, ...], policy: WishedPolicy, plans: Mapping[str, Plan]
-    ) -> None:
+    def _require_prices(self, place: Place, policy: WishedPolicy, plans: Mapping[str, Plan]) -> None:
         if policy.kind in FOR_ALL_PLANS:
             return
         try:
@@ -395,20 +363,22 @@ class _Checker:
                     )
         vouched = "accept" if any(one.unproved == "accept" for one in spec.policies) else "refuse"
         for name, plan in plans.items():
-            try:
+            with self._document.errors_at(("plans", name), MigrationRefused, before=f"{name}: "):
                 require_equivalence(equivalent(plans[start], plan), vouched)
-            except MigrationRefused as refusal:
-                raise self._document.error(("plans", name), f"{name}: {refusal}") from refusal
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
-        try:
+        with self._document.errors_at(("claims", i), ValueError, before=f"found {text!r}, expected "):
             claim = Claim.of(text, runs, lambda time: chronons(time, self._unit))
             claim.check_spans(self._every, self._spec.duration)
             return claim
-        except ValueError as error:
-            raise self._document.error(("claims", i), f"found {text!r}, expected {error}") from error
 
-    def _known(self, name: str, known: Any, place: tuple[str | int, ...]) -> str:
+    def _require_before_end(self, time: int | None, place: Place) -> None:
+        if time is not None and time >= self._spec.duration:
+            raise self._document.error(
+                place, f"found {time}, expected less than the duration, {self._spec.duration}"
+            )
+
+    def _known(self, name: str, known: Any, place: Place) -> str:
         if name not in known:
             raise self._document.error(
                 place, f"found {name!r}, expected one of {', '.join(known)}{suggest(name, known)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from importlib.metadata import version
 
 from midstream.io.progress import Progress
@@ -30,6 +30,7 @@ from midstream.scenarios.simulator.results import (
 )
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
+from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
 
@@ -148,19 +149,8 @@ class _Repetition:
 
     def run_steered(self, plan: str, steer: Steer) -> Outcome:
         """A plan, and what is decided while it runs."""
-        step = self._done
-        self._done += 1
-        ran = (
-            run(
-                self._scenario,
-                self._scenario.plans[plan],
-                None,
-                self._input,
-                lambda portions: self._tell(step, portions),
-                steer(),
-            )
-            for _ in range(self._runs_of_each)
-        )
+        first = self._scenario.plans[plan]
+        ran = (self._run_once(first, None, steer()) for _ in range(self._runs_of_each))
         return reduce(self._cheaper, ran)
 
     def steered_runs(self, outcomes: Mapping[str, Outcome]) -> list[Run]:
@@ -225,10 +215,10 @@ class _Repetition:
     def _cheaper(self, one: Outcome, again: Outcome) -> Outcome:
         return cheaper(one, again, self._scenario.every)
 
-    def _run_once(self, plan: Plan, variant: Variant | None) -> Outcome:
-        step = self._done
+    def _run_once(self, plan: Plan, variant: Variant | None, steering: Steering | None = None) -> Outcome:
+        tell = partial(self._tell, self._done)
         self._done += 1
-        return run(self._scenario, plan, variant, self._input, lambda portions: self._tell(step, portions))
+        return run(self._scenario, plan, variant, self._input, tell, steering)
 
     def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
         """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""

@@ -135,12 +135,8 @@ Course = Annotated[
 """A number, or one that changes."""
 
 
-def _numbers(course: Course) -> list[int | float]:
-    return course.values() if isinstance(course, Changing) else [course]
-
-
 def _not_negative(course: Course) -> Course:
-    if min(_numbers(course)) < 0:
+    if min(course.values() if isinstance(course, Changing) else [course]) < 0:
         raise ValueError("numbers from 0 on")
     return course
 
@@ -169,6 +165,9 @@ def number_at(course: Course, time: float) -> int | float:
 
 
 Type = Literal["integer", "float", "string", "boolean"]
+
+TYPES: Mapping[type, Type] = {int: "integer", float: "float", str: "string", bool: "boolean"}
+"""By what a value is in Python."""
 
 
 class Uniform(Strict):
@@ -228,16 +227,9 @@ class Constant(Strict):
     def type(self) -> Type:
         """Of what it holds."""
         value = self.value
-        numbers = value.values() if isinstance(value, Changing) else [value]
         if isinstance(value, Changing):
-            return "float" if value.linear or any(isinstance(n, float) for n in numbers) else "integer"
-        return (
-            "boolean"
-            if isinstance(value, bool)
-            else "string"
-            if isinstance(value, str)
-            else ("float" if isinstance(value, float) else "integer")
-        )
+            return "float" if value.linear or any(isinstance(n, float) for n in value.values()) else "integer"
+        return TYPES[type(value)]
 
 
 class Choice(Strict):

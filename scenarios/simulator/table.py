@@ -48,7 +48,9 @@ STYLES = {
 
 def show(simulation: Simulation, console: Console) -> None:
     """Print the comparison, and what went otherwise than asked for."""
-    console.print(Text(_title(simulation), style="bold"))
+    several = f", medians of {simulation.repetitions} repetitions (least–most)"
+    title = f"{simulation.name}, seed {simulation.seed}{several if simulation.repetitions > 1 else ''}"
+    console.print(Text(title, style="bold"))
     if simulation.judged:
         show_policies(simulation, console)
     if not simulation.judged or not simulation.compares_plans:
@@ -89,13 +91,6 @@ def _claims(simulation: Simulation) -> Table:
     for one in simulation.claims:
         table.add_row(Text(one.claim), Text(one.measured), Text(one.finding, style=STYLES[one.finding]))
     return table
-
-
-def _title(simulation: Simulation) -> str:
-    title = f"{simulation.name}, seed {simulation.seed}"
-    if simulation.repetitions == 1:
-        return title
-    return f"{title}, medians of {simulation.repetitions} repetitions (least–most)"
 
 
 def _notes(run: Run, meant: str, *, is_asked: bool) -> Iterator[str]:

@@ -8,7 +8,8 @@ text or a whole number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,14 @@ class Document:
         line = self.line(path)
         place = f"{self.file}, line {line}" + (f", {key}" if key else "")
         return InputFileError(f"{place}: {message}", path=self.file, line=line, key=key)
+
+    @contextmanager
+    def errors_at(self, path: Path, *kinds: type[Exception], before: str = "") -> Iterator[None]:
+        """Errors of some kinds in the block are errors of a part; `before` begins their messages."""
+        try:
+            yield
+        except kinds as error:
+            raise self.error(path, f"{before}{error}") from error
 
 
 def dotted(path: Path) -> str:

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.fidelity.running import parts
-from midstream.scenarios.fidelity.trees import Compared
+from midstream.scenarios.fidelity.running import Compared, parts
 
 HEADLINE = {10: 0.80, 40: 0.95}
 """What OM reports of two plans, by k; found where values stay within a quarter of the ranges."""
@@ -59,7 +58,7 @@ def measure_charts(
     followed: list[Fidelity] = []
     trees: list[Compared] = []
     for done, part in enumerate(todo, 1):
-        found = part.run()
+        found = part()
         if isinstance(found, Compared):
             trees.append(found)
         else:

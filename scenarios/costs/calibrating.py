@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -78,8 +78,8 @@ def calibrate(
     size = len(FITTED) * len(QUERIES)
     fitted, held_out = least[:size], least[size:]
     units = fit(fitted)
-    date = datetime.now(UTC).date().isoformat()
-    return Profile(units, date, machine(), _middle(errors(held_out, units))), fitted, held_out
+    date, left = datetime.now(UTC).date().isoformat(), errors(held_out, units)
+    return Profile(units, date, machine(), round(median(left), 4) if left else 0.0), fitted, held_out
 
 
 def _fresh() -> BaseContext:
@@ -102,7 +102,3 @@ def _timed_apart(context: BaseContext, name: str, setting: Setting) -> Timed:
         raise StatisticsError(
             f"calibrate: the process that measured {name} was ended from outside, for want of memory perhaps"
         ) from error
-
-
-def _middle(numbers: Sequence[float]) -> float:
-    return round(median(numbers), 4) if numbers else 0.0

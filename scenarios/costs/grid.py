@@ -4,7 +4,7 @@ windows, granules and numbers of values, and the plans of the thesis' Table 24.1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -223,12 +223,3 @@ TABLE = {name: _row(name) for name in _table(SMALL[0])}
 def plan_at(query: Query, setting: Setting) -> Plan:
     """The physical plan of a query at a point of the grid."""
     return physical_plan(query(setting).plan())
-
-
-def points(
-    queries: Mapping[str, Query] = QUERIES, settings: Sequence[Setting] = SETTINGS
-) -> Iterator[tuple[str, Setting, Plan]]:
-    """Queries at all points."""
-    for name, query in queries.items():
-        for setting in settings:
-            yield name, setting, plan_at(query, setting)

@@ -185,7 +185,13 @@ def demonstrate(
     plan = scenario.plan
     moved = _with_migration(plan, arrivals, total // 2, target, lambda n: progress(n, 2 * total))
     begun, done, ended = moved.begun, moved.done, moved.ended
-    stayed = _without_migration(plan, arrivals, done.elements, lambda n: progress(total + n, 2 * total))
+    stayed = _Run(plan)
+    met = _NOTHING
+    for elements in stayed.feed(arrivals):
+        progress(total + elements, 2 * total)
+        if elements == done.elements:
+            met = stayed.mark()
+    stayed.engine.close()
     return Demonstration(
         scenario=scenario,
         old=moved.old,
@@ -196,7 +202,7 @@ def demonstrate(
         intermediate=Intermediate(
             before=_per_1000(_NOTHING, begun),
             after=_per_1000(done, ended),
-            after_without=_per_1000(stayed.met, stayed.ended),
+            after_without=_per_1000(met, stayed.mark()),
         ),
         migration=moved.migration,
         elements_per_second=total / moved.seconds,
@@ -293,28 +299,6 @@ def _with_migration(
         results=run.results,
         seconds=perf_counter() - started,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Stayed:
-    """The run without migration: marks where the migration of the other run was done, and at the end."""
-
-    met: _Mark
-    ended: _Mark
-    results: list[Element]
-
-
-def _without_migration(
-    plan: Plan, arrivals: Sequence[tuple[str, Batch]], until: int, progress: Callable[[int], object]
-) -> _Stayed:
-    run = _Run(plan)
-    met = _NOTHING
-    for elements in run.feed(arrivals):
-        progress(elements)
-        if elements == until:
-            met = run.mark()
-    run.engine.close()
-    return _Stayed(met, run.mark(), run.results)
 
 
 def _per_1000(since: _Mark, until: _Mark) -> float | None:

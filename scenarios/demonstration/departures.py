@@ -20,17 +20,14 @@ HOUR = 3600
 
 def departures(folder: Path) -> dict[str, CsvStream]:
     """The departures of each airport, from `departures.csv` in a folder; nothing is read yet."""
-    return {airport: _departures_of(airport, folder / "departures.csv") for airport in AIRPORTS}
-
-
-def _departures_of(airport: str, file: Path) -> CsvStream:
     columns = {
         "dest": ("dest", "string"),
         "carrier": ("carrier", "string"),
         "flight": ("flight", "integer"),
         "dep_delay_min": ("delay", "integer"),
     }
-    return CsvStream(file, "dep_ts", columns, where={"origin": airport})
+    file = folder / "departures.csv"
+    return {airport: CsvStream(file, "dep_ts", columns, where={"origin": airport}) for airport in AIRPORTS}
 
 
 def common_destinations(streams: dict[str, CsvStream]) -> Stream:

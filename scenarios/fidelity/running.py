@@ -1,11 +1,16 @@
-"""All experiments, one after the other."""
+"""All experiments, one after the other; and decision trees beside grids that ask the optimizer as often."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from random import Random
 
+from midstream.optimizer.charts.chart import Dimension
+from midstream.optimizer.charts.fidelity import follow
+from midstream.optimizer.charts.learning import make_tree
 from midstream.scenarios.fidelity.experiments import Experiment, three_orders, two_filters
 from midstream.scenarios.fidelity.following import Fidelity, fidelities
 from midstream.scenarios.fidelity.traces import (
@@ -16,20 +21,57 @@ from midstream.scenarios.fidelity.traces import (
     uncorrelated,
     within_a_quarter,
 )
-from midstream.scenarios.fidelity.trees import Compared, compare_with_grid
 
-MOST_RATE = 2.0
+MOST = 2.0
+"""Rates are between nothing and so many elements per chronon."""
 
 TREES = ((3, 3), (3, 4), (3, 5), (3, 6), (4, 3), (4, 4))
 """Dimensions, and the parts of the grid that a tree is compared with."""
 QUICK_TREES = ((3, 3), (3, 4))
 
+POINTS = 1000
+"""Where a tree and a grid are compared."""
+
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Something to run: an experiment with a trace, or a tree beside a grid."""
+class Compared:
+    """The fidelity of a grid and of a tree at points where neither was asked.
 
-    run: Callable[[], Sequence[Fidelity] | Compared]
+    parts       the grid's, in each dimension
+    questions   how often each of both asked
+    leaves      how many parts the tree has
+    """
+
+    dimensions: int
+    parts: int
+    questions: int
+    of_grid: float
+    of_tree: float
+    leaves: int
+
+
+def compare_with_grid(experiment: Experiment, parts: int, points: int = POINTS, seed: int = 1) -> Compared:
+    """Compare both at points that are drawn evenly."""
+    dimensions = [Dimension(name, 0.0, MOST, parts) for name in experiment.names]
+    changing = list(zip(dimensions, experiment.measures, strict=True))
+    questions = parts ** len(dimensions)
+    tree = make_tree(experiment.plans, experiment.known, changing, questions)
+    random = Random(f"points {len(dimensions)} {seed}")
+    drawn = [tuple(random.uniform(0.01, MOST) for _ in dimensions) for _ in range(points)]
+    rounds = [(point, experiment.best(point)) for point in drawn]
+    grid = experiment.chart(dimensions)
+    return Compared(
+        len(dimensions),
+        parts,
+        questions,
+        follow(grid, rounds).fidelity or 0.0,
+        follow(tree, rounds).fidelity or 0.0,
+        tree.leaves,
+    )
+
+
+Part = Callable[[], Sequence[Fidelity] | Compared]
+"""Something to run: an experiment with a trace, or a tree beside a grid."""
 
 
 def parts(data: Path | None, seed: int, *, is_quick: bool) -> Iterator[Part]:
@@ -41,14 +83,14 @@ def parts(data: Path | None, seed: int, *, is_quick: bool) -> Iterator[Part]:
     else:
         for trace in _traces(2, 1.0, None if data is None else packet_lengths(data), seed):
             yield _followed(filters, trace)
-        for trace in _traces(3, MOST_RATE, None if data is None else packet_rates(data), seed):
+        for trace in _traces(3, MOST, None if data is None else packet_rates(data), seed):
             yield _followed(joins, trace)
     for streams, number in QUICK_TREES if is_quick else TREES:
-        yield Part(lambda streams=streams, number=number: compare_with_grid(three_orders(streams), number))  # type: ignore[misc]
+        yield partial(compare_with_grid, three_orders(streams), number)
 
 
 def _followed(experiment: Experiment, trace: Trace) -> Part:
-    return Part(lambda: list(fidelities(experiment, trace)))
+    return lambda: list(fidelities(experiment, trace))
 
 
 def _traces(dimensions: int, most: float, recorded: Trace | None, seed: int) -> Iterator[Trace]:

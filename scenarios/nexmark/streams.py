@@ -15,6 +15,7 @@ and leave columns out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -82,10 +83,7 @@ def lasting(stream: str, columns: Schema, events: Iterable[AuctionEvent], second
 
 
 def batches(
-    declared: Mapping[str, tuple[str, Schema]],
-    events: Iterable[AuctionEvent],
-    batch_size: int = 1000,
-    second: int = 1,
+    declared: Mapping[str, tuple[str, Schema]], events: Iterable[AuctionEvent], batch_size: int = 1000
 ) -> Iterator[tuple[str, list[Element]]]:
     """The events as batches for declared streams, in order of time: `(declared name, batch)`.
 
@@ -103,21 +101,18 @@ def batches(
     converted = [
         (name, generated, conversion(generated, columns)) for name, (generated, columns) in declared.items()
     ]
-    return _batches(converted, iter(events), batch_size, second)
+    return _batches(converted, iter(events), batch_size)
 
 
 def _batches(
     declared: Sequence[tuple[str, str, Callable[[Payload], Payload]]],
     events: Iterator[AuctionEvent],
     batch_size: int,
-    second: int,
 ) -> Iterator[tuple[str, list[Element]]]:
-    while chunk := [event for _, event in zip(range(batch_size), events, strict=False)]:
+    while chunk := list(islice(events, batch_size)):
         for name, generated, convert in declared:
             batch: list[Element] = [
-                (time * second, time * second + 1, convert(payload))
-                for stream, time, payload in chunk
-                if stream == generated
+                (time, time + 1, convert(payload)) for stream, time, payload in chunk if stream == generated
             ]
             if batch:
                 yield name, batch

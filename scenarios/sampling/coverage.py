@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, median
 
 from midstream.optimizer.sampling.drawing import Drawn
-from midstream.optimizer.sampling.intervals import CONFIDENCE, Interval, share_of_pairs, share_of_rows
+from midstream.optimizer.sampling.intervals import CONFIDENCE, Interval, share_of_pairs
 from midstream.scenarios.sampling.populations import Population, Recorded, members
 
 DRAWS = 400
@@ -63,17 +63,7 @@ def sampled(recorded: Recorded, seed: str, share: float) -> Recorded:
     return [(time, value) for time, value in recorded if drawn(time, value)]
 
 
-def coverage_of_rows(rows: int, holding: int, share: float, draws: int = DRAWS) -> float:
-    """How often the interval of a predicate holds the truth, where so many of all rows satisfy it."""
-    found = 0
-    for draw in range(draws):
-        drawn = Drawn(f"rows {draw}", share)
-        sample = [row for row in range(rows) if drawn(row)]
-        found += holding / rows in share_of_rows(sum(row < holding for row in sample), len(sample))
-    return found / draws
-
-
-def poisson(matches: float, pairs: float, confidence: float = CONFIDENCE) -> Interval:
+def poisson(matches: float, pairs: float) -> Interval:
     """The interval that would hold if pairs were independent: of a Poisson number of matches.
 
     >>> print(poisson(10, 100))
@@ -82,7 +72,7 @@ def poisson(matches: float, pairs: float, confidence: float = CONFIDENCE) -> Int
     if not pairs:
         return Interval(0.5, 0.0, 1.0)
     low, high = (
-        _chi_square((1 + sign * confidence) / 2, 2 * n) / 2 for sign, n in ((-1, matches), (1, matches + 1))
+        _chi_square((1 + sign * CONFIDENCE) / 2, 2 * n) / 2 for sign, n in ((-1, matches), (1, matches + 1))
     )
     return Interval(matches / pairs, low / pairs, min(1.0, high / pairs))
 

@@ -15,8 +15,7 @@ from midstream.benchmarks.commands import app
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.scenarios.fidelity.experiments import three_orders
 from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.fidelity.running import TREES, Part, parts
-from midstream.scenarios.fidelity.trees import Compared, compare_with_grid
+from midstream.scenarios.fidelity.running import TREES, Compared, compare_with_grid, parts
 
 
 def headline(at_ten: int = 80, at_forty: int = 95, of_tree: float = 0.9) -> ChartsRun:
@@ -72,7 +71,7 @@ def test_a_run_that_is_not_content_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_same_seed_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[int, int]] = []
-    trees = [Part(lambda: compare_with_grid(three_orders(), 2, points=50))]
+    trees = [lambda: compare_with_grid(three_orders(), 2, points=50)]
     monkeypatch.setattr("midstream.benchmarks.charts.parts", lambda *_, **__: iter(trees))
     one, other = (measure_charts(None, 1, is_quick=True, tell=lambda *d: heard.append(d)) for _ in range(2))
     assert one == other and one.trees

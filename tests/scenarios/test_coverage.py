@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.optimizer.sampling.intervals import CONFIDENCE
-from midstream.scenarios.sampling.coverage import coverage, coverage_of_rows
+from midstream.optimizer.sampling.drawing import Drawn
+from midstream.optimizer.sampling.intervals import CONFIDENCE, share_of_rows
+from midstream.scenarios.sampling.coverage import DRAWS, coverage
 from midstream.scenarios.sampling.populations import POPULATIONS
 
 
@@ -35,4 +36,9 @@ def test_intervals_of_pairs_are_of_use(name: str, share: float) -> None:
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize(("rows", "holding"), [(200, 10), (1000, 100), (1000, 500), (1000, 30)])
 def test_intervals_of_predicates_cover_the_truth(rows: int, holding: int, share: float) -> None:
-    assert coverage_of_rows(rows, holding, share) >= CONFIDENCE
+    found = 0
+    for draw in range(DRAWS):
+        drawn = Drawn(f"rows {draw}", share)
+        sample = [row for row in range(rows) if drawn(row)]
+        found += holding / rows in share_of_rows(sum(row < holding for row in sample), len(sample))
+    assert found / DRAWS >= CONFIDENCE

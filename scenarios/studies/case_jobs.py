@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from midstream.io.requirements import require_libraries
 from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.case_runs import Broken, Draw, Findings, try_seeds
 
 TASK = 50
@@ -34,9 +35,7 @@ def try_on_executors(spark: SparkSession, draw: Draw, seeds: range) -> Findings:
 def _tried(seeds: DataFrame, draw: Draw) -> DataFrame:
     """Counts by strategy and outcome, and a row for each case that is kept; as many rows for many seeds as
     for few, but for cases that break the law."""
-    rows = seeds.mapInArrow(
-        partial(try_batches, draw=draw), "strategy string, outcome string, broken string, n long"
-    )
+    rows = seeds.mapInArrow(partial(try_batches, draw=draw), spark_schema(ROWS))
     return rows.groupBy("strategy", "outcome", "broken").agg(F.sum("n").alias("n"))
 
 

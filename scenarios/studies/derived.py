@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -14,17 +14,11 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.expressions import Col, compile_row, compile_rows
-from midstream.plans.values.schema import Type
+from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.arrow_schemas import ARROW_TYPES, spark_schema
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.raw_files import SPARK_TYPES
 from midstream.scenarios.studies.recording import TIME, Recording, payload
-
-ARROW_TYPES = {
-    Type.INTEGER: pa.int64(),
-    Type.FLOAT: pa.float64(),
-    Type.STRING: pa.string(),
-    Type.BOOLEAN: pa.bool_(),
-}
+from midstream.scenarios.studies.renaming import only_names
 
 
 def elements_of(recording: Recording, one: PlanInput) -> DataFrame:
@@ -32,16 +26,14 @@ def elements_of(recording: Recording, one: PlanInput) -> DataFrame:
     frame = recording.frames[one.stream.name]
     nodes = list(one.chain.walk())
     positions = {name: one.stream.columns.index(name) for name in nodes[0].schema.names}
-    renamings = _renamings(nodes[1:])
-    if renamings is not None:
-        for names in renamings:
-            positions = {new: positions[old] for new, old in names}
+    if all(map(only_names, nodes[1:])):
+        for node in nodes[1:]:
+            operator = logical(node)
+            assert isinstance(operator, Project)
+            positions = {new: positions[old.name] for new, old in operator.columns if isinstance(old, Col)}
         return _selected(frame, positions.values())
     text = dumps(Plan(one.chain))
-    schema = ", ".join(
-        [f"{TIME} long"]
-        + [f"{payload(i)} {SPARK_TYPES[c.type].simpleString()}" for i, c in enumerate(one.chain.schema)]
-    )
+    schema = spark_schema(_timed(one.chain.schema))
     return _selected(frame, positions.values()).mapInArrow(lambda batches: compute(batches, text), schema)
 
 
@@ -49,31 +41,21 @@ def _selected(frame: DataFrame, positions: Any) -> DataFrame:
     return frame.select(TIME, *(F.col(payload(old)).alias(payload(new)) for new, old in enumerate(positions)))
 
 
-def _renamings(nodes: Sequence[Node]) -> list[list[tuple[str, str]]] | None:
-    """The new and old names in each projection; None where anything else than renaming is done."""
-    found = []
-    for node in nodes:
-        operator = logical(node)
-        if not isinstance(operator, Project):
-            return None
-        names = [(name, e.name) for name, e in operator.columns if isinstance(e, Col)]
-        if len(names) < len(operator.columns):
-            return None
-        found.append(names)
-    return found
-
-
 def compute(batches: Iterator[pa.RecordBatch], chain: str) -> Iterator[pa.RecordBatch]:
     """Run filters and projections, given as a plan's JSON text, on batches of (time, payload columns…)."""
     node = loads(chain).root
     step = compiled(node)
-    fields = [(TIME, pa.int64())] + [(payload(i), ARROW_TYPES[c.type]) for i, c in enumerate(node.schema)]
+    schema = _timed(node.schema)
     for batch in batches:
         times, *columns = (column.to_pylist() for column in batch.columns)
         rows = list(step(zip(times, zip(*columns, strict=True), strict=True)))
         values = [[time for time, _ in rows], *([row[i] for _, row in rows] for i in range(len(node.schema)))]
-        arrays = [pa.array(value, type=kind) for value, (_, kind) in zip(values, fields, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+        yield pa.RecordBatch.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
+
+
+def _timed(columns: Schema) -> pa.Schema:
+    payloads = [(payload(i), ARROW_TYPES[column.type]) for i, column in enumerate(columns)]
+    return pa.schema([(TIME, pa.int64()), *payloads])
 
 
 Timed = tuple[int, tuple[Any, ...]]

@@ -20,7 +20,7 @@ from midstream.plans.values.schema import Schema, Type
 from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import Group, PlanInput, Question
 from midstream.scenarios.studies.pricing import InputFacts
-from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
+from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload, text_of
 from midstream.scenarios.studies.rest import GroupTotal, spread_rest
 
 SAMPLE = 256
@@ -133,7 +133,7 @@ def read_in_order(
     for fact in facts or ():
         number, texts, counts = fact["number"], fact["texts"], fact["counts"]
         if fact["about"] == ROW:
-            rows[number].append(_parsed_row(texts, nodes[number].schema))
+            rows[number].append(parsed_row(texts, nodes[number].schema))
         elif fact["about"] == VALUE:
             kept.setdefault(number, {})[texts[0]] = counts
         else:
@@ -165,7 +165,8 @@ def _width(groups: Sequence[Group]) -> int:
     return max(map(len, groups), default=0)
 
 
-def _parsed_row(texts: Sequence[str | None], schema: Schema) -> tuple[Any, ...]:
+def parsed_row(texts: Sequence[str | None], schema: Schema) -> tuple[Any, ...]:
+    """A row whose values Spark wrote as texts."""
     return tuple(
         None if text is None else SPARK_PARSERS[column.type](text)
         for text, column in zip(texts, schema.columns, strict=True)
@@ -201,19 +202,14 @@ def _values(
         for i, member in enumerate(group):
             if member.input == number:
                 value = F.col(payload(chains[number].schema.index(member.column)))
-                facts.append(F.when(value.isNotNull(), _value(place, i, _text(value, group))))
+                text = text_of(value, with_floats=_has_floats(group))
+                facts.append(F.when(value.isNotNull(), _value(place, i, text)))
     exploded = elements.select("start", F.explode(F.array(*facts)).alias("fact"))
     return exploded.where("fact IS NOT NULL").select("start", "fact.*")
 
 
 def _value(number: int, member: int, text: Value) -> Value:
     return F.struct(F.lit(number).alias("number"), F.lit(member).alias("member"), text.alias("text"))
-
-
-def _text(value: Value, group: Group) -> Value:
-    """A value as a text that is the same only where values are equal."""
-    # Adding 0 turns −0.0 into 0.0, which it is equal to.
-    return (value.cast("double") + F.lit(0.0) if _has_floats(group) else value).cast("string")
 
 
 def _counted(values: DataFrame, width: int) -> DataFrame:

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 
 from midstream.plans.values.schema import Type
 from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
+from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload, text_of
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,7 @@ def _keys(study: Study, pair: Pair, side: int) -> list[Value]:
     for names in pair.on:
         types = {streams[i].columns[names[i]].type for i in (LEFT, RIGHT)}
         key = F.col(payload(streams[side].columns.index(names[side])))
-        if types == {Type.INTEGER, Type.FLOAT}:
-            key = key.cast("double")
-        # Adding 0 turns −0.0 into 0.0, which it is equal to.
-        text = (key + F.lit(0.0) if Type.FLOAT in types else key).cast("string")
+        text = text_of(key, with_floats=Type.FLOAT in types)
         keys += [F.length(text).cast("string"), F.lit(":"), text]
     return keys
 

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, and_, or_
+from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -18,8 +20,8 @@ from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Column, Type
+from midstream.scenarios.studies.arrow_schemas import payload_field, spark_schema
 from midstream.scenarios.studies.declaration import FOLDER, FORMATS, Constant, RecordedStream, Study
-from midstream.scenarios.studies.ingest.stored import stored_stream
 from midstream.scenarios.studies.raw_files import RawFile, open_raw
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, failed, reason
 
@@ -88,6 +90,12 @@ def payload(position: int) -> str:
 def floor_to(time: Value, length: int) -> Value:
     """The start of the cell of some length that a time is in; exact for all integers, negative ones too."""
     return time - F.pmod(time, F.lit(length))
+
+
+def text_of(value: Value, *, with_floats: bool) -> Value:
+    """A value as a text that is the same only where values are equal; with floats, it is compared as one."""
+    # Adding 0 turns −0.0 into 0.0, which it is equal to.
+    return (value.cast("double") + F.lit(0.0) if with_floats else value).cast("string")
 
 
 @contextmanager
@@ -229,6 +237,28 @@ def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) ->
         *(value.alias(payload(i)) for i, value in enumerate(values)),
         F.lit(None).cast("string").alias(_MISFIT),
     )
+
+
+def stored_stream(
+    spark: SparkSession, folder: Path | str, stream: str, since: int | None = None, until: int | None = None
+) -> DataFrame:
+    """The elements of an ingested stream that start in [since, until): columns stream, start, end, payload.
+
+    Only files that the manifest names are read, and of these only those of the time range.
+
+    Raises   InputFileError where there is no manifest; UnknownStreamError.
+    """
+    manifest = read_manifest(folder)
+    name = manifest.named(stream, folder)
+    own = [("stream", pa.string()), ("start", pa.int64()), ("end", pa.int64())]
+    schema = spark_schema(pa.schema([*own, *payload_field(manifest.schema(name))]))
+    files = [str(Path(folder) / file.path) for file in manifest.files(name, since, until)]
+    if not files:
+        return spark.createDataFrame([], schema)
+    frame = spark.read.schema(schema).parquet(*files)
+    if since is not None:
+        frame = frame.where(F.col("start") >= since)
+    return frame if until is None else frame.where(F.col("start") < until)
 
 
 def _torn(raw: RawFile) -> Value:

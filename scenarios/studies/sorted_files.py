@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
+
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 
 ROWS_IN_GROUP = 1 << 17
 """So many rows at most are together in a part of a file, and in the memory of a task."""
@@ -43,23 +46,20 @@ def write_sorted_files(frame: DataFrame, place: Path, apart: Sequence[str], orde
     unnamed.mkdir()
     inside = [name for name in frame.columns if name not in apart]
     together = frame.repartition(*apart).sortWithinPartitions(*apart, *order).select(*apart, *inside)
-    for row in together.mapInArrow(writing(str(unnamed), len(apart)), "folder string, path string").collect():
+    write = partial(write_batches, place=str(unnamed), apart=len(apart))
+    for row in together.mapInArrow(write, spark_schema(_WRITTEN)).collect():
         target = place / row["folder"] / FILE
         target.parent.mkdir(parents=True, exist_ok=True)
         Path(row["path"]).rename(target)
     shutil.rmtree(unnamed)  # with what tasks left that were tried again
 
 
-def writing(place: str, apart: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What writes the rows of a task, which are sorted by the first columns. Runs on the executors."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for folder, parts in groupby(_stretches(batches, apart), itemgetter(0)):
-            path = Path(place, f"{token_hex(8)}.parquet")
-            _write((rows for _, rows in parts), path)
-            yield pa.RecordBatch.from_pylist([{"folder": folder, "path": str(path)}], _WRITTEN)
-
-    return run
+def write_batches(batches: Iterable[pa.RecordBatch], place: str, apart: int) -> Iterator[pa.RecordBatch]:
+    """Write the rows of a task, which are sorted by the first columns. Runs on the executors."""
+    for folder, parts in groupby(_stretches(batches, apart), itemgetter(0)):
+        path = Path(place, f"{token_hex(8)}.parquet")
+        _write((rows for _, rows in parts), path)
+        yield pa.RecordBatch.from_pylist([{"folder": folder, "path": str(path)}], _WRITTEN)
 
 
 def _stretches(batches: Iterable[pa.RecordBatch], apart: int) -> Iterator[tuple[str, pa.Table]]:

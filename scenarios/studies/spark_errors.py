@@ -17,23 +17,26 @@ else:
     SPARK_ERRORS = (PySparkException, Py4JError)
 
 
+def _texts(error: Exception) -> list[str]:
+    """What an error of Spark says, and what each of its causes says, the first cause last."""
+    cause, texts = getattr(error, "java_exception", None), [str(error)]
+    while cause is not None:
+        texts.append(str(cause.getMessage() or texts[-1]))
+        cause = cause.getCause()
+    return texts
+
+
 def reason(error: Exception) -> str:
     """What an error of Spark says of its first cause."""
-    cause, text = getattr(error, "java_exception", None), str(error)
-    while cause is not None:
-        text = str(cause.getMessage() or text)
-        cause = cause.getCause()
-    return " ".join(text.split())
+    return " ".join(_texts(error)[-1].split())
 
 
 def failed(who: str, error: Exception) -> InputFileError:
     """An error of Spark as one of ours: who was at work, on which file, if it is known, and what happened."""
-    cause, texts = getattr(error, "java_exception", None), [str(error)]
-    while cause is not None:
-        texts.append(str(cause.getMessage() or ""))
-        cause = cause.getCause()
     paths = [
-        unquote(path) for text in texts for path in re.findall(r"file:/*(/[^\s,]+?)[.]?(?=[\s,]|$)", text)
+        unquote(path)
+        for text in _texts(error)
+        for path in re.findall(r"file:/*(/[^\s,]+?)[.]?(?=[\s,]|$)", text)
     ]
     place = f", file {paths[0]}" if paths else ""
     return InputFileError(f"{who}{place}: {reason(error)}", path=paths[0] if paths else who)

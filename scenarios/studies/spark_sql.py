@@ -45,13 +45,6 @@ from midstream.plans.values.schema import Schema, Type
 Names = Mapping[str, str]
 """By column, how Spark SQL reads it."""
 
-TYPES: Mapping[Type, str] = {
-    Type.INTEGER: "bigint",
-    Type.FLOAT: "double",
-    Type.STRING: "string",
-    Type.BOOLEAN: "boolean",
-}
-
 ARITHMETIC: Mapping[str, str] = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 """Functions that do the same whatever the session's settings are; what does not fit is null."""
 
@@ -116,9 +109,9 @@ class SparkSql:
                 parts = [f"{_text(expression, names)} AS c{i}" for i, (_, expression) in enumerate(columns)]
                 return f"SELECT {', '.join(['at', *parts])} FROM ({inputs[0]})"
             case Union():
-                return " UNION ALL ".join(map(_bracketed, inputs))
+                return " UNION ALL ".join(f"({rows})" for rows in inputs)
             case Distinct():
-                return f"SELECT DISTINCT {_columns(schemas[0])} FROM ({inputs[0]})"
+                return f"SELECT DISTINCT {', '.join(['at', *_names(schemas[0]).values()])} FROM ({inputs[0]})"
             case Join(condition, columns):
                 return _join(inputs, schemas, condition, columns)
             case SemiJoin(condition) | AntiJoin(condition):
@@ -255,14 +248,6 @@ def _constant(value: object) -> str:
 
 def _names(schema: Schema, of: str = "") -> dict[str, str]:
     return {name: f"{of}c{i}" for i, name in enumerate(schema.names)}
-
-
-def _columns(schema: Schema) -> str:
-    return ", ".join(["at", *(f"c{i}" for i in range(len(schema)))])
-
-
-def _bracketed(text: str) -> str:
-    return f"({text})"
 
 
 def _inexpressible(what: object, where: str) -> PlanError:

@@ -91,7 +91,8 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
     if query is not None:
         inputs = plan_inputs(query, study.streams)
         # Shown in the order of the streams, known by their places in the query.
-        order = _in_order_of_streams(inputs, study)
+        streams = list(study.streams)
+        order = sorted(range(len(inputs)), key=lambda i: streams.index(inputs[i].stream.name))
         places = [(min(pair), max(pair)) for pair in combinations(order, 2)]
         compared_recording, compared_study = as_streams(recording, study, [inputs[i] for i in order])
         names = {i: name for i, name in zip(order, compared_study.streams, strict=True)}
@@ -122,11 +123,6 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
     finally:
         by_stream.unpersist()
         by_pair.unpersist()
-
-
-def _in_order_of_streams(inputs: Sequence[PlanInput], study: Study) -> list[int]:
-    streams = list(study.streams)
-    return sorted(range(len(inputs)), key=lambda i: streams.index(inputs[i].stream.name))
 
 
 def as_streams(recording: Recording, study: Study, inputs: Sequence[PlanInput]) -> tuple[Recording, Study]:

@@ -14,6 +14,7 @@ from midstream.optimizer.charts.measures import Measure, Rate, Selectivity, meas
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather, read_facts
 from midstream.scenarios.studies.inputs import Group, Member, PlanInput, Question, plan_inputs
@@ -63,9 +64,13 @@ def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
     Raises   PlanError where the plan does not fit the recorded streams.
     """
     plan_inputs(plan, study.streams)
-    sources = [node for node in plan.nodes if isinstance(node.operator, Source)]
+    inputs = [
+        PlanInput(node, node, study.streams[node.operator.stream], 1)
+        for node in plan.nodes
+        if isinstance(node.operator, Source)
+    ]
+    sources = [one.node for one in inputs]
     measures = tuple(measures_of([plan]).values())
-    inputs = [PlanInput(node, node, study.streams[_stream(node)], 1) for node in sources]
     groups = value_groups(sources, measures)
     facts = gather(recording, inputs, [_question(node, measures) for node in sources], groups)
     granules = [recording.totals[one.stream.name].granule for one in inputs]
@@ -83,11 +88,6 @@ def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
         if isinstance(measure, Selectivity) and (mean := _mean(i, measures, values)) is not None:
             known = measure.change(known, mean)
     return Seen(measures, values, known)
-
-
-def _stream(node: Node) -> str:
-    assert isinstance(node.operator, Source)
-    return node.operator.stream
 
 
 def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[Group, ...]:
@@ -124,7 +124,7 @@ class Reading:
 
 
 def _read(facts: DataFrame, reading: Reading) -> dict[int, tuple[float | None, ...]]:
-    rows = facts.mapInArrow(partial(read_batches, reading=reading), "start long, values array<double>")
+    rows = facts.mapInArrow(partial(read_batches, reading=reading), spark_schema(READ))
     table = rows.toArrow()
     starts, values = (table.column(name).to_pylist() for name in ("start", "values"))
     return {start: tuple(told) for start, told in sorted(zip(starts, values, strict=True))}

@@ -22,6 +22,7 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.charts.parts import require_parts
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
@@ -74,14 +75,14 @@ def sweep(
 
 def _plans(numbers: DataFrame, asked: Sweep) -> list[Plan]:
     """The plans that are found somewhere, in the order of their first places."""
-    rows = numbers.mapInArrow(partial(search_batches, asked=asked), "plan string, place long")
+    rows = numbers.mapInArrow(partial(search_batches, asked=asked), spark_schema(FOUND))
     first = rows.groupBy("plan").agg(F.min("place").alias("place")).toArrow().to_pylist()
     texts = [row["plan"] for row in sorted(first, key=lambda row: row["place"])]
     return list(dict.fromkeys(map(loads, texts)))
 
 
 def _best(numbers: DataFrame, asked: Sweep, plans: list[Plan]) -> tuple[int, ...]:
-    rows = numbers.mapInArrow(partial(price_batches, asked=asked, plans=plans), "place long, best long")
+    rows = numbers.mapInArrow(partial(price_batches, asked=asked, plans=plans), spark_schema(BEST))
     found = rows.toArrow()
     by_place = dict(zip(found.column("place").to_pylist(), found.column("best").to_pylist(), strict=True))
     return tuple(by_place[number] for number in sorted(by_place))

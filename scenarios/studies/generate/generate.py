@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -18,10 +19,11 @@ from pyspark.sql import Row, SparkSession
 from midstream.io.ingested import IngestedFile, IngestRun, Manifest, StreamRun, is_ingested, write_manifest
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.generate.parametric import ParametricStream
 from midstream.scenarios.studies.generate.tables import canonical
 from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer
-from midstream.scenarios.studies.ingest.sorting import FILE, FOUND, FOUND_IN_ARROW, ROW_GROUP, look
+from midstream.scenarios.studies.ingest.sorting import FILE, FOUND, ROW_GROUP, look
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 ROWS_IN_GROUP = ROW_GROUP // 16
@@ -32,8 +34,7 @@ LEAST = FILE // 2
 BYTES_OF_VALUE = 1.5
 """How many bytes a value has in Parquet, about: most are small numbers, or repeat."""
 
-WRITTEN = f"stream string, {FOUND}"
-WRITTEN_IN_ARROW = pa.schema([("stream", pa.string()), *FOUND_IN_ARROW])
+WRITTEN = pa.schema([("stream", pa.string()), *FOUND])
 
 
 class Cells(Protocol):
@@ -92,7 +93,8 @@ def generate(
             raise MidstreamError(f"{place}: found streams already, expected a new folder")
         name = next_name(place)
         with new_run(place) as unfinished:
-            files = _files(unfinished, _named(unfinished, _made(spark, made, unfinished, parts)))
+            rows = _named(unfinished, _made(spark, made, unfinished, parts))
+            files = _files(unfinished, name, rows)
             named_run(unfinished, name)
         streams = {
             stream: _described(schema, origin) for one in made for stream, schema in one.schemas.items()
@@ -101,10 +103,8 @@ def generate(
             stream: StreamRun(double=sum(double for file, double in files if file.stream == stream))
             for stream in streams
         }
-        stored = tuple(
-            IngestedFile(f.stream, f"{name}/{f.path}", f.rows, f.size, f.first, f.last) for f, _ in files
-        )
-        manifest = Manifest(chronon, 0, streams, (IngestRun(name, (), stored, found),))
+        run = IngestRun(name, (), tuple(file for file, _ in files), found)
+        manifest = Manifest(chronon, 0, streams, (run,))
         write_manifest(manifest, place)
         return Generated(manifest)
 
@@ -158,20 +158,21 @@ def _made(
     jobs = [(number, *cells) for number, one in enumerate(made) for cells in parts_of(one, parts)]
     listed = spark.createDataFrame(jobs, "number long, first long, end long").repartition(len(jobs))
     try:
-        return listed.mapInArrow(_writing(made, str(place), is_raw), WRITTEN).collect()
+        write = partial(write_cells, made=made, place=place, is_raw=is_raw)
+        return listed.mapInArrow(write, spark_schema(WRITTEN)).collect()
     except SPARK_ERRORS as error:
         raise InputFileError(f"{place.parent}: generating failed: {reason(error)}", path=place) from error
 
 
-def _files(place: Path, rows: Sequence[Mapping[str, Any]]) -> list[tuple[IngestedFile, int]]:
-    """The files that tasks wrote, with paths in the folder, and how many rows of each are double."""
+def _files(place: Path, run: str, rows: Sequence[Mapping[str, Any]]) -> list[tuple[IngestedFile, int]]:
+    """The files that tasks wrote, with paths as they will be, and how many rows of each are double."""
     found = []
     for row in sorted(rows, key=lambda row: (row["stream"], row["first"])):
         path = Path(row["path"])
         if not row["is_sorted"]:
             raise MidstreamError(f"{path}: found rows out of order, expected sorted ones")
         times = row["first"], row["last"]
-        size, name = path.stat().st_size, str(path.relative_to(place))
+        size, name = path.stat().st_size, f"{run}/{path.relative_to(place)}"
         found.append((IngestedFile(row["stream"], name, row["rows"], size, *times), row["double"]))
     return found
 
@@ -189,22 +190,19 @@ def parts_of(made: Cells, parts: int | None) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def _writing(
-    made: Sequence[Cells], place: str, is_raw: bool
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for job in batch.to_pylist():
-                one, first, end = made[job["number"]], job["first"], job["end"]
-                if is_raw:
-                    assert isinstance(one, ParametricStream)
-                    found = write_tables(one.arriving(first, end), first, Path(place))
-                else:
-                    tables = ((stream, canonical(stream, table)) for stream, table in one.tables(first, end))
-                    found = write_tables(tables, first, Path(place))
-                yield pa.RecordBatch.from_pylist(found, WRITTEN_IN_ARROW)
-
-    return run
+def write_cells(
+    batches: Iterable[pa.RecordBatch], made: Sequence[Cells], place: Path, is_raw: bool
+) -> Iterator[pa.RecordBatch]:
+    """Make the cells that some batches name, and write their files. Runs on the executors."""
+    for batch in batches:
+        for job in batch.to_pylist():
+            one, first, end = made[job["number"]], job["first"], job["end"]
+            if is_raw:
+                assert isinstance(one, ParametricStream)
+                tables = one.arriving(first, end)
+            else:
+                tables = ((stream, canonical(stream, table)) for stream, table in one.tables(first, end))
+            yield pa.RecordBatch.from_pylist(write_tables(tables, first, place), WRITTEN)
 
 
 def write_tables(tables: Iterable[tuple[str, pa.Table]], first: int, place: Path) -> list[dict[str, Any]]:

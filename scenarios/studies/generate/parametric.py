@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from midstream.io.text_file import find_text
 from midstream.plans.sql import TimeUnit
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type
-from midstream.scenarios.simulator.faults import fault
+from midstream.scenarios.simulator.faults import validated
 from midstream.scenarios.simulator.stream_spec import PositiveDuration, StreamSpec, Strict, Trace
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 from midstream.scenarios.studies.generate.arrivals import Arrivals, arrivals_of
@@ -44,13 +44,9 @@ def load_streams(name: str) -> tuple[StreamsSpec, TimeUnit]:
     if not isinstance(whole.data, dict):
         raise whole.error((), f"found {type(whole.data).__name__}, expected keys, streams among them")
     document = Document(file, {key: one for key, one in whole.data.items() if key in keys}, whole.lines)
-    try:
+    with document.errors_at(("unit",), ValueError):
         unit = TimeUnit.of(str(document.data.get("unit", "milliseconds")))
-        spec = StreamsSpec.model_validate(document.data, context={"unit": unit})
-    except ValidationError as error:
-        raise fault(document, error) from None
-    except ValueError as error:
-        raise document.error(("unit",), str(error)) from None
+    spec = validated(StreamsSpec, document, unit=unit)
     if TimeUnit.of("second").nanoseconds % unit.nanoseconds:
         raise document.error(
             ("unit",), f"found {unit.name}, expected seconds, or a unit that they are made of"
@@ -73,26 +69,19 @@ def parametric_streams(name: str, seed: int | None = None) -> tuple[int, list[Pa
     used = spec.seed if seed is None else seed
     second = TimeUnit.of("seconds").nanoseconds // unit.nanoseconds
     streams = [
-        ParametricStream.of(one, stream, second, used, spec.duration) for one, stream in spec.streams.items()
+        ParametricStream(one, stream, arrivals_of(one, stream, second, used, spec.duration))
+        for one, stream in spec.streams.items()
     ]
     return used, streams, unit.nanoseconds
 
 
 @dataclass(frozen=True)
 class ParametricStream:
-    """A stream that can be made in parts.
-
-    second    how many chronons a second has
-    """
+    """A stream that can be made in parts."""
 
     name: str
     spec: StreamSpec
     arrivals: Arrivals
-
-    @classmethod
-    def of(cls, name: str, spec: StreamSpec, second: int, seed: int, duration: int) -> ParametricStream:
-        """The stream of a scenario that has this seed and lasts so long."""
-        return cls(name, spec, arrivals_of(name, spec, second, seed, duration))
 
     @property
     def schemas(self) -> Mapping[str, Schema]:

@@ -38,14 +38,6 @@ def canonical(stream: str, table: pa.Table) -> pa.Table:
         "start": start,
         "end": pc.add(start, 1),
     }
-    inner = table.column_names[1:]
-    if inner:
-        chunks = table.select(inner).combine_chunks()
-        arrays = [
-            chunks.column(n).combine_chunks()
-            if chunks.column(n).num_chunks != 1
-            else chunks.column(n).chunk(0)
-            for n in range(len(inner))
-        ]
-        columns["payload"] = pa.StructArray.from_arrays(arrays, inner)
+    if inner := table.column_names[1:]:
+        columns["payload"] = table.select(inner).combine_chunks().to_struct_array()
     return pa.table(columns)

@@ -18,11 +18,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from midstream.io.ingested import MANIFEST, IngestRun, Manifest, is_ingested, read_manifest
+from midstream.io.ingested import MANIFEST, is_ingested, read_manifest
 from midstream.io.new_file import UNFINISHED
 from midstream.plans.values.errors import InputFileError, MidstreamError
 
 RUN = "run-"
+
+
+@contextmanager
+def only_process(folder: Path, other: str) -> Iterator[None]:
+    """Keep other processes out of a folder, which is made unless it is there.
+
+    Raises   MidstreamError while there is another one, which is told as `other`; InputFileError where there
+             cannot be such a folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)  # who holds it loses it when it ends, however it ends
+    except OSError as error:
+        raise InputFileError(f"{error.filename or folder}: {error.strerror or error}", path=folder) from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MidstreamError(f"{folder}: found another {other}, expected none") from None
+        yield
+    finally:
+        os.close(lock)
 
 
 @contextmanager
@@ -32,20 +54,10 @@ def only_writer(folder: Path) -> Iterator[None]:
     Raises   MidstreamError while another process writes there, or where the folder holds something else.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _require_own(folder)
-        lock = os.open(folder, os.O_RDONLY)  # who holds it loses it when it ends, however it ends
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise MidstreamError(
-                    f"{folder}: found another run that writes there, expected none"
-                ) from None
+        with only_process(folder, "run that writes there"):
+            _require_own(folder)
             _remove_unnamed(folder)
             yield
-        finally:
-            os.close(lock)
     except OSError as error:
         raise InputFileError(f"{error.filename or folder}: {error.strerror or error}", path=folder) from error
 
@@ -90,16 +102,11 @@ def _require_own(folder: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return name in (MANIFEST,) or name.startswith(RUN) or (name.startswith(".") and UNFINISHED in name)
+    return name == MANIFEST or name.startswith(RUN) or (name.startswith(".") and UNFINISHED in name)
 
 
 def _remove_unnamed(folder: Path) -> None:
     named = {run.folder for run in read_manifest(folder).runs} if is_ingested(folder) else set()
     for one in folder.iterdir():
-        if one.name not in (MANIFEST,) and one.name not in named:
+        if one.name != MANIFEST and one.name not in named:
             shutil.rmtree(one) if one.is_dir() else one.unlink()
-
-
-def with_run(manifest: Manifest, run: IngestRun) -> Manifest:
-    """The manifest after one more run."""
-    return Manifest(manifest.chronon, manifest.epoch, manifest.streams, (*manifest.runs, run))

@@ -27,19 +27,12 @@ from midstream.io.ingested import (
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.studies.ingest.disorder import cell_of
 from midstream.scenarios.studies.ingest.feeds import Feed
-from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer, with_run
+from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer
 from midstream.scenarios.studies.ingest.input_files import InputFile, input_files, unchanged
 from midstream.scenarios.studies.ingest.sorting import write_sorted, written
 from midstream.scenarios.studies.ingest.staging import BAD, FAULT, PIECE_DONE, ROW, staged
 from midstream.scenarios.studies.ingest.survey import PIECE
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
-
-Step = Callable[[str], None]
-"""Is told what is done next."""
-
-
-def _silent(step: str) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ def ingest(
     folder: Path | str,
     *,
     slack: int | None = None,
-    step: Step = _silent,
+    step: Callable[[str], None] = lambda step: None,
     piece_size: int = PIECE,
 ) -> Ingested:
     """Read the files of streams that a folder does not hold yet, and add them to it.
@@ -76,7 +69,8 @@ def ingest(
     with only_writer(place):
         manifest = _known(feeds, place)
         new = {feed.name: new_files(feed, manifest) for feed in feeds}
-        manifest = _declared(manifest, feeds)
+        streams = {**manifest.streams, **{feed.name: feed.described() for feed in feeds}}
+        manifest = replace(manifest, streams=streams)
         if not any(new.values()):
             return Ingested(manifest, None)
         name = next_name(place)
@@ -91,7 +85,7 @@ def ingest(
             shutil.rmtree(unfinished / STAGED, ignore_errors=True)
             run = _run(name, unfinished, parts)
             named_run(unfinished, name)
-        manifest = with_run(manifest, run)
+        manifest = replace(manifest, runs=(*manifest.runs, run))
         write_manifest(manifest, place)
         return Ingested(manifest, run)
 
@@ -139,11 +133,6 @@ def _known(feeds: Sequence[Feed], folder: Path) -> Manifest:
                 f"{json.dumps(feed.described())}, as is declared now; ingest into a new folder"
             )
     return found
-
-
-def _declared(manifest: Manifest, feeds: Sequence[Feed]) -> Manifest:
-    streams = {**manifest.streams, **{feed.name: feed.described() for feed in feeds}}
-    return Manifest(manifest.chronon, manifest.epoch, streams, manifest.runs)
 
 
 LARGEST = 2**63 - 1
@@ -309,33 +298,26 @@ class _Part:
 
 def _run(name: str, place: Path, parts: Sequence[_Done]) -> IngestRun:
     """The record of a run, with paths as they will be; files get names in order of time."""
-    files = []
+    files, letters = list[IngestedFile](), list[str]()
     for part in parts:
-        for number, file in enumerate(part.files):
-            path = Path(file.path).rename(Path(file.path).with_name(f"part-{number:05}.parquet"))
-            relative = f"{name}/{path.relative_to(place)}"
-            files.append(IngestedFile(file.stream, relative, file.rows, file.size, file.first, file.last))
-        if part.files:
-            _remove_others(Path(part.files[0].path).parent)
-    letters = []
-    for part in parts:
-        for number, letter in enumerate(part.quarantine):
-            path = letter.rename(letter.with_name(f"part-{number:05}.jsonl"))
-            letters.append(f"{name}/{path.relative_to(place)}")
-        if part.quarantine:
-            _remove_others(place / QUARANTINE / quote(part.stream, safe=" "))
+        paths = _numbered([Path(file.path) for file in part.files], ".parquet")
+        files += (
+            replace(file, path=f"{name}/{path.relative_to(place)}")
+            for file, path in zip(part.files, paths, strict=True)
+        )
+        letters += (f"{name}/{path.relative_to(place)}" for path in _numbered(part.quarantine, ".jsonl"))
     streams: Mapping[str, StreamRun] = {part.stream: part.found for part in parts}
     inputs = tuple(one for part in parts for one in part.inputs)
     return IngestRun(name, inputs, tuple(files), streams, tuple(letters))
 
 
-def _remove_others(folder: Path) -> None:
-    """Remove what Spark writes beside the files with rows."""
-    for file in folder.iterdir():
-        if not (file.name.startswith("part-") and file.stem[5:].isdigit()):
+def _numbered(files: Sequence[Path], suffix: str) -> list[Path]:
+    """Files of a folder under the names that they keep; what Spark has written beside them is removed."""
+    named = [file.rename(file.with_name(f"part-{number:05}{suffix}")) for number, file in enumerate(files)]
+    for file in named[0].parent.iterdir() if named else ():
+        if file not in named:
             file.unlink()
-    if not any(folder.iterdir()):
-        folder.rmdir()
+    return named
 
 
 @contextmanager

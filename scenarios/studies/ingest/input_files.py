@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -84,6 +85,18 @@ def unchanged(files: Iterable[InputFile]) -> None:
                 f"{file.size:,} of before",
                 path=file.path,
             )
+
+
+def blocks(path: str, size: int, since: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
+    """The bytes of a file in [since, until), so many at once. Raises InputFileError."""
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(since)
+            while since < until and (block := file.read(min(size, until - since))):
+                since += len(block)
+                yield block
+    except OSError as error:
+        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
 
 
 def _below(folder: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch, Element
 from midstream.scenarios.studies.ingest.conversion import conversion_of
 from midstream.scenarios.studies.ingest.feeds import Feed
-from midstream.scenarios.studies.ingest.input_files import packing
+from midstream.scenarios.studies.ingest.input_files import blocks, packing
 from midstream.scenarios.studies.ingest.survey import Piece
 
 LONGEST_TEXT = 10_000
@@ -78,7 +78,7 @@ class PieceReader:
         if not piece.number:
             return reader.batches(self._arrivals(0, piece.until))
         if piece.form == "csv":
-            for _ in reader.batches(_range(piece.path, 0, piece.header)):
+            for _ in reader.batches(blocks(piece.path, CHUNK, 0, piece.header)):
                 raise AssertionError("a header has no rows")
         reader.number = piece.line
         return reader.batches(self._arrivals(piece.since, piece.until))
@@ -98,18 +98,7 @@ class PieceReader:
                 return file_arrivals(Path(path))
             case ".zst":
                 return _unpacked(path)
-        return _range(path, since, until)
-
-
-def _range(path: str, since: int, until: int) -> Iterator[bytes]:
-    try:
-        with Path(path).open("rb") as file:
-            file.seek(since)
-            while since < until and (block := file.read(min(CHUNK, until - since))):
-                since += len(block)
-                yield block
-    except OSError as error:
-        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error
+        return blocks(path, CHUNK, since, until)
 
 
 def _unpacked(path: str) -> Iterator[bytes]:

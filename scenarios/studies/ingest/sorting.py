@@ -7,7 +7,7 @@ sample that depends on the rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from midstream.io.ingested import IngestedFile
 from midstream.plans.values.errors import MidstreamError
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 
 FILE = 128 * 2**20
 """How many bytes a file shall have: between a half and twice of it, but for a last, smaller one."""
@@ -76,8 +77,7 @@ def _key(spark: SparkSession, start: Value, ends: list[int]) -> Value:
     return F.element_at(F.array(*(F.lit(keys[place]).cast("long") for place in range(count))), number + 1)
 
 
-FOUND = "path string, rows long, first long, last long, double long, is_sorted boolean"
-FOUND_IN_ARROW = pa.schema(
+FOUND = pa.schema(
     [
         ("path", pa.string()),
         *((name, pa.int64()) for name in ("rows", "first", "last", "double")),
@@ -93,9 +93,8 @@ def written(spark: SparkSession, stream: str, folder: Path) -> tuple[list[Ingest
     """
     paths = sorted(str(file) for file in folder.glob("*.parquet"))
     listed = spark.createDataFrame([(path,) for path in paths], "path string")
-    found = [
-        row for row in listed.repartition(len(paths)).mapInArrow(_looking(), FOUND).collect() if row["rows"]
-    ]
+    looked = listed.repartition(len(paths)).mapInArrow(look_at, spark_schema(FOUND))
+    found = [row for row in looked.collect() if row["rows"]]
     found.sort(key=lambda row: row["first"])
     for row, following in zip(found, [*found[1:], None], strict=True):
         if not row["is_sorted"] or (following is not None and row["last"] >= following["first"]):
@@ -109,13 +108,11 @@ def written(spark: SparkSession, stream: str, folder: Path) -> tuple[list[Ingest
     return files, sum(row["double"] for row in found)
 
 
-def _looking() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for path in batch.column(0).to_pylist():
-                yield pa.RecordBatch.from_pylist([look(path)], FOUND_IN_ARROW)
-
-    return run
+def look_at(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What the files of some paths hold. Runs on the executors."""
+    for batch in batches:
+        for path in batch.column(0).to_pylist():
+            yield pa.RecordBatch.from_pylist([look(path)], FOUND)
 
 
 def look(path: str) -> dict[str, object]:

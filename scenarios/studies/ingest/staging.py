@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
 from itertools import accumulate
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from midstream.plans.values.errors import MidstreamError
-from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.schema import Column, Schema
 from midstream.plans.values.streams import FOREVER, Element
+from midstream.scenarios.studies.arrow_schemas import ARROW_TYPES, payload_field, spark_schema
 from midstream.scenarios.studies.ingest.feeds import Feed
 from midstream.scenarios.studies.ingest.input_files import InputFile
 from midstream.scenarios.studies.ingest.reading import BadRow, PieceReader
 from midstream.scenarios.studies.ingest.survey import PIECE, Piece, survey
-from midstream.scenarios.studies.raw_files import SPARK_TYPES
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import DataType
 
 ROW, BAD, PIECE_DONE, FAULT = range(4)
 """What a staged row is: an element, a row that does not fit, what a piece held, why one cannot be read."""
@@ -32,30 +29,23 @@ TOGETHER = 16_384
 
 MOST_TASKS = 4096
 
-ARROW_TYPES = {
-    Type.INTEGER: pa.int64(),
-    Type.FLOAT: pa.float64(),
-    Type.STRING: pa.string(),
-    Type.BOOLEAN: pa.bool_(),
-}
-
 PLACE = (
-    ("kind", pa.int32(), IntegerType()),
-    ("path", pa.string(), StringType()),
-    ("piece", pa.int32(), IntegerType()),
-    ("position", pa.int64(), LongType()),
-    ("start", pa.int64(), LongType()),
-    ("end", pa.int64(), LongType()),
-    ("ahead", pa.int64(), LongType()),
-    ("reason", pa.string(), StringType()),
-    ("text", pa.string(), StringType()),
-    ("rows", pa.int64(), LongType()),
-    ("other", pa.int64(), LongType()),
-    ("bad", pa.int64(), LongType()),
-    ("cut", pa.int64(), LongType()),
-    ("sha256", pa.string(), StringType()),
+    ("kind", pa.int32()),
+    ("path", pa.string()),
+    ("piece", pa.int32()),
+    ("position", pa.int64()),
+    ("start", pa.int64()),
+    ("end", pa.int64()),
+    ("ahead", pa.int64()),
+    ("reason", pa.string()),
+    ("text", pa.string()),
+    ("rows", pa.int64()),
+    ("other", pa.int64()),
+    ("bad", pa.int64()),
+    ("cut", pa.int64()),
+    ("sha256", pa.string()),
 )
-"""The columns of staged rows besides the payload: Arrow's types and Spark's.
+"""The columns of staged rows besides the payload.
 
     start, end, ahead    of an element; `ahead` is the greatest start before it in its piece. Of a piece,
                          `ahead` is the greatest start in it
@@ -65,32 +55,14 @@ PLACE = (
 """
 
 _TEXTS = ("path", "form", "sha256", "fault")
-SURVEYED = ("path", "form", "number", "since", "until", "line", "header", "sha256", "fault")
+_COLUMNS = ("path", "form", "number", "since", "until", "line", "header", "sha256", "fault")
+SURVEYED = pa.schema([(name, pa.string() if name in _TEXTS else pa.int64()) for name in _COLUMNS])
 """The columns of pieces: what a Piece has, and why there is none."""
 
-SURVEYED_IN_SPARK = ", ".join(f"{name} {'string' if name in _TEXTS else 'long'}" for name in SURVEYED)
-SURVEYED_IN_ARROW = pa.schema([(name, pa.string() if name in _TEXTS else pa.int64()) for name in SURVEYED])
 
-
-@dataclass(frozen=True)
-class _Frame:
-    """The schema of a stream's staged rows."""
-
-    payload: Schema
-
-    @property
-    def arrow(self) -> pa.Schema:
-        inner = [pa.field(column.name, ARROW_TYPES[column.type]) for column in self.payload]
-        more = [pa.field("payload", pa.struct(inner))] if inner else []
-        return pa.schema([*(pa.field(name, type_) for name, type_, _ in PLACE), *more])
-
-    @property
-    def spark(self) -> StructType:
-        inner = [StructField(column.name, SPARK_TYPES[column.type]) for column in self.payload]
-        more: list[tuple[str, DataType]] = [("payload", StructType(inner))] if inner else []
-        return StructType(
-            [StructField(name, type_) for name, type_ in [*((n, t) for n, _, t in PLACE), *more]]
-        )
+def _columns_of(payload: Schema) -> pa.Schema:
+    """The columns of a stream's staged rows."""
+    return pa.schema([*PLACE, *payload_field(payload)])
 
 
 def staged(spark: SparkSession, feed: Feed, files: Sequence[InputFile], piece_size: int = PIECE) -> DataFrame:
@@ -106,40 +78,36 @@ def staged(spark: SparkSession, feed: Feed, files: Sequence[InputFile], piece_si
     pieces = sum(1 + file.size // piece_size for file in files)
     return (
         listed.repartition(min(len(files), MOST_TASKS))
-        .mapInArrow(_surveying(piece_size), SURVEYED_IN_SPARK)
+        .mapInArrow(partial(survey_batches, piece_size=piece_size), spark_schema(SURVEYED))
         .repartition(min(pieces, MOST_TASKS))
-        .mapInArrow(_reading(feed), _Frame(feed.declaration.schema).spark)
+        .mapInArrow(partial(read_batches, feed=feed), spark_schema(_columns_of(feed.declaration.schema)))
     )
 
 
 Batches = Iterable[pa.RecordBatch]
 
 
-def _surveying(piece_size: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for row in batch.to_pylist():
-                file = InputFile(**row)
-                try:
-                    found = [asdict(piece) for piece in survey(file, piece_size)]
-                except MidstreamError as error:
-                    found = [{"path": file.path, "fault": str(error)}]
-                yield pa.RecordBatch.from_pylist(found, SURVEYED_IN_ARROW)
-
-    return run
+def survey_batches(batches: Batches, piece_size: int) -> Iterator[pa.RecordBatch]:
+    """The pieces of some files. Runs on the executors."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            file = InputFile(**row)
+            try:
+                found = [asdict(piece) for piece in survey(file, piece_size)]
+            except MidstreamError as error:
+                found = [{"path": file.path, "fault": str(error)}]
+            yield pa.RecordBatch.from_pylist(found, SURVEYED)
 
 
-def _reading(feed: Feed) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for row in batch.to_pylist():
-                fault = row.pop("fault")
-                if fault is not None:
-                    yield _Made(feed, row["path"], 0).fault(fault)
-                else:
-                    yield from read_piece(feed, Piece(**row))
-
-    return run
+def read_batches(batches: Batches, feed: Feed) -> Iterator[pa.RecordBatch]:
+    """What some pieces hold, as staged rows. Runs on the executors."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            fault = row.pop("fault")
+            if fault is not None:
+                yield _Made(feed, row["path"], 0).fault(fault)
+            else:
+                yield from read_piece(feed, Piece(**row))
 
 
 def read_piece(feed: Feed, piece: Piece) -> Iterator[pa.RecordBatch]:
@@ -168,7 +136,7 @@ class _Made:
     """Makes staged rows of a piece, and counts."""
 
     def __init__(self, feed: Feed, path: str, number: int) -> None:
-        self._schema = _Frame(feed.declaration.schema).arrow
+        self._schema = _columns_of(feed.declaration.schema)
         self._payload = list(feed.declaration.schema)
         self._path = path
         self._number = number

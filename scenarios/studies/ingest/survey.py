@@ -7,12 +7,10 @@ quote is not: a quoted field may hold line ends.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.ingest.input_files import InputFile, packing
+from midstream.scenarios.studies.ingest.input_files import InputFile, blocks, packing
 
 PIECE = 32 * 2**20
 """How many bytes of lines a task reads at least, where a file has more."""
@@ -50,7 +48,7 @@ def survey(file: InputFile, piece_size: int = PIECE) -> list[Piece]:
     can_cut = file.form in ("csv", "jsonl", "elements") and packing(file.path) is None
     cuts = _Cuts(piece_size)
     digest, size = hashlib.sha256(), 0
-    for block in _blocks(file.path):
+    for block in blocks(file.path, BLOCK):
         digest.update(block)
         size += len(block)
         if can_cut:
@@ -92,12 +90,3 @@ class _Cuts:
             at = end
         self._lines += block.count(b"\n", at)
         self._passed += len(block)
-
-
-def _blocks(path: str) -> Iterator[bytes]:
-    try:
-        with Path(path).open("rb") as file:
-            while block := file.read(BLOCK):
-                yield block
-    except OSError as error:
-        raise InputFileError(f"{path}: {error.strerror or error}", path=path) from error

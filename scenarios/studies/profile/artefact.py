@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -72,17 +73,15 @@ def source_statistics(
 def _distributions(
     source: Node, inputs: Sequence[PlanInput], facts: Sequence[InputFacts]
 ) -> dict[str, dict[Any, float]]:
-    elements: dict[str, int] = {}
-    counts: dict[str, dict[Any, float]] = {}
+    elements = Counter[str]()
+    counts: dict[str, Counter[Any]] = defaultdict(Counter)
     for one, known in zip(inputs, facts, strict=False):
         if source not in set(one.chain.walk()) or not known.count:
             continue
         for name, column in source_columns(one):
             if name in known.frequencies:
-                elements[column] = elements.get(column, 0) + known.count
-                of = counts.setdefault(column, {})
-                for value, n in known.frequencies[name].items():
-                    of[value] = of.get(value, 0) + n
+                elements[column] += known.count
+                counts[column].update(known.frequencies[name])
     return {column: {value: n / elements[column] for value, n in of.items()} for column, of in counts.items()}
 
 

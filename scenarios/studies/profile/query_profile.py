@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +14,7 @@ from midstream.optimizer.sampling.intervals import Interval
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.facts import gather, gather_all, read_in_order
 from midstream.scenarios.studies.inputs import (
     Group,
@@ -184,14 +185,9 @@ def _columns(names: Sequence[str], facts: Sequence[InputFacts]) -> Iterator[Colu
             )
 
 
-COLUMNS = (
-    "start long, stream string, column string, known long, distinct long, "
-    "heavy array<struct<value string, count long>>"
-)
-
 _VALUE = pa.struct([("value", pa.string()), ("count", pa.int64())])
 
-ARROW = pa.schema(
+COLUMNS = pa.schema(
     [
         ("start", pa.int64()),
         ("stream", pa.string()),
@@ -215,18 +211,11 @@ def _by_column(buckets: Buckets, names: Sequence[str]) -> DataFrame:
             for start, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 found = _columns(names, read_in_order(facts, nodes, groups))
                 rows = [_row(start, one) for one in found if one.known]
-                yield pa.RecordBatch.from_pylist(rows, schema=ARROW)
+                yield pa.RecordBatch.from_pylist(rows, schema=COLUMNS)
 
-    return buckets.facts.mapInArrow(told, COLUMNS)
+    return buckets.facts.mapInArrow(told, spark_schema(COLUMNS))
 
 
 def _row(start: int, one: ColumnProfile) -> dict[str, Any]:
     heavy = [{"value": str(value), "count": n} for value, n in one.heavy]
-    return {
-        "start": start,
-        "stream": one.stream,
-        "column": one.column,
-        "known": one.known,
-        "distinct": one.distinct,
-        "heavy": heavy,
-    }
+    return {"start": start, **asdict(one), "heavy": heavy}

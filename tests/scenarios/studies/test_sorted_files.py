@@ -51,8 +51,8 @@ def test_parts_of_a_file_have_one_size(length: int, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(sorted_files, "ROWS_IN_GROUP", 8)
     table = pa.table({"k": [1] * 20 + [2] * 16, "at": [*range(36)]})
-    write = sorted_files.writing(str(tmp_path), 1)
-    told = [row for batch in write(table.to_batches(length)) for row in batch.to_pylist()]
+    written = sorted_files.write_batches(table.to_batches(length), str(tmp_path), 1)
+    told = [row for batch in written for row in batch.to_pylist()]
     assert [row["folder"] for row in told] == ["k=1", "k=2"]
     for row, expected, sizes in zip(told, (range(20), range(20, 36)), ([8, 8, 4], [8, 8]), strict=True):
         file = pq.ParquetFile(row["path"])

@@ -146,7 +146,7 @@ def test_another_distribution_is_found() -> None:
 
 def stream(seed: int, **more: Any) -> ParametricStream:
     spec = StreamSpec(columns=VALUES, **{"arrivals": POISSON["linear poisson"]} | more)
-    return ParametricStream.of("s", spec, 1000, seed, DURATION)
+    return ParametricStream("s", spec, arrivals_of("s", spec, 1000, seed, DURATION))
 
 
 def rows(of: Any) -> list[dict[str, Any]]:

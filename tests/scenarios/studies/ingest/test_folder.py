@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from midstream.io.ingested import (
     write_manifest,
 )
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer, with_run
+from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer
 
 
 def run(folder: Path) -> None:
@@ -30,7 +31,8 @@ def run(folder: Path) -> None:
                 (place / "s" / f"{number}.parquet").write_text(name)
             named_run(place, name)
         files = tuple(IngestedFile("s", f"{name}/s/{number}.parquet", 1, 8, 0, 0) for number in range(2))
-        write_manifest(with_run(before, IngestRun(name, (), files, {})), folder)
+        added = IngestRun(name, (), files, {})
+        write_manifest(replace(before, runs=(*before.runs, added)), folder)
 
 
 def contents(folder: Path) -> dict[str, str]:

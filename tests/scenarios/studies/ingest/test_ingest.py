@@ -151,7 +151,7 @@ def test_rows_are_stored_in_order(twice: tuple[Path, Manifest, Manifest, list[st
 
 
 def test_stored_rows_are_read_by_time(spark: Any, twice: tuple[Path, Manifest, Manifest, list[str]]) -> None:
-    from midstream.scenarios.studies.ingest.stored import stored_stream
+    from midstream.scenarios.studies.recording import stored_stream
 
     out = twice[0] / "out"
     frame = stored_stream(spark, out, "a", 200)

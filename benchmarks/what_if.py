@@ -82,9 +82,9 @@ class WhatIfRun:
 def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float]:
     """The seconds of the first run, since `begun`, and of some more in the same session."""
     from midstream.scenarios.studies.declaration import load_study
+    from midstream.scenarios.studies.options import is_small
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.session import spark_session
-    from midstream.scenarios.studies.sizes import is_small
     from midstream.scenarios.studies.what_if.stage import what_if
 
     study = load_study("nycflights13", data)

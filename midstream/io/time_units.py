@@ -16,6 +16,9 @@ NANOSECONDS: Mapping[str, int] = {
 }
 """How long each unit is, by its short name."""
 
+UNITS: Mapping[int, str] = {size: short for short, size in NANOSECONDS.items()}
+"""The same the other way round: the short name by the length."""
+
 
 def largest_unit(nanoseconds: int) -> str:
     """The short name of the largest unit that a duration is a multiple of."""

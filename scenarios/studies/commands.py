@@ -4,49 +4,30 @@ from __future__ import annotations
 
 import typer
 
-from midstream.console.help import examples
-from midstream.scenarios.studies.charts.command import EPILOG as CHARTS_EPILOG
-from midstream.scenarios.studies.charts.command import charts
-from midstream.scenarios.studies.generate_command import generate
-from midstream.scenarios.studies.ingest_command import ingest
-from midstream.scenarios.studies.policies_command import EPILOG as POLICIES_EPILOG
-from midstream.scenarios.studies.policies_command import policies
-from midstream.scenarios.studies.profile_command import EPILOG as PROFILE_EPILOG
-from midstream.scenarios.studies.profile_command import profile
-from midstream.scenarios.studies.run.command import EPILOG as RUN_EPILOG
-from midstream.scenarios.studies.run.command import run
-from midstream.scenarios.studies.simulate.command import EPILOG as SIMULATE_EPILOG
-from midstream.scenarios.studies.simulate.command import simulate
-from midstream.scenarios.studies.verify_commands import EPILOG as VERIFY_EPILOG
-from midstream.scenarios.studies.verify_commands import verify
-from midstream.scenarios.studies.verify_run_command import EPILOG as VERIFY_RUN_EPILOG
-from midstream.scenarios.studies.verify_run_command import verify_run
-from midstream.scenarios.studies.what_if.command import EPILOG as WHAT_IF_EPILOG
-from midstream.scenarios.studies.what_if.command import what_if
+from midstream.scenarios.studies import (
+    generate_command,
+    ingest_command,
+    policies_command,
+    profile_command,
+    verify_commands,
+    verify_run_command,
+)
+from midstream.scenarios.studies.charts import command as charts_command
+from midstream.scenarios.studies.run import command as run_command
+from midstream.scenarios.studies.simulate import command as simulate_command
+from midstream.scenarios.studies.what_if import command as what_if_command
 
 app = typer.Typer(
     help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 
-app.command(
-    epilog=examples(
-        "midstream study ingest nycflights13 --data recordings --output streams",
-        "midstream study ingest query.sql --data recordings --output streams",
-    )
-)(ingest)
-
-app.command(
-    epilog=examples(
-        "midstream study generate nexmark --events 10000000 --output auctions",
-        "midstream study generate streams.yaml --arrivals --output recorded",
-    )
-)(generate)
-
-app.command("profile", epilog=PROFILE_EPILOG)(profile)
-app.command("what-if", epilog=WHAT_IF_EPILOG)(what_if)
-app.command("policies", epilog=POLICIES_EPILOG)(policies)
-app.command("run", epilog=RUN_EPILOG)(run)
-app.command("charts", epilog=CHARTS_EPILOG)(charts)
-app.command("simulate", epilog=SIMULATE_EPILOG)(simulate)
-app.command("verify", epilog=VERIFY_EPILOG)(verify)
-app.command("verify-run", epilog=VERIFY_RUN_EPILOG)(verify_run)
+app.command("ingest", epilog=ingest_command.EPILOG)(ingest_command.ingest)
+app.command("generate", epilog=generate_command.EPILOG)(generate_command.generate)
+app.command("profile", epilog=profile_command.EPILOG)(profile_command.profile)
+app.command("what-if", epilog=what_if_command.EPILOG)(what_if_command.what_if)
+app.command("policies", epilog=policies_command.EPILOG)(policies_command.policies)
+app.command("run", epilog=run_command.EPILOG)(run_command.run)
+app.command("charts", epilog=charts_command.EPILOG)(charts_command.charts)
+app.command("simulate", epilog=simulate_command.EPILOG)(simulate_command.simulate)
+app.command("verify", epilog=verify_commands.EPILOG)(verify_commands.verify)
+app.command("verify-run", epilog=verify_run_command.EPILOG)(verify_run_command.verify_run)

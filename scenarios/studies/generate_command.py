@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
@@ -18,6 +19,11 @@ from midstream.scenarios.studies.steps import steps
 
 NEXMARK = "nexmark"
 """The streams that come with Midstream."""
+
+EPILOG = examples(
+    "midstream study generate nexmark --events 10000000 --output auctions",
+    "midstream study generate streams.yaml --arrivals --output recorded",
+)
 
 
 def generate(

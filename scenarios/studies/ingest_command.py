@@ -10,14 +10,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_spark
+from midstream.io.time_units import UNITS, Clock
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.options import MASTER
+from midstream.scenarios.studies.options import MASTER, errors_of
 from midstream.scenarios.studies.script import SCRIPTS
 from midstream.scenarios.studies.steps import steps
+
+EPILOG = examples(
+    "midstream study ingest nycflights13 --data recordings --output streams",
+    "midstream study ingest query.sql --data recordings --output streams",
+)
 
 
 def ingest(
@@ -52,10 +59,8 @@ def ingest(
         feeds = feeds_of_script(study, None if data is None else str(data))
     else:
         feeds = feeds_of_study(load_study(study, data))
-    try:
+    with errors_of("--slack", ArgumentError):
         bound = None if slack is None else chronons_of_slack(slack, feeds[0].chronon.nanoseconds)
-    except ArgumentError as error:
-        raise typer.BadParameter(str(error), param_hint="--slack") from error
     require_spark()
     from midstream.scenarios.studies.ingest.ingest import ingest as ingested
     from midstream.scenarios.studies.ingest.report import ingest_summary, show_ingested
@@ -76,11 +81,8 @@ def ingest(
 
 def chronons_of_slack(text: str, chronon: int) -> int:
     """A slack such as "90s" in chronons of so many nanoseconds. Raises ArgumentError."""
-    from midstream.io.time_units import NANOSECONDS, Clock
-
-    units = {size: unit for unit, size in NANOSECONDS.items()}
     try:
-        return Clock(units[chronon]).chronons(text)
+        return Clock(UNITS[chronon]).chronons(text)
     except (ValueError, KeyError) as error:
         raise ArgumentError(str(error)) from error
 

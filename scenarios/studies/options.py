@@ -18,9 +18,9 @@ from midstream.optimizer.cost.objective import Objective, objective_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, InputFileError, MidstreamError, StatisticsError
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.ingest.input_files import input_files
 from midstream.scenarios.studies.inputs import require_fitting
 from midstream.scenarios.studies.renaming import studied
-from midstream.scenarios.studies.sizes import is_small
 from midstream.scenarios.studies.steps import steps
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ MASTER = Annotated[
 FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
 SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
 
+SMALL = 4 << 20
+"""So many bytes are few: some ten thousand rows of a CSV file, or some 100,000 that were ingested."""
+
 
 def declared_plan(study: Study, file: Path | None) -> Plan:
     """The plan in a file, else the study's query. Raises InputFileError."""
@@ -69,20 +72,25 @@ def plan_to_study(study: Study, file: Path | None) -> Plan:
     return plan
 
 
+@contextmanager
+def errors_of(option: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Errors of some kinds in the block are about an option: they become BadParameter."""
+    try:
+        yield
+    except kinds as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
 def length_of(study: Study, text: str, option: str) -> int:
     """A duration in chronons. Raises BadParameter, naming the option."""
-    try:
+    with errors_of(option, ValueError):
         return study.clock.chronons(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def objective_named(text: str) -> Objective:
     """What --objective says. Raises BadParameter."""
-    try:
+    with errors_of("--objective", ArgumentError, StatisticsError):
         return objective_of(text)
-    except (ArgumentError, StatisticsError) as error:
-        raise typer.BadParameter(str(error), param_hint="--objective") from error
 
 
 def some_of(known: Collection[str], text: str | None, option: str) -> tuple[str, ...]:
@@ -134,6 +142,15 @@ def make_folder(folder: Path | None) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
+
+
+def is_small(study: Study) -> bool:
+    """Whether the files of a study's streams together are small; of URLs it is not known."""
+    try:
+        files = {file for stream in study.streams.values() for file in input_files(stream.path)}
+    except InputFileError:  # what is wrong with them is told where they are read
+        return False
+    return sum(file.size for file in files) <= SMALL
 
 
 @contextmanager

@@ -12,9 +12,7 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.migration.strategies import find_strategy
-from midstream.plans.values.errors import (
-    MigrationRefused,
-)
+from midstream.plans.values.errors import MigrationRefused
 from midstream.scenarios.studies.options import (
     DATA,
     FOLDER,
@@ -24,6 +22,7 @@ from midstream.scenarios.studies.options import (
     SINCE,
     STUDY,
     UNTIL,
+    errors_of,
     length_of,
     make_folder,
     objective_named,
@@ -83,7 +82,8 @@ def policies(
     declared = load_declared(study, data, query).within(since, until)
     settings = grid_of(grid)
     aim = objective_named(objective)
-    _require_strategy(strategy)
+    with errors_of("--strategy", MigrationRefused):
+        find_strategy(strategy)
     period = None if bucket is None else length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
     if output is not None:
@@ -121,10 +121,3 @@ def policies(
             write_policies(found, summary, output)
             draw_policies(declared, found, output / PICTURE)
     print_found(declared, summary, as_json, show_policies)
-
-
-def _require_strategy(name: str) -> None:
-    try:
-        find_strategy(name)
-    except MigrationRefused as error:
-        raise typer.BadParameter(str(error), param_hint="--strategy") from error

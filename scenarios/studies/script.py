@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
-from midstream.io.time_units import NANOSECONDS, Clock
+from midstream.io.time_units import NANOSECONDS, UNITS, Clock
 from midstream.migration.autopilot.watching import largest_window
 from midstream.plans.sql import Catalog, Query
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.instants import EPOCH
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.studies.declaration import FOLDER, RecordedStream, Study, format_of, load_study
@@ -62,7 +62,7 @@ def load_script(script: str, data: Path | str | None = None, query: str | None =
     return Study(
         name=Path(script).stem,
         title=Path(script).stem if len(found) == 1 else f"{Path(script).stem}, query {chosen.name}",
-        clock=Clock(_unit(script, catalog.unit), datetime(1970, 1, 1, tzinfo=UTC)),
+        clock=Clock(_unit(script, catalog.unit), EPOCH),
         streams=streams,
         query=plan,
     )
@@ -130,9 +130,8 @@ def _file(script: str, declared: StreamDeclaration) -> tuple[str, str]:
 
 
 def _unit(script: str, unit: TimeUnit) -> str:
-    for short, nanoseconds in NANOSECONDS.items():
-        if nanoseconds == unit.nanoseconds:
-            return short
-    raise InputFileError(
-        f"{script}: found time in {unit.name}, expected one of {', '.join(NANOSECONDS)}", path=script
-    )
+    if unit.nanoseconds not in UNITS:
+        raise InputFileError(
+            f"{script}: found time in {unit.name}, expected one of {', '.join(NANOSECONDS)}", path=script
+        )
+    return UNITS[unit.nanoseconds]

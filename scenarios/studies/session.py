@@ -1,17 +1,22 @@
-"""Start Spark for a study, and stop it."""
+"""Start Spark for a study, and stop it. What its Java says of itself goes to a file, not to the terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import IO, Any
 
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.studies.class_archive import archive_options
 from midstream.scenarios.studies.executors import is_here, require_executors
-from midstream.scenarios.studies.spark_start import started
+from midstream.scenarios.studies.spark_errors import SPARK_ERRORS
 
 SETTINGS: Mapping[str, str] = {
     "spark.log.level": "ERROR",
@@ -29,20 +34,18 @@ SETTINGS: Mapping[str, str] = {
 
 JAVA = "spark.driver.extraJavaOptions"
 
-LOCAL: Mapping[str, str] = {
-    # Most studies on one machine end before code has paid for its full compilation, which takes a sixth of
-    # their processor time. So that waits until code has run 20 times as often as it would by default.
-    JAVA: "-XX:Tier4InvocationThreshold=100000 -XX:Tier4BackEdgeThreshold=800000 "
-    "-XX:Tier4MinInvocationThreshold=12000 -XX:Tier4CompileThreshold=300000",
-}
-"""What is set besides where the driver computes all."""
+# Most studies on one machine end before code has paid for its full compilation, which takes a sixth of
+# their processor time. So that waits until code has run 20 times as often as it would by default.
+LOCAL = (
+    "-XX:Tier4InvocationThreshold=100000 -XX:Tier4BackEdgeThreshold=800000 "
+    "-XX:Tier4MinInvocationThreshold=12000 -XX:Tier4CompileThreshold=300000"
+)
+"""What Java is told where the driver computes all."""
 
-QUICK: Mapping[str, str] = {
-    # Code is compiled once and quickly, and not watched for a second time: a third less processor time for
-    # 37,000 rows, and half as much again for the profile of a million.
-    JAVA: "-XX:TieredStopAtLevel=1",
-}
-"""What is set there instead for a study that reads little."""
+# Code is compiled once and quickly, and not watched for a second time: a third less processor time for
+# 37,000 rows, and half as much again for the profile of a million.
+QUICK = "-XX:TieredStopAtLevel=1"
+"""What it is told there instead for a study that reads little."""
 
 
 FORKED: Mapping[str, str] = {
@@ -50,6 +53,13 @@ FORKED: Mapping[str, str] = {
     "spark.python.daemon.module": "midstream.scenarios.studies.worker_daemon",
 }
 """What is set where workers run in this Python: others may have no Midstream before it is sent to them."""
+
+
+MOST = 1 << 16
+"""How many bytes of what Java said are looked at."""
+
+_said: list[IO[bytes]] = []
+"""What the Java of this process says. It is one, also for sessions that follow one another."""
 
 
 @contextmanager
@@ -68,9 +78,8 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
     os.environ["PYSPARK_PYTHON"] = sys.executable
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    here = {} if not is_local else QUICK if is_small else LOCAL
     workers = FORKED if is_here(master) else {}
-    java = {JAVA: " ".join((here[JAVA], *archive_options()))} if here else {}
+    java = {JAVA: " ".join((QUICK if is_small else LOCAL, *archive_options()))} if is_local else {}
     spark = started(master, {**SETTINGS, **java, **workers})
     if is_local:
         # The default of 200 is for clusters.
@@ -80,3 +89,37 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
         yield spark
     finally:
         spark.stop()
+
+
+def started(master: str, settings: Mapping[str, str]) -> SparkSession:
+    """A new session on a master; `sc://` leads to a server of Spark Connect. There must be no session.
+
+    Raises   MidstreamError where Spark does not start, with what its Java said.
+    """
+    if master.startswith("sc://"):
+        return SparkSession.builder.remote(master).getOrCreate()
+    conf = SparkConf().setMaster(master).setAppName("midstream study")
+    for name, value in settings.items():
+        conf.set(name, value)
+    try:
+        context = SparkContext(conf=conf, gateway=_gateway(conf))
+        return SparkSession(context)
+    except SPARK_ERRORS as error:
+        raise MidstreamError(f"Spark did not start on {master}: {_last_said() or error}") from error
+
+
+def _gateway(conf: SparkConf) -> Any:
+    """The way to Java; None where this process has one already."""
+    if SparkContext._gateway is not None:
+        return None
+    _said[:] = [tempfile.TemporaryFile()]  # noqa: SIM115 - Java writes there as long as it lives
+    return launch_gateway(conf, {"stdout": _said[0], "stderr": _said[0]})  # type: ignore[no-untyped-call]
+
+
+def _last_said() -> str:
+    """The first line of what Java said that tells of an error; else its last line."""
+    if not _said:
+        return ""
+    said = os.pread(_said[0].fileno(), MOST, 0).decode("utf-8", "replace").splitlines()
+    told = [line for line in said if "Exception" in line or "Error" in line]
+    return (told or said or [""])[0 if told else -1].strip()

@@ -76,10 +76,9 @@ def verify(
             tell = stack.enter_context(_progress(cases))
             portion = stack.enter_context(_portions(master, draw))
             found = case_runs.verify(portion, cases, seed, tell)
-            smaller = [case_runs.shrunk(one, draw) for one in found.broken[:1]]
-        summary = verify_summary(found, draw, seed, cases)
-        for one, broken in zip(smaller, found.broken, strict=False):
-            summary["counter_example"] = one.as_json(draw, broken.case)
+            summary = verify_summary(found, draw, seed, cases)
+            for broken in found.broken[:1]:
+                summary["counter_example"] = case_runs.shrunk(broken, draw).as_json(draw, broken.case)
         if output is not None:
             write_verified(summary, output)
     _print(found, summary, draw, output, as_json)

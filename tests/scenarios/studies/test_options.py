@@ -14,7 +14,7 @@ import midstream as ms
 from midstream.cli import app
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.sizes import is_small
+from midstream.scenarios.studies.options import is_small
 
 STUDIED = (("what-if",), ("charts",), ("policies",), ("simulate",), ("verify-run", "results.csv"))
 """Commands that study a plan, with their other arguments."""
@@ -75,7 +75,7 @@ def test_a_part_of_the_time_has_a_length(name: str, drifting: Path) -> None:
 def test_java_compiles_less_where_little_is_read(
     small: int, expected: str, drifting: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from midstream.scenarios.studies import session, sizes
+    from midstream.scenarios.studies import options, session
 
     asked: list[str] = []
 
@@ -86,9 +86,9 @@ def test_java_compiles_less_where_little_is_read(
     monkeypatch.setattr(session.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(session, "started", noted)
     monkeypatch.setattr(session, "archive_options", lambda: ["-XX:SharedArchiveFile=kept"])
-    monkeypatch.setattr(sizes, "SMALL", small)
+    monkeypatch.setattr(options, "SMALL", small)
     assert "enough" in refused("profile", str(drifting), "--master", "local[1]")
-    assert asked == [f"{getattr(session, expected)[session.JAVA]} -XX:SharedArchiveFile=kept"]
+    assert asked == [f"{getattr(session, expected)} -XX:SharedArchiveFile=kept"]
 
 
 def test_what_cannot_be_listed_is_not_small(drifting: Path) -> None:

@@ -217,9 +217,8 @@ def charts(
     """
     from midstream.optimizer.charts.wanted import wanted
     from midstream.optimizer.cost.objective import objective_of
-    from midstream.scenarios.studies.charts.report import charts_summary, show_charts
+    from midstream.scenarios.studies.charts.report import charts_summary, show_charts, write_charts
     from midstream.scenarios.studies.charts.stage import charts as made
-    from midstream.scenarios.studies.charts.writing import write_charts
     from midstream.scenarios.studies.recording import open_recording
 
     declared = _declared(study, data, query)
@@ -304,9 +303,8 @@ def simulate(
     from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.simulate.making import grid_of, targets
-    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary
+    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary, write_simulate
     from midstream.scenarios.studies.simulate.stage import simulate as simulated
-    from midstream.scenarios.studies.simulate.writing import write_simulate
 
     declared = _declared(study, data, query)
     plan, length = _query(declared), _bucket(declared, slice, "slice")

@@ -36,7 +36,9 @@ def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
         }
         for pair in found.pairs
     ]
-    streams = [{**asdict(stream), "d": _finite(stream.d)} for stream in found.streams]
+    streams = [
+        {**asdict(stream), "d": stream.d if math.isfinite(stream.d) else None} for stream in found.streams
+    ]
     return {
         **frame(study, found.starts),
         "streams": streams,
@@ -99,8 +101,25 @@ def frame(study: Study, starts: range) -> Summary:
     }
 
 
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+def stream_rows(summary: Summary) -> list[tuple[str, ...]]:
+    """By stream: its elements, and (d, l, g)."""
+    return [
+        (one["stream"], *(_number(one[key]) for key in ("count", "d", "l", "g")))
+        for one in summary["streams"]
+    ]
+
+
+def pair_rows(summary: Summary) -> list[tuple[str, ...]]:
+    """By pair: on what it is to agree, how many elements are valid together, how many agree, their share."""
+    return [
+        (
+            _pair(one),
+            one["on"] or "(anything)",
+            *(_number(one[key]) for key in ("overlapping", "matched")),
+            _share(one["matched"], one["overlapping"]),
+        )
+        for one in summary["pairs"]
+    ]
 
 
 def show_profile(study: Study, summary: Summary, console: Console) -> None:
@@ -108,19 +127,16 @@ def show_profile(study: Study, summary: Summary, console: Console) -> None:
     title(study, summary, console)
     unit = summary["unit"]
     streams = table("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
-    for stream in summary["streams"]:
-        streams.add_row(stream["stream"], *(_number(stream[key]) for key in ("count", "d", "l", "g")))
+    for row in stream_rows(summary):
+        streams.add_row(*row)
     console.print(streams)
     if summary["pairs"]:
         console.print("\nPairs of elements that are valid together, and those that agree:\n")
         # With a query there are samples, to show how far one would have gone with them.
         sampled = ["by a sample"] if "columns" in summary else []
         pairs = table("streams", "equal", "overlapping", "matched", "selectivity", *sampled, texts=2)
-        for pair in summary["pairs"]:
-            counts = (_number(pair[key]) for key in ("overlapping", "matched"))
-            share = _share(pair["matched"], pair["overlapping"])
-            told = [_bounds(pair["sampled"])] if sampled else []
-            pairs.add_row(_pair(pair), pair["on"] or "(anything)", *counts, share, *told)
+        for row, pair in zip(pair_rows(summary), summary["pairs"], strict=True):
+            pairs.add_row(*row, *([_bounds(pair["sampled"])] if sampled else []))
         console.print(pairs)
     if "columns" in summary:
         _show_asked(summary, console)

@@ -612,7 +612,7 @@ def run_stage(work: Any, options: Any) -> Any:
 
 def tell_stage(file: Any, found: Any) -> Any:
     """What a stage says of what it found."""
-    from midstream.scenarios.studies.run.told import Told
+    from midstream.scenarios.studies.run.stage import Told
 
     return Told(facts=[found.summary["found"]])
 

@@ -12,9 +12,8 @@ from midstream.console.options import AsJson, LittleOf, Logarithmic
 from midstream.io.new_file import nothing_written
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.optimizer.charts.chart import ChartError
-from midstream.optimizer.charts.wanted import Wanted, measures_wanted, wanted
+from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.statistics_file import read_statistics
-from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
 from midstream.scenarios.studies.options import (
@@ -26,6 +25,7 @@ from midstream.scenarios.studies.options import (
     SINCE,
     STUDY,
     UNTIL,
+    errors_of,
     length_of,
     make_folder,
     objective_named,
@@ -88,14 +88,15 @@ def charts(
     declared = load_declared(study, data, query).within(since, until)
     length = length_of(declared, bucket, "--bucket")
     asked = plan_to_study(declared, plan)
-    dimensions = _dimensions(asked, along or [])
+    with errors_of("--along", ChartError):
+        dimensions = [wanted(one) for one in along or []]
+        measures_wanted(asked, dimensions)
     aim = objective_named(objective)
     known = None if stats is None else read_statistics(stats, [asked])
     drawn = _picture(output, picture, no_picture)
     require_spark()
-    from midstream.scenarios.studies.charts.report import charts_summary, show_charts
+    from midstream.scenarios.studies.charts.report import CHARTS, charts_summary, show_charts, write_charts
     from midstream.scenarios.studies.charts.stage import charts as made
-    from midstream.scenarios.studies.charts.writing import CHARTS, write_charts
 
     reads = [] if stats is None else [("--stats", stats)]
     writes = [] if drawn is None else [("--picture", drawn)]
@@ -124,16 +125,6 @@ def charts(
 
         write_picture(draw_chart(found.chart, found.way, declared.title), drawn, drawn.suffix[1:])
     print_found(declared, summary, as_json, lambda one, told, console: show_charts(one, told, found, console))
-
-
-def _dimensions(plan: Plan, along: list[str]) -> list[Wanted]:
-    """What is along the dimensions, found to be in the plan."""
-    try:
-        found = [wanted(one) for one in along]
-        measures_wanted(plan, found)
-    except ChartError as error:
-        raise typer.BadParameter(str(error), param_hint="--along") from error
-    return found
 
 
 def _picture(output: Path | None, picture: Path | None, no_picture: bool) -> Path | None:

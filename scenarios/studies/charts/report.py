@@ -1,22 +1,34 @@
-"""What a chart says, as plain data for JSON, and for people."""
+"""What a chart says, as plain data for JSON, for people, and as files: what the autopilot loads, and what it
+was made from."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from midstream.io.new_file import write_file
 from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.printing import chart_text
-from midstream.scenarios.studies.charts.rows import RANGES, plan_rows, range_rows
+from midstream.optimizer.statistics_file import statistics_to_json
 from midstream.scenarios.studies.charts.stage import FoundChart
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.report import Summary, frame, table, title
+from midstream.scenarios.studies.writing import write_json
 
 VERSION = 1
 """Of the summary."""
+
+CHART, KNOWN, SEEN, SUMMARY = "chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"
+
+CHARTS = (CHART, KNOWN, SEEN, SUMMARY)
+"""What `write_charts` replaces in a folder."""
+
+RANGES = ("along", "from", "to", "parts")
 
 WIDEST = 40
 """A chart with more parts is no grid of characters that people read: what its plans are is told alone."""
@@ -40,6 +52,32 @@ def charts_summary(study: Study, found: FoundChart) -> Summary:
         "moves": way.moves,
         "switches": way.switches,
     }
+
+
+def range_rows(summary: Summary) -> list[tuple[str, ...]]:
+    """By dimension, as RANGES says, for a terminal and for a page."""
+    return [
+        (one["name"], f"{one['low']:.4g}", f"{one['high']:.4g}", f"{one['parts']:,}")
+        for one in summary["dimensions"]
+    ]
+
+
+def plan_rows(summary: Summary) -> list[tuple[str, ...]]:
+    """By plan: in which share of the places it is best, and in how many buckets."""
+    return [
+        (one["plan"], f"{one['places'] / summary['places']:.1%}", f"{one['rounds']:,}")
+        for one in summary["plans"]
+    ]
+
+
+def write_charts(found: FoundChart, summary: Summary, folder: Path) -> None:
+    """The chart, as `midstream chart --output` writes it; what it was made from, as `--stats` and `--seen`
+    read it there; and the summary."""
+    write_file(folder / CHART, found.chart.dumps() + "\n")
+    write_json(statistics_to_json(found.known), folder / KNOWN)
+    rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in found.seen.by_round())
+    write_file(folder / SEEN, "".join(f"{line}\n" for line in rounds))
+    write_json(summary, folder / SUMMARY)
 
 
 def show_charts(study: Study, summary: Summary, found: FoundChart, console: Console) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 from rich import box
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.io.ingested import Manifest
-from midstream.io.time_units import NANOSECONDS, Clock
+from midstream.io.time_units import UNITS, Clock
 from midstream.plans.values.instants import EPOCH
 from midstream.scenarios.studies.ingest.disorder import Disorder
 from midstream.scenarios.studies.ingest.ingest import Ingested
@@ -64,7 +65,24 @@ def _stream(manifest: Manifest, name: str) -> dict[str, Any]:
 
 
 def _unit(manifest: Manifest) -> str:
-    return {size: unit for unit, size in NANOSECONDS.items()}.get(manifest.chronon, f"{manifest.chronon} ns")
+    return UNITS.get(manifest.chronon, f"{manifest.chronon} ns")
+
+
+TITLES = ("stream", "rows", "files", "from", "to", "bad", "double", "late")
+
+
+def stream_rows(summary: dict[str, Any], clock: Clock) -> list[tuple[str, ...]]:
+    """By stream, as TITLES says, for a terminal and for a page."""
+    return [
+        (
+            name,
+            f"{one['rows']:,}",
+            f"{one['files']:,}",
+            *("–" if one[key] is None else clock.show(one[key]) for key in ("first", "last")),
+            *(f"{number:,}" for number in (one["quarantined"], one["double"], one["disorder"]["late"])),
+        )
+        for name, one in summary["streams"].items()
+    ]
 
 
 def show_ingested(found: Ingested, summary: dict[str, Any], console: Console) -> None:
@@ -76,15 +94,10 @@ def show_ingested(found: Ingested, summary: dict[str, Any], console: Console) ->
             f"{summary['folder']}: {summary['rows']:,} rows of {summary['inputs']:,} files read",
             soft_wrap=True,
         )
-    show = _clock(found.manifest).show
-    table = _table("stream", "rows", "files", "from", "to", "bad", "double", "late")
-    for name, one in summary["streams"].items():
-        times = [("–" if time is None else show(time)) for time in (one["first"], one["last"])]
-        counts = (one[key] for key in ("quarantined", "double"))
-        late = one["disorder"]["late"]
-        table.add_row(
-            name, f"{one['rows']:,}", f"{one['files']:,}", *times, *(f"{n:,}" for n in counts), f"{late:,}"
-        )
+    table = _table(*TITLES)
+    clock = Clock(_unit(found.manifest), EPOCH + timedelta(microseconds=found.manifest.epoch // 1000))
+    for row in stream_rows(summary, clock):
+        table.add_row(*row)
     console.print(table)
     for name, one in summary["streams"].items():
         _show_disorder(name, one, summary["unit"], console)
@@ -114,13 +127,6 @@ def _show_disorder(name: str, one: dict[str, Any], unit: str, console: Console) 
     for slack in disorder["slacks"]:
         table.add_row(f"{slack['slack']:,}", f"{slack['late']:,}", f"{slack['held']:,.1f}")
     console.print(table)
-
-
-def _clock(manifest: Manifest) -> Clock:
-    from datetime import timedelta
-
-    unit = _unit(manifest)
-    return Clock(unit, EPOCH + timedelta(microseconds=manifest.epoch // 1000))
 
 
 def _table(*columns: str) -> Table:

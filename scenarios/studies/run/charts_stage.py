@@ -15,10 +15,7 @@ from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import StatisticsError
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
-from midstream.scenarios.studies.charts.rows import RANGES, plan_rows, range_rows
-from midstream.scenarios.studies.run.queries import query_of
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Picture, Table, Told
+from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,32 +46,27 @@ class Options(Strict):
 
 
 def _check(file: StudyFile, options: Options) -> None:
-    query = query_of(file, NAME, options.plan)
-    try:
+    query = file.query(NAME, options.plan)
+    with file.document.errors_at(("stages", NAME, "along"), ChartError):
         measures_wanted(query, [wanted(one) for one in options.along])
-    except ChartError as error:
-        raise file.error(("stages", NAME, "along"), str(error)) from error
-    try:
+    with file.document.errors_at(("stages", NAME, "objective"), StatisticsError):
         objective_of(options.objective)
-    except StatisticsError as error:
-        raise file.error(("stages", NAME, "objective"), str(error)) from error
 
 
 def _reads(file: StudyFile, options: Options) -> Any:
-    return [*file.part, dumps(query_of(file, NAME, options.plan)), repr(units_in_use())]
+    return [*file.part, dumps(file.query(NAME, options.plan)), repr(units_in_use())]
 
 
 def _run(work: Work, options: Options) -> Found:
-    from midstream.scenarios.studies.charts.report import charts_summary
+    from midstream.scenarios.studies.charts.report import charts_summary, write_charts
     from midstream.scenarios.studies.charts.stage import charts
-    from midstream.scenarios.studies.charts.writing import write_charts
 
     recording = work.recording
     work.tell("asking the optimizer")
     found = charts(
         recording,
         work.study,
-        query_of(work.file, NAME, options.plan),
+        work.file.query(NAME, options.plan),
         [wanted(one) for one in options.along],
         parts=options.parts,
         is_logarithmic=options.logarithmic,
@@ -88,6 +80,8 @@ def _run(work: Work, options: Options) -> Found:
 
 
 def _told(file: StudyFile, found: Found) -> Told:
+    from midstream.scenarios.studies.charts.report import RANGES, plan_rows, range_rows
+
     summary = found.summary
     plans = plan_rows(summary)
     facts = [

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.declaration import FOLDER
-from midstream.scenarios.studies.run.inputs_read import inputs_of
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Table, Told
+from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -48,22 +46,11 @@ def _ready(work: Work) -> None:
 
 
 def _told(file: StudyFile, found: Found) -> Told:
-    summary, show = found.summary, file.study.clock.show
-    rows = [
-        (
-            name,
-            f"{one['rows']:,}",
-            f"{one['files']:,}",
-            *("–" if one[key] is None else show(one[key]) for key in ("first", "last")),
-            *(f"{number:,}" for number in (one["quarantined"], one["double"], one["disorder"]["late"])),
-        )
-        for name, one in summary["streams"].items()
-    ]
-    titles = ("stream", "rows", "files", "from", "to", "bad", "double", "late")
-    facts = [f"{path}: {bad:,} rows are in quarantine." for path, bad in summary["bad"].items()]
-    return Told(facts=facts, tables=[Table("Streams that were ingested", titles, rows)])
+    from midstream.scenarios.studies.ingest.report import TITLES, stream_rows
+
+    rows = stream_rows(found.summary, file.study.clock)
+    facts = [f"{path}: {bad:,} rows are in quarantine." for path, bad in found.summary["bad"].items()]
+    return Told(facts=facts, tables=[Table("Streams that were ingested", TITLES, rows)])
 
 
-STAGE = Stage(
-    NAME, Options, _run, _told, reads=lambda file, options: inputs_of(file), ready=_ready, adds=True
-)
+STAGE = Stage(NAME, Options, _run, _told, reads=lambda file, _: file.inputs(), ready=_ready, adds=True)

@@ -16,9 +16,7 @@ from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
 from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
-from midstream.scenarios.studies.run.queries import query_of
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Picture, Table, Told
+from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
     from midstream.migration.autopilot.settings import Settings
@@ -60,22 +58,20 @@ def _period(file: StudyFile, options: Options) -> int | None:
 
 
 def _check(file: StudyFile, options: Options) -> None:
-    query_of(file, NAME, options.plan)
+    file.query(NAME, options.plan)
     _period(file, options)
     for key, check in (
         ("grid", lambda: _grid(file, options)),
         ("strategy", lambda: find_strategy(options.strategy)),
         ("objective", lambda: objective_of(options.objective)),
     ):
-        try:
+        with file.document.errors_at(("stages", NAME, key), ArgumentError, MigrationRefused, StatisticsError):
             check()
-        except (ArgumentError, MigrationRefused, StatisticsError) as error:
-            raise file.error(("stages", NAME, key), str(error)) from error
 
 
 def _reads(file: StudyFile, options: Options) -> Any:
     grid = {name: one.dumps() for name, one in _grid(file, options).items()}
-    return [file.study.since, file.study.until, dumps(query_of(file, NAME, options.plan)), grid]
+    return [file.study.since, file.study.until, dumps(file.query(NAME, options.plan)), grid]
 
 
 def _run(work: Work, options: Options) -> Found:
@@ -87,7 +83,7 @@ def _run(work: Work, options: Options) -> Found:
     found = policies(
         recording,
         work.study,
-        query_of(work.file, NAME, options.plan),
+        work.file.query(NAME, options.plan),
         _grid(work.file, options),
         objective=objective_of(options.objective),
         strategy=options.strategy,

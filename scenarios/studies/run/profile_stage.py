@@ -6,8 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from midstream.scenarios.simulator.stream_spec import Strict
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Picture, Table, Told
+from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -61,24 +60,13 @@ def _drawn(found: Profile) -> dict[str, Any]:
 
 
 def _told(file: StudyFile, found: Found) -> Told:
+    from midstream.scenarios.studies.report import pair_rows, stream_rows
+
     clock, summary = file.study.clock, found.summary
     unit = summary["unit"]
-    streams = [
-        (one["stream"], f"{one['count']:,}", *(_number(one[key]) for key in ("d", "l", "g")))
-        for one in summary["streams"]
-    ]
-    pairs = [
-        (
-            f"{one['left']} ⋈ {one['right']}",
-            one["on"] or "(anything)",
-            f"{one['overlapping']:,}",
-            f"{one['matched']:,}",
-            "–" if one["selectivity"] is None else f"{one['selectivity']:.2%}",
-        )
-        for one in summary["pairs"]
-    ]
-    tables = [Table("Streams", ("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}"), streams)]
-    if pairs:
+    titles = ("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
+    tables = [Table("Streams", titles, stream_rows(summary))]
+    if pairs := pair_rows(summary):
         titles = ("streams", "equal", "overlapping", "matched", "selectivity")
         tables.append(
             Table("Pairs of elements that are valid together, and those that agree", titles, pairs, 2)
@@ -115,12 +103,6 @@ def _picture(file: StudyFile, found: Found) -> Picture:
         words,
         partial(pictures.rates, clock, edges, counts),
     )
-
-
-def _number(number: float | None) -> str:
-    if number is None:
-        return "–"
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.4g}"
 
 
 STAGE = Stage(NAME, Options, _run, _told, after=("ingest",))

@@ -21,12 +21,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from midstream.io.text_file import find_text, read_text, ready_made
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.faults import fault, shown
+from midstream.scenarios.simulator.faults import shown, validated
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.simulator.yaml_file import Document, dotted, read_yaml
 from midstream.scenarios.simulator.yaml_file import Path as Place
@@ -81,10 +81,7 @@ def parse_study_file(file: str, text: str, folder: Path, data: Path | str | None
     document = read_yaml(file, text, "a study")
     if not isinstance(document.data, dict):
         raise document.error((), f"found {shown(document.data)}, expected the keys of a study")
-    try:
-        spec: Any = _spec().model_validate(document.data)
-    except ValidationError as error:
-        raise fault(document, error) from error
+    spec = validated(_spec(), document)
     wished = {name: options for name in STAGES if (options := getattr(spec.stages, _field(name))) is not None}
     if not wished:
         raise document.error(("stages",), f"found none, expected one at least of {', '.join(STAGES)}")

@@ -6,7 +6,6 @@ stage that was interrupted has none, and is run again.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.new_file import UNFINISHED, write_file
-from midstream.plans.values.errors import InputFileError, MidstreamError
+from midstream.scenarios.studies.ingest.folder import only_process
 from midstream.scenarios.studies.run.stage import Found
 
 VERSION = 1
@@ -103,21 +102,10 @@ def only_runner(folder: Path) -> Iterator[None]:
     Raises   MidstreamError while another process runs a study there; InputFileError where it cannot be
              written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)  # who holds it loses it when it ends, however it ends
-    except OSError as error:
-        raise InputFileError(f"{folder}: {error.strerror or error}", path=folder) from error
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise MidstreamError(f"{folder}: found another study that runs there, expected none") from None
+    with only_process(folder, "study that runs there"):
         for left in [*folder.glob(f".*{UNFINISHED}*"), *folder.glob(f"*/.*{UNFINISHED}*")]:
             shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
         yield
-    finally:
-        os.close(lock)
 
 
 def _file(folder: Path, stage: str) -> Path:

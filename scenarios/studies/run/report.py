@@ -11,8 +11,8 @@ from markupsafe import Markup
 from midstream.io.new_file import write_file
 from midstream.scenarios.simulator.page import facts_list, figure_html, html_page
 from midstream.scenarios.studies.run.run_log import RunLog, versions
+from midstream.scenarios.studies.run.stage import Picture, Table
 from midstream.scenarios.studies.run.study_run import StudyRun
-from midstream.scenarios.studies.run.told import Picture, Table
 
 FILE = "report.html"
 
@@ -37,23 +37,12 @@ def report_html(run: StudyRun) -> str:
         lstrip_blocks=True,
     )
     table = templates.get_template("table.html")
-    told = run.told()
     body = templates.get_template("study.html").render(
         title=run.file.title,
         facts=Markup(facts_list(_facts(run))),
         advice=run.advice(),
-        stages=[
-            {
-                "name": name,
-                "facts": one.facts,
-                "tables": one.tables,
-                "figures": [
-                    {"title": picture.title, "html": Markup(_figure(name, picture))}
-                    for picture in one.pictures
-                ],
-            }
-            for name, one in told.items()
-        ],
+        stages=run.told(),
+        figure=lambda stage, picture: Markup(_figure(stage, picture)),
         log=log_table(run),
         text=run.file.text,
         versions=Markup(facts_list(tuple(versions().items()))),

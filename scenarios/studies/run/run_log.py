@@ -54,10 +54,10 @@ class RunLog:
         except BaseException as error:
             status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
             told = {"reason": str(error)} if status == "failed" else {}
-            self.add(stage, status, seconds=_rounded(perf_counter() - began), **told)
+            self.add(stage, status, seconds=round(perf_counter() - began, 3), **told)
             raise
         rows = {"rows_in": found[0].rows_in, "rows_out": found[0].rows_out} if found else {}
-        self.add(stage, "done", **rows, seconds=_rounded(perf_counter() - began), **more)
+        self.add(stage, "done", **rows, seconds=round(perf_counter() - began, 3), **more)
 
     def lines(self) -> list[dict[str, Any]]:
         """What has happened so far, the first first; what is no line of ours is left out."""
@@ -87,7 +87,3 @@ class RunLog:
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)
-
-
-def _rounded(seconds: float) -> float:
-    return round(seconds, 3)

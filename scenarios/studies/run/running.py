@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.studies.run.inputs_read import inputs_of
 from midstream.scenarios.studies.run.records import (
     Record,
     key_of,
@@ -22,7 +21,7 @@ from midstream.scenarios.studies.run.records import (
 )
 from midstream.scenarios.studies.run.report import write_report
 from midstream.scenarios.studies.run.run_log import RunLog, versions
-from midstream.scenarios.studies.run.stage import Stage, Work, work
+from midstream.scenarios.studies.run.stage import Stage, Work
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.run.study_run import Status, StudyRun
@@ -32,17 +31,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def _silent(step: str) -> None:
-    pass
-
-
 def run_study(
     start: Callable[[], AbstractContextManager[SparkSession]],
     file: StudyFile,
     folder: Path,
     *,
     again: bool = False,
-    tell: Callable[[str], None] = _silent,
+    tell: Callable[[str], None] = lambda step: None,
 ) -> StudyRun:
     """Run the stages of a study, and write the log and the page.
 
@@ -89,7 +84,7 @@ def _run_all(
                 if working is None:
                     tell("starting Spark")
                     spark = stack.enter_context(start())
-                    working = stack.enter_context(work(spark, file, folder, tell))
+                    working = stack.enter_context(closing(Work(spark, file, folder, tell)))
                     for earlier in ready:
                         earlier.ready(working)
                 tell(place)
@@ -125,7 +120,7 @@ def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Reco
         declared=file.declared,
         options=options.model_dump(mode="json"),
         reads=stage.reads(file, options),
-        inputs=None if "ingest" in records else inputs_of(file),
+        inputs=None if "ingest" in records else file.inputs(),
         before={name: records[name].key for name in stage.after if name in records},
     )
 

@@ -12,11 +12,8 @@ from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.run.queries import query_of
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Table, Told
+from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
 from midstream.scenarios.studies.simulate.making import grid_of, targets
-from midstream.scenarios.studies.simulate.rows import total_rows
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -55,13 +52,13 @@ class Options(Strict):
 
 def _length(file: StudyFile, options: Options) -> int:
     """Of a slice, in chronons."""
-    window = max(one.length for one in plan_inputs(query_of(file, NAME, options.plan), file.study.streams))
+    window = max(one.length for one in plan_inputs(file.query(NAME, options.plan), file.study.streams))
     if options.slice is None:
         return WINDOWS * window
     place = ("stages", NAME, "slice")
     length = file.chronons(place, options.slice)
     if length <= window:
-        raise file.error(
+        raise file.document.error(
             place,
             f"found {options.slice}, expected more than the longest window, "
             f"{file.study.clock.show_duration(window)}: a migration may take as long",
@@ -71,10 +68,10 @@ def _length(file: StudyFile, options: Options) -> int:
 
 def _grid(file: StudyFile, options: Options) -> Grid:
     if unknown := [one for one in options.strategies if one not in STRATEGIES]:
-        raise file.error(
+        raise file.document.error(
             ("stages", NAME, "strategies"), f"found {unknown[0]}, expected some of {', '.join(STRATEGIES)}"
         )
-    plan = query_of(file, NAME, options.plan)
+    plan = file.query(NAME, options.plan)
     files = [Path(file.folder / one) for one in options.to]
     return grid_of(
         file.study,
@@ -98,9 +95,8 @@ def _reads(file: StudyFile, options: Options) -> Any:
 
 
 def _run(work: Work, options: Options) -> Found:
-    from midstream.scenarios.studies.simulate.report import simulate_summary
+    from midstream.scenarios.studies.simulate.report import simulate_summary, write_simulate
     from midstream.scenarios.studies.simulate.stage import simulate
-    from midstream.scenarios.studies.simulate.writing import write_simulate
 
     grid = _grid(work.file, options)
     recording = work.recording
@@ -112,6 +108,8 @@ def _run(work: Work, options: Options) -> Found:
 
 
 def _told(file: StudyFile, found: Found) -> Told:
+    from midstream.scenarios.studies.simulate.report import total_rows
+
     clock, summary = file.study.clock, found.summary
     rows = total_rows(clock, summary, ("moved", "unfinished", "refused", "failed"))
     titles = (

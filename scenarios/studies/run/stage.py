@@ -1,18 +1,19 @@
-"""A stage of a study: what it may be told, what it does, and what it says of that."""
+"""A stage of a study: what it may be told, what it does, and what it says of that, in sentences, tables and
+pictures for a page or for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run.told import Told
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
 
     from midstream.scenarios.studies.recording import Recording
@@ -67,8 +68,12 @@ class Work:
 
     def read_from(self, study: Study) -> None:
         """From now on the streams are read as this study declares them."""
-        self._open.close()
+        self.close()
         self._recording, self.study = None, study
+
+    def close(self) -> None:
+        """Leave nothing in the session's memory."""
+        self._open.close()
 
     @property
     def elements(self) -> int:
@@ -76,14 +81,51 @@ class Work:
         return sum(total.count for total in self.recording.totals.values())
 
 
-@contextmanager
-def work(spark: SparkSession, file: StudyFile, folder: Path, tell: Callable[[str], None]) -> Iterator[Work]:
-    """Work that leaves nothing in the session's memory at the end of the block."""
-    found = Work(spark, file, folder, tell)
-    try:
-        yield found
-    finally:
-        found._open.close()
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under titles.
+
+    texts    how many of the first columns hold words; the others hold numbers
+    note     what is said below
+    """
+
+    caption: str
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, and what it shows in words.
+
+    name             tells it from the others of its stage
+    has_own_ground   whether it has colours of its own, and not those of the page
+    """
+
+    name: str
+    title: str
+    caption: str
+    words: Sequence[str]
+    draw: Callable[[], Figure]
+    has_own_ground: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a stage found.
+
+    advice    what to do about it, the most important first; empty where that is for other stages to say
+    facts     the rest in few sentences
+    holds     whether the answer is yes, where the stage answers a question
+    """
+
+    facts: Sequence[str] = ()
+    advice: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    pictures: Sequence[Picture] = ()
+    holds: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from midstream.plans.values.errors import InputFileError
+from midstream.io.ingested import MANIFEST, is_ingested
+from midstream.io.plan_files import read_plan
+from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.simulator.yaml_file import Document
 from midstream.scenarios.simulator.yaml_file import Path as Place
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.ingest.feeds import Feed
+from midstream.scenarios.studies.ingest.input_files import input_files
+from midstream.scenarios.studies.inputs import require_fitting
+from midstream.scenarios.studies.renaming import studied
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,21 @@ class StudyFile:
         """The file's."""
         return self.document.file
 
-    def error(self, place: Place, message: str) -> InputFileError:
-        """The error that a part of the file is not what it should be."""
-        return self.document.error(place, message)
+    def query(self, stage: str, plan_file: str | None) -> Plan:
+        """The plan in a file, else the study's query, found to fit the streams. Raises InputFileError."""
+        place = None if plan_file is None else self.folder / plan_file
+        plan = self.study.query if place is None else studied(read_plan(place))
+        if plan is None:
+            raise self.document.error(("stages", stage), "found no query and no plan, expected one of them")
+        require_fitting(plan, self.study, place or self.name)
+        return plan
+
+    def inputs(self) -> dict[str, list[dict[str, Any]]]:
+        """By stream, its files with their sizes and times of change.
+
+        Raises   InputFileError where there is none.
+        """
+        return {feed.name: _listed(feed.path, feed.form) for feed in self.feeds}
 
     def chronons(self, place: Place, text: str) -> int:
         """A duration in the file. Raises InputFileError, saying where it is."""
@@ -58,7 +76,12 @@ class StudyFile:
 
 def chronons_of(document: Document, study: Study, place: Place, text: str) -> int:
     """A duration in a study file. Raises InputFileError, saying where it is."""
-    try:
+    with document.errors_at(place, ValueError):
         return study.clock.chronons(text)
-    except ValueError as error:
-        raise document.error(place, str(error)) from error
+
+
+def _listed(path: str, form: str | None) -> list[dict[str, Any]]:
+    if is_ingested(path):
+        status = (Path(path) / MANIFEST).stat()
+        return [{"path": path, "size": status.st_size, "modified": status.st_mtime_ns}]
+    return [asdict(one) for one in input_files(path, form)]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from midstream.scenarios.studies.run.records import Record
+from midstream.scenarios.studies.run.stage import Told
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile
-from midstream.scenarios.studies.run.told import Told
 
 Status = Literal["done", "unchanged"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -11,8 +11,7 @@ from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.schema import suggest
 from midstream.scenarios.simulator.stream_spec import Strict
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Table, Told
+from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.run.study_file import StudyFile
@@ -44,7 +43,7 @@ def _check(file: StudyFile, options: Options) -> None:
         for one in given or ():
             if one not in known:
                 expected = f"some of {', '.join(known)}{suggest(one, known)}"
-                raise file.error(("stages", NAME, key), f"found {one}, expected {expected}")
+                raise file.document.error(("stages", NAME, key), f"found {one}, expected {expected}")
 
 
 def _run(work: Work, options: Options) -> Found:
@@ -69,10 +68,6 @@ def _run(work: Work, options: Options) -> Found:
     return Found(summary, {}, summary["seeds"], summary["counted"])
 
 
-def _reads(file: StudyFile, options: Options) -> Any:
-    return None
-
-
 def _told(file: StudyFile, found: Found) -> Told:
     summary = found.summary
     outcomes = list(dict.fromkeys(one for counts in summary["by_strategy"].values() for one in counts))
@@ -93,4 +88,4 @@ def _told(file: StudyFile, found: Found) -> Told:
     return Told(facts, advice, [table], holds=not broken)
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=_reads, check=_check)
+STAGE = Stage(NAME, Options, _run, _told, reads=lambda file, options: None, check=_check)

@@ -13,9 +13,7 @@ from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import show_cost
-from midstream.scenarios.studies.run.queries import query_of
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
-from midstream.scenarios.studies.run.told import Picture, Table, Told
+from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
@@ -53,27 +51,23 @@ class Options(Strict):
 
 def _half_life(file: StudyFile, options: Options) -> int:
     place = ("stages", NAME, "half-life")
-    window = max(one.length for one in plan_inputs(query_of(file, NAME, options.plan), file.study.streams))
+    window = max(one.length for one in plan_inputs(file.query(NAME, options.plan), file.study.streams))
     given = options.half_life
     half_life = HALF_LIFE * window if given is None else file.chronons(place, given)
-    try:
+    with file.document.errors_at(place, ArgumentError):
         remembered(half_life, file.bucket)
-    except ArgumentError as error:
-        raise file.error(place, str(error)) from error
     return half_life
 
 
 def _check(file: StudyFile, options: Options) -> None:
     _half_life(file, options)
-    for objective in options.objective:
-        try:
+    with file.document.errors_at(("stages", NAME, "objective"), StatisticsError):
+        for objective in options.objective:
             aim_of(objective, file.study.clock)
-        except StatisticsError as error:
-            raise file.error(("stages", NAME, "objective"), str(error)) from error
 
 
 def _reads(file: StudyFile, options: Options) -> Any:
-    return [*file.part, dumps(query_of(file, NAME, options.plan)), repr(units_in_use())]
+    return [*file.part, dumps(file.query(NAME, options.plan)), repr(units_in_use())]
 
 
 def _run(work: Work, options: Options) -> Found:
@@ -81,7 +75,7 @@ def _run(work: Work, options: Options) -> Found:
     from midstream.scenarios.studies.what_if.stage import what_if
     from midstream.scenarios.studies.what_if.writing import write_what_if
 
-    query, half_life = query_of(work.file, NAME, options.plan), _half_life(work.file, options)
+    query, half_life = work.file.query(NAME, options.plan), _half_life(work.file, options)
     recording = work.recording
     work.tell("pricing plans")
     with what_if(

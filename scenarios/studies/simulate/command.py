@@ -102,9 +102,13 @@ def simulate(
         mutant=reachable_mutant(mutant),
     )
     require_spark()
-    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary
+    from midstream.scenarios.studies.simulate.report import (
+        SIMULATE,
+        show_simulate,
+        simulate_summary,
+        write_simulate,
+    )
     from midstream.scenarios.studies.simulate.stage import simulate as simulated
-    from midstream.scenarios.studies.simulate.writing import SIMULATE, write_simulate
 
     reads = [("--to", file) for file in to or []]
     require_files_apart(study, declared, plan, replaced_in(output, SIMULATE), reads)

@@ -11,7 +11,6 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch, Payload
-from midstream.scenarios.studies.simulate.slices import Slice
 
 MOST_RUNS = 100_000
 """So many runs a study has at most: each is a row of what it finds."""
@@ -27,6 +26,30 @@ MOST_STEPS = 80
 
 EARLIEST, LATEST = 0.25, 0.75
 """Between these shares of a slice lie instants that are drawn."""
+
+
+@dataclass(frozen=True, order=True)
+class Slice:
+    """What starts in [start, end), in chronons."""
+
+    start: int
+    end: int
+
+
+def slices(first: int, last: int, length: int, number: int) -> tuple[Slice, ...]:
+    """Cells of equal length from the first element's start on, evenly spread; all of them, where there are
+    no more than the number.
+
+    >>> [one.start for one in slices(100, 199, 10, 4)]
+    [100, 120, 150, 170]
+    >>> slices(100, 104, 10, 4)
+    (Slice(start=100, end=110),)
+    """
+    if length < 1 or number < 1:
+        raise ArgumentError(f"slices: found {number} of length {length}, expected 1 or more of each")
+    cells = (last - first) // length + 1
+    chosen: Sequence[int] = range(cells) if cells <= number else [i * cells // number for i in range(number)]
+    return tuple(Slice(first + i * length, first + (i + 1) * length) for i in chosen)
 
 
 @dataclass(frozen=True)

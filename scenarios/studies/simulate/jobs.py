@@ -18,13 +18,13 @@ from midstream.io.time_units import Clock
 from midstream.optimizer.cost.calibration import Timed, machine
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.schema import Schema
+from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.facts import SPARK_PARSERS
+from midstream.scenarios.studies.facts import parsed_row
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
 from midstream.scenarios.studies.simulate.costs import TimedSlice
-from midstream.scenarios.studies.simulate.grid import TIMED_CHUNK, TIMED_SPAN, Grid, Row, chunks
+from midstream.scenarios.studies.simulate.grid import TIMED_CHUNK, TIMED_SPAN, Grid, Row, Slice, chunks
 from midstream.scenarios.studies.simulate.running import Run, run_slice, timed
-from midstream.scenarios.studies.simulate.slices import Slice
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 MOST_ELEMENTS = 250_000
@@ -63,8 +63,6 @@ RUNS = pa.schema(
 FOUND = pa.schema([*RUNS, ("timed", pa.string())])
 """A run, or, with `timed`, what operators took on a slice."""
 
-TYPES = {pa.int64(): "long", pa.string(): "string", pa.bool_(): "boolean", pa.float64(): "double"}
-
 
 @dataclass(frozen=True)
 class Found:
@@ -84,9 +82,7 @@ def run_on_executors(recording: Recording, study: Study, parts: Sequence[Slice],
         _require_fitting(rows, parts, study.clock)
         together = in_jobs(rows, grid.seeds, len(parts))
         run = partial(run_batches, grid=grid, length=parts[0].end - parts[0].start)
-        found = together.mapInArrow(
-            run, ", ".join(f"`{one.name}` {TYPES[one.type]}" for one in FOUND)
-        ).toArrow()
+        found = together.mapInArrow(run, spark_schema(FOUND)).toArrow()
     except SPARK_ERRORS as error:
         raise MidstreamError(f"simulate: {reason(error)}") from error
     return _read(found.to_pylist())
@@ -166,23 +162,10 @@ def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: Grid)
     """The elements of a slice in order: what starts at once in the order of the streams, then of values, so
     that nothing depends on partitions."""
     streams = {name: i for i, name in enumerate(grid.schemas)}
-    parsers = {
-        name: [SPARK_PARSERS[column.type] for column in schema] for name, schema in grid.schemas.items()
-    }
     ordered = sorted(
         rows, key=lambda row: (row[0], streams[row[1]], [(text is not None, text or "") for text in row[2]])
     )
-    return [
-        (
-            time,
-            stream,
-            tuple(
-                None if text is None else parse(text)
-                for text, parse in zip(values, parsers[stream], strict=True)
-            ),
-        )
-        for time, stream, values in ordered
-    ]
+    return [(time, stream, parsed_row(values, grid.schemas[stream])) for time, stream, values in ordered]
 
 
 def _read(rows: Iterable[Mapping[str, Any]]) -> Found:

@@ -1,20 +1,31 @@
-"""What became of migrations on slices, as plain data for JSON, and for people."""
+"""What became of migrations on slices, as plain data for JSON, for people, and as files."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from rich.console import Console
 from rich.text import Text
 
+from midstream.io.new_file import write_file
+from midstream.io.time_units import Clock
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.report import Summary, table
 from midstream.scenarios.studies.simulate.grid import Grid
-from midstream.scenarios.studies.simulate.rows import total_rows
+from midstream.scenarios.studies.simulate.jobs import RUNS
 from midstream.scenarios.studies.simulate.stage import Simulated
+from midstream.scenarios.studies.writing import new_folder, write_json
 
 VERSION = 1
 """Of the summary."""
+
+SIMULATE = ("runs", "costs.json", "simulate.json")
+"""What `write_simulate` replaces in a folder."""
 
 SHOWN_WRONG = 5
 """So many runs with another output are told one by one."""
@@ -41,6 +52,43 @@ def simulate_summary(study: Study, grid: Grid, found: Simulated) -> Summary:
         "machine_dependent": ["totals.cpu"],
         "costs": None if found.profile is None else found.profile.to_json(),
     }
+
+
+def write_simulate(found: Simulated, summary: Summary, folder: Path) -> None:
+    """`runs` (Parquet, one row a run), `costs.json`, which `--costs` and `Profile.read` take, and
+    `simulate.json`."""
+    with new_folder(folder / "runs") as place:
+        runs = pa.Table.from_pylist([asdict(run) for run in found.runs], schema=RUNS)
+        pq.write_table(runs, place / "runs.parquet")
+    (folder / "costs.json").unlink(missing_ok=True)
+    if found.profile is not None:
+        write_file(folder / "costs.json", json.dumps(found.profile.to_json(), indent=2) + "\n")
+    write_json(summary, folder / "simulate.json")
+
+
+def total_rows(clock: Clock, summary: Summary, outcomes: Sequence[str]) -> list[tuple[str, ...]]:
+    """By plan and strategy: how many runs ended in each way, duration, state, gap with and without, time."""
+    return [
+        (
+            one["to"],
+            one["strategy"],
+            *(f"{one[outcome]:,}" for outcome in outcomes),
+            _lasting(clock, one["duration"]),
+            _times(one["held"]),
+            _lasting(clock, one["gap"]),
+            _lasting(clock, one["gap_stayed"]),
+            _times(one["cpu"]),
+        )
+        for one in summary["totals"]
+    ]
+
+
+def _lasting(clock: Clock, chronons: float | None) -> str:
+    return "–" if chronons is None else clock.show_duration(round(chronons))
+
+
+def _times(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{ratio:.2f}"
 
 
 def show_simulate(study: Study, summary: Summary, console: Console) -> None:

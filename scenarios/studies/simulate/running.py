@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -20,13 +19,12 @@ from midstream.optimizer.cost.calibration import Timed
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import normal_form
-from midstream.plans.values.streams import Element
+from midstream.plans.values.streams import Element, is_ordered
 from midstream.profiling import timings
 from midstream.scenarios.simulator.run import without_garbage_collector
 from midstream.scenarios.simulator.run_record import longest_pause
 from midstream.scenarios.simulator.variants import Variant
-from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Target, chunks, with_silence
-from midstream.scenarios.studies.simulate.slices import Slice
+from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Slice, Target, chunks, with_silence
 
 MOVED, UNFINISHED, REFUSED, FAILED = "moved", "unfinished", "refused", "failed"
 """What became of a migration: it ended within the slice, or only with it; the strategy does not take the
@@ -81,11 +79,6 @@ class Course:
     migration: Transition | None = None
     refusal: str = ""
     failure: str = ""
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether results came in the order of their starts."""
-        return all(one[0] <= other[0] for one, other in pairwise(self.results))
 
 
 def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterator[Run]:
@@ -201,7 +194,7 @@ def _run(
         strategy=strategy,
         outcome=outcome,
         reason=moved.refusal or moved.failure,
-        is_right=digest_found == digest and moved.is_ordered,
+        is_right=digest_found == digest and is_ordered(moved.results),
         digest=digest_found,
         elements=elements,
         results=len(moved.results),

@@ -15,10 +15,9 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.recording import Recording
 from midstream.scenarios.studies.simulate.costs import profile_from
-from midstream.scenarios.studies.simulate.grid import Grid
+from midstream.scenarios.studies.simulate.grid import Grid, Slice, slices
 from midstream.scenarios.studies.simulate.jobs import run_on_executors
 from midstream.scenarios.studies.simulate.running import FAILED, MOVED, REFUSED, UNFINISHED, Run
-from midstream.scenarios.studies.simulate.slices import Slice, slices
 
 
 @dataclass(frozen=True)

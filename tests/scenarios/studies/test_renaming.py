@@ -16,7 +16,6 @@ from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.inputs import questions, value_groups
 from midstream.scenarios.studies.options import plan_to_study
 from midstream.scenarios.studies.renaming import renamed_below_windows
-from midstream.scenarios.studies.run.queries import query_of
 from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.script import load_script
 from midstream.scenarios.studies.simulate.making import targets
@@ -73,7 +72,7 @@ def of_a_file(folder: Path) -> Plan:
 
 def of_a_study_file(folder: Path) -> Plan:
     file = parse_study_file("s.yaml", "streams: study.toml\nstages: {what-if: }", folder)
-    return query_of(file, "what-if", "plan.json")
+    return file.query("what-if", "plan.json")
 
 
 def of_a_target(folder: Path) -> Plan:

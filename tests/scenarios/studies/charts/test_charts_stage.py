@@ -52,8 +52,8 @@ def by_hand(study: Study) -> dict[int, tuple[float, float]]:
 
 @pytest.mark.spark
 def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path) -> None:
+    from midstream.scenarios.studies.charts.report import CHARTS
     from midstream.scenarios.studies.charts.stage import charts
-    from midstream.scenarios.studies.charts.writing import CHARTS
     from midstream.scenarios.studies.recording import open_recording
 
     plan = study.query

@@ -20,10 +20,9 @@ from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.run import reading, running, study_run
 from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.run.running import run_study
-from midstream.scenarios.studies.run.stage import Found, Stage, Work
+from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.run.study_run import StudyRun
-from midstream.scenarios.studies.run.told import Table, Told
 
 HEAD = """
 streams: {s: {path: s.csv, time: t, unit: s, window: 1, columns: {k: integer}}}

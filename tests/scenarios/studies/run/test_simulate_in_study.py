@@ -18,9 +18,9 @@ from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.run.simulate_stage import STAGE, _grid, _length
 from midstream.scenarios.studies.run.stage import Found
 from midstream.scenarios.studies.run.study_file import StudyFile
+from midstream.scenarios.studies.simulate.grid import Slice
 from midstream.scenarios.studies.simulate.report import simulate_summary
 from midstream.scenarios.studies.simulate.running import Run
-from midstream.scenarios.studies.simulate.slices import Slice
 from midstream.scenarios.studies.simulate.stage import Simulated
 
 from .conftest import TEXT

@@ -21,7 +21,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanError, StatisticsError
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.simulate.costs import TimedSlice, fit_near, profile_from
-from midstream.scenarios.studies.simulate.grid import Grid, Row, Target, chunks, with_silence
+from midstream.scenarios.studies.simulate.grid import Grid, Row, Slice, Target, chunks, slices, with_silence
 from midstream.scenarios.studies.simulate.jobs import read_rows
 from midstream.scenarios.studies.simulate.making import grid_of, other_orders, schemas_of
 from midstream.scenarios.studies.simulate.running import (
@@ -33,7 +33,6 @@ from midstream.scenarios.studies.simulate.running import (
     run_slice,
     timed,
 )
-from midstream.scenarios.studies.simulate.slices import Slice, slices
 
 WINDOW = 40
 PART = Slice(1000, 1400)

@@ -16,10 +16,9 @@ from midstream.cli import app
 from midstream.optimizer.cost.calibration import Profile
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.simulate.grid import Grid, Row
+from midstream.scenarios.studies.simulate.grid import Grid, Row, slices
 from midstream.scenarios.studies.simulate.making import grid_of, other_orders
 from midstream.scenarios.studies.simulate.running import Run, run_slice
-from midstream.scenarios.studies.simulate.slices import slices
 
 from ..conftest import reversed_settings
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.operators.engine.run import run
-from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.physical import Physical
@@ -402,6 +402,17 @@ def test_regions_are_told_below_windows() -> None:
     ]
     assert [str(node.operator) for node in found[0].inputs] == ["source i"]
     assert [str(node.operator) for node in found[1].inputs] == ["window 5", "window 3"]
+
+
+def test_what_reads_a_relation_alone_belongs_to_every_region_that_reads_it() -> None:
+    """So no region gives it to another one."""
+    known = relation("known", x="integer")
+    query = S.select("x").difference(known).granularity(2).difference(known).plan()
+    found = regions(query)
+    assert [[str(node.operator) for node in region.nodes][-1] for region in found] == ["difference"] * 2
+    assert [len([node for node in one.nodes if not reads_stream(node)]) for one in found] == [1, 1]
+    assert found[1].outputs == (query.root,)
+    assert [str(node.operator) for node in found[0].outputs] == ["difference"]
 
 
 def test_what_is_also_read_below_a_window_is_a_region_of_its_own() -> None:

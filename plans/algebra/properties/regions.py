@@ -67,7 +67,8 @@ class Region(NamedTuple):
     inputs: tuple[Node, ...]
     """What it reads: what is not snapshot-reducible, or in another region."""
     outputs: tuple[Node, ...]
-    """Those of its nodes that others read, or that are outputs of the plan."""
+    """Those of its nodes that others read, or that are outputs of the plan. What reads relations alone is not
+    read by others: each region that reads it has it."""
 
 
 def regions(plan: Plan) -> tuple[Region, ...]:
@@ -132,6 +133,7 @@ def _region(plan: Plan, nodes: set[Node], order: dict[Node, int]) -> Region:
     shown = (
         node
         for node in kept
-        if node in roots or any(consumer not in nodes for consumer in plan.consumers(node))
+        if node in roots
+        or (reads_stream(node) and any(consumer not in nodes for consumer in plan.consumers(node)))
     )
     return Region(kept, tuple(sorted(read, key=order.__getitem__)), tuple(shown))

@@ -13,6 +13,7 @@ from midstream.plans.algebra.operators.base import Choosing
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, logical
 from midstream.plans.expressions.expressions import (
+    FALSE,
     TRUE,
     Col,
     Const,
@@ -25,7 +26,7 @@ from midstream.plans.values.schema import Schema
 Conditions = frozenset[Expression]
 """Of which all are true."""
 
-NEVER = frozenset({Const(False), Const(None)})
+NEVER = frozenset({FALSE, Const(None)})
 """What is true of no row."""
 
 

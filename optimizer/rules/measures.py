@@ -11,7 +11,7 @@ from collections.abc import Callable
 from midstream.plans.algebra.operators import Filter, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.expressions import Const, Not, conjuncts, walk
+from midstream.plans.expressions.expressions import FALSE, Not, conjuncts, walk
 
 
 def operators(node: Node) -> tuple[int, ...]:
@@ -75,7 +75,7 @@ def conditions(node: Node) -> tuple[int, ...]:
     """How long the conditions of filters are, FALSE being the shortest."""
 
     def of(each: Node) -> int:
-        if not isinstance(each.operator, Filter) or each.operator.condition == Const(False):
+        if not isinstance(each.operator, Filter) or each.operator.condition == FALSE:
             return 0
         return sum(1 for _ in walk(each.operator.condition))
 

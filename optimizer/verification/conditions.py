@@ -15,6 +15,7 @@ from midstream.plans.expressions.aggregates import (
     sum_,
 )
 from midstream.plans.expressions.expressions import (
+    FALSE,
     TRUE,
     Col,
     Const,
@@ -36,7 +37,7 @@ def is_even(value: int | None) -> bool | None:
 def condition(random: Random, names: Sequence[str]) -> Expression:
     """A condition over some columns; over none, one that reads nothing."""
     if not names or random.random() < 0.06:
-        return random.choice((TRUE, Const(False), Const(None)))
+        return random.choice((TRUE, FALSE, Const(None)))
     roll = random.random()
     if roll < 0.15:
         both = conjunction([condition(random, names), condition(random, names)])

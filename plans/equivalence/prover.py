@@ -44,7 +44,7 @@ from midstream.plans.equivalence.blocks import (
 )
 from midstream.plans.equivalence.terms import Terms
 from midstream.plans.expressions.aggregates import AggregateCall
-from midstream.plans.expressions.expressions import TRUE, Col, Expression
+from midstream.plans.expressions.expressions import FALSE, TRUE, Col, Expression
 from midstream.plans.values.schema import Schema, Type
 
 MOST_ATOMS = 16
@@ -212,10 +212,17 @@ class _Side:
 
     def _structure(self, node: Node) -> BlockSum:
         """An operator on more than one input. A condition on its rows holds of those of a multiset operator's
-        inputs, and of the left ones of a semi-join or an anti-join."""
+        inputs, and of the left ones of a semi-join or an anti-join. Of inputs that mean the same, a multiset
+        operator gives one, or nothing."""
         operator, schemas = logical(node), tuple(child.schema for child in node.inputs)
         forms, free = [self._forms[child] for child in node.inputs], len(node.schema)
+        numbers = [self._blocks.number(form) for form in forms]
         match operator:
+            case MaxUnion() | Intersection() if len(set(numbers)) == 1:
+                return forms[0]
+            case Difference() | StrictDifference() if len(set(numbers)) == 1:
+                nothing = self._terms.read(FALSE, schemas[0], {})
+                return tuple(self._blocks.where(block, [nothing]) for block in forms[0])
             case MaxUnion() | Intersection() if all(_exact(schemas[0])):
                 return self._one(node, (operator.name, EITHER_WAY), forms[0], free, beside=forms[1])
             case MaxUnion() | Intersection() | Difference() | StrictDifference():
@@ -227,9 +234,8 @@ class _Side:
                 read = self._read([condition], schemas[0].concat(schemas[1]), both)
                 pairs = self._blocks.where(Block((), frozenset(), frozenset(), ()), read)
                 pairs = self._blocks.without_what_follows(pairs)
-                matching = (operator.name, self._blocks.number(forms[1]), pairs.holds, pairs.equal)
+                matching = (operator.name, numbers[1], pairs.holds, pairs.equal)
                 return self._one(node, matching, forms[0], free)
-        numbers = map(self._blocks.number, forms)
         if isinstance(operator, Union):
             return self._one(node, ("union of many", *sorted(numbers)))
         return self._one(node, (operator, schemas, *numbers))

@@ -600,6 +600,7 @@ def ordered(condition: Expression) -> Expression:
 
 
 TRUE: Expression = Const(True)
+FALSE: Expression = Const(False)
 
 
 def compile_row(expression: Expression, schema: Schema) -> Callable[[Any], Any]:

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
+from itertools import islice
+from random import Random
 from typing import Any
 
 import pytest
+from bag_examples import BAG_EXAMPLES
 from hypothesis import event, given
 from hypothesis import strategies as st
 from rewritten_conditions import rewritten
+from row_examples import ROW_EXAMPLES
 
 from midstream.optimizer.rules import ALL_RULES, Rule
+from midstream.optimizer.rules.rule import apply
 from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.verification.subplans import Subplans
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.operators import (
     Aggregate,
@@ -323,12 +329,47 @@ def test_what_the_rules_make_of_joins_is_seen_to_mean_the_same(data: st.DataObje
     assert same_meaning(_rewritten(plan, data, ALL_RULES).root, plan.root)
 
 
+UNSEEN = {
+    "difference-from-matching", "difference-of-max-union", "grouping-over-key", "groupings-merging",
+    "intersection-from-differences", "intersection-with-part", "matching-above-grouping",
+    "matching-above-left", "matching-above-right", "matching-below-grouping", "matching-below-left",
+    "matching-below-right", "matching-commutativity", "projection-above-matching",
+    "projection-below-matching", "union-of-difference", "union-of-less-and-more", "union-of-more-and-less",
+    "union-with-difference",
+}  # fmt: skip
+"""Rules between multisets, matchings and groupings, of which the form knows nothing: steps of rules prove
+them."""
+
+SELDOM_UNSEEN = {
+    "contradiction", "distinct-below-join", "filter-below-matching", "filter-below-multisets",
+    "filter-below-right", "filter-below-union", "filter-merging", "matched-projection-dropped",
+}  # fmt: skip
+"""Rules that are seen but where a condition is a constant, or is of a column that only one input may not
+know, and where a projection between joins of distinct rows drops columns."""
+
+
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
+def test_which_rules_are_seen_to_mean_the_same(rule: Rule) -> None:
+    random = Random(5)
+    draw = {**BAG_EXAMPLES, **ROW_EXAMPLES}.get(rule.name)
+    made = Subplans(random)
+    subplans = [draw(random) if draw else made.of(rule.shape) for _ in range(25)]
+    seen = [same_meaning(node, result) for node in subplans for result in islice(apply(rule, node), 1)]
+    assert seen
+    share = sum(seen) / len(seen)
+    if rule.name in UNSEEN:
+        assert share < 0.7
+    else:
+        assert share >= (0.7 if rule.name in SELDOM_UNSEEN else 1)
+
+
 @given(st.data())
 def test_what_the_rules_make_of_a_plan_is_seen_to_mean_the_same(data: st.DataObject) -> None:
     """But for joins of distinct rows where a projection stands between: they are seen only where it keeps all
     columns."""
     plan = data.draw(plans(**WHOLE))
-    found = _rewritten(plan, data, [rule for rule in ALL_RULES if not rule.name.startswith("distinct")])
+    rules = [rule for rule in ALL_RULES if not rule.name.startswith("distinct") and rule.name not in UNSEEN]
+    found = _rewritten(plan, data, rules)
     event(f"changed: {found != with_linked_joins(plan)}")
     event(f"all rules: {same_meaning(_rewritten(plan, data, ALL_RULES).root, plan.root)}")
     assert same_meaning(found.root, plan.root)

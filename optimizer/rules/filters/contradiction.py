@@ -21,9 +21,7 @@ from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Const, Expression, conjuncts
-
-FALSE = Const(False)
+from midstream.plans.expressions.expressions import FALSE, Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Expression]:

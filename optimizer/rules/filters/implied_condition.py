@@ -19,12 +19,12 @@ from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Const, Expression, conjuncts
+from midstream.plans.expressions.expressions import FALSE, Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Expression]:
     """The first part that follows; if none does, the first. FALSE stays: nothing is shorter."""
-    if condition_of(node) == Const(False):
+    if condition_of(node) == FALSE:
         return
     parts = conjuncts(condition_of(node))
     yield next((part for part in parts if follows(node, part)), parts[0])

@@ -33,11 +33,10 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Cast, Const, Expression
+from midstream.plans.expressions.expressions import FALSE, Cast, Const, Expression
 from midstream.plans.values.schema import Column, Type
 
 COMBINING = (AntiJoin, Difference, Intersection, Join, MaxUnion, SemiJoin, StrictDifference, Union)
-FALSE = Const(False)
 SOME = {Type.INTEGER: Const(0), Type.FLOAT: Const(0.0), Type.STRING: Const(""), Type.BOOLEAN: FALSE}
 """Of each type a value that is known."""
 

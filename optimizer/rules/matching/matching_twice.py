@@ -17,7 +17,7 @@ from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Matching
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Const
+from midstream.plans.expressions.expressions import FALSE
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -30,7 +30,7 @@ def rewrite(node: Node, lower: Node) -> Node:
     """The lower one, or nothing of what is below."""
     if lower.operator == node.operator:
         return lower
-    return Node(Filter(Const(False)), lower.inputs[:1])
+    return Node(Filter(FALSE), lower.inputs[:1])
 
 
 MATCHING_TWICE = Rule(

@@ -23,7 +23,7 @@ from midstream.plans.algebra.operators import (
     StrictDifference,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Const
+from midstream.plans.expressions.expressions import FALSE
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -34,7 +34,7 @@ def match(node: Node) -> Iterable[Node]:
 
 def rewrite_nothing(node: Node, both: Node) -> Node:
     """Nothing of it."""
-    return Node(Filter(Const(False)), (both,))
+    return Node(Filter(FALSE), (both,))
 
 
 SAME_AS_ITSELF = Rule(

@@ -573,9 +573,9 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(told, "show_profile", show_all)
     for stage, writes in (
         ("what_if", "writing"),
-        ("charts", "writing"),
+        ("charts", "report"),
         ("policies", "report"),
-        ("simulate", "writing"),
+        ("simulate", "report"),
     ):
         place = f"midstream.scenarios.studies.{stage}"
         ran: Any = nullcontext(found) if stage == "what_if" else found

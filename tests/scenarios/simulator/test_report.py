@@ -233,7 +233,7 @@ def test_who_migrated_once_is_drawn_though_refused_later(simulation: Simulation)
 def test_what_is_cut_off_is_told(simulation: Simulation) -> None:
     from midstream.scenarios.simulator import charts
 
-    texts = [text.get_text() for axes in charts.output_rate(simulation).axes for text in axes.texts]
+    texts = [text.get_text() for axes in charts.output(simulation).axes for text in axes.texts]
     largest = max(simulation.of("parallel-track")[0].series.results) / (simulation.every / simulation.second)
     assert f"▲ {largest:,.0f}" in texts
 

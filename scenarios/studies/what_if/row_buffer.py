@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -10,9 +12,12 @@ import pyarrow as pa
 ROWS = 5000
 """From so many rows on, a batch is handed out."""
 
+CODES = {pa.int64(): "q", pa.int32(): "i", pa.float64(): "d"}
+"""The letters by which the standard library knows types of numbers."""
+
 
 class RowBuffer:
-    """Columns of rows, kept until there are enough of them.
+    """Columns of rows without nulls, kept until there are enough of them.
 
     >>> kept = RowBuffer(pa.schema([("x", pa.int64())]), rows=3)
     >>> [batch.num_rows for part in ([1, 2], [3, 4], [5]) for batch in kept.add({"x": part})]
@@ -35,5 +40,25 @@ class RowBuffer:
     def rest(self) -> Iterator[pa.RecordBatch]:
         """What is left, if anything."""
         if any(self._columns.values()):
-            yield pa.RecordBatch.from_pydict(self._columns, schema=self._schema)
+            arrays = [column_of(self._columns[field.name], field.type) for field in self._schema]
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
             self._columns = {name: [] for name in self._schema.names}
+
+
+def column_of(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """What `pa.array` makes of numbers, truth values and texts. That looks whether it was given something of
+    pandas, and imports it for this: half a second of processor time for every worker.
+
+    >>> column_of(["a", "", "ä"], pa.string()).to_pylist(), column_of([True, False], pa.bool_()).to_pylist()
+    (['a', '', 'ä'], [True, False])
+    """
+    if type_ == pa.string():
+        texts = [value.encode() for value in values]
+        ends = array("i", accumulate(map(len, texts), initial=0))
+        parts: list[Any] = [ends, b"".join(texts)]
+    elif type_ == pa.bool_():
+        bits = int("".join("01"[value] for value in reversed(values)) or "0", 2)
+        parts = [bits.to_bytes(-(-len(values) // 8), "little")]
+    else:
+        parts = [array(CODES[type_], values)]
+    return pa.Array.from_buffers(type_, len(values), [None, *map(pa.py_buffer, parts)])

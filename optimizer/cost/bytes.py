@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 
 from midstream.optimizer.cost.column_facts import Facts
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Estimate, times
 from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.algebra.plan import Node
 from midstream.plans.values.schema import Schema, Type
 
 INTEGER = float(sys.getsizeof(1))
@@ -32,8 +34,7 @@ def kept_bytes(costing: Costing, output: Estimate) -> float:
     work, node = output.work, costing.node
     if not work.state:
         return 0.0
-    others = costing.inputs[-1]
-    mine = row_bytes(costing.schemas[0], costing.inputs[0].facts)
+    mine = _row_of(node.inputs[0], costing.inputs[0].facts)
     operator = costing.operator
     if isinstance(operator, Aggregate):
         # Of a row, its group and the values of the arguments.
@@ -44,8 +45,8 @@ def kept_bytes(costing: Costing, output: Estimate) -> float:
     return math.fsum(
         (
             times(work.state - work.waiting - work.other, element_bytes(mine)),
-            times(work.other, element_bytes(row_bytes(costing.schemas[-1], others.facts))),
-            times(work.waiting, element_bytes(row_bytes(node.schema, output.facts))),
+            times(work.other, element_bytes(_row_of(node.inputs[-1], costing.inputs[-1].facts))),
+            times(work.waiting, element_bytes(_row_of(node, output.facts))),
         )
     )
 
@@ -62,6 +63,16 @@ def row_bytes(schema: Schema, facts: Facts) -> float:
     True
     """
     return _tuple(_value(schema, facts, name) for name in schema.names)
+
+
+def _row_of(node: Node, facts: Facts) -> float:
+    is_sampled = any(known.sample is not None for known in facts.values())
+    return row_bytes(node.schema, facts) if is_sampled else _row_by_types(node)
+
+
+@lru_cache(maxsize=4096)
+def _row_by_types(node: Node) -> float:
+    return row_bytes(node.schema, {})
 
 
 def _tuple(values: Iterable[float]) -> float:

@@ -66,7 +66,10 @@ def input_facts(schema: Schema, sample: Sample | None, known: Mapping[str, Distr
 def selected_facts(names: Iterable[str], facts: Facts) -> Facts:
     """Facts about some of the columns."""
     left = {name: facts[name] for name in names if name in facts}
-    return {name: replace(known, equals=known.equals & left.keys()) for name, known in left.items()}
+    return {
+        name: known if known.equals <= left.keys() else replace(known, equals=known.equals & left.keys())
+        for name, known in left.items()
+    }
 
 
 def paired(left: Facts, right: Facts) -> Facts:
@@ -77,6 +80,8 @@ def paired(left: Facts, right: Facts) -> Facts:
         for known in right.values()
         if known.sample is not None and id(known.sample) in mine
     }
+    if not twins:
+        return {**left, **right}
     other = {
         name: replace(known, sample=twins.get(id(known.sample), known.sample))
         for name, known in right.items()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Protocol
 
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
 from midstream.optimizer.cost.comparisons import Matches, matches
 from midstream.optimizer.cost.estimate import Estimate
-from midstream.optimizer.cost.selectivity import Selectivity
+from midstream.optimizer.cost.selectivity import Classes, Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
@@ -63,8 +63,7 @@ class Costing:
     @property
     def conditions(self) -> tuple[Expression, ...]:
         """The parts of the operator's condition."""
-        (condition,) = expressions(self.node)
-        return conjuncts(condition)
+        return _conditions(self.node)
 
     @cached_property
     def facts(self) -> Facts:
@@ -80,17 +79,14 @@ class Costing:
         """The share of rows, or pairs of rows, that satisfy conditions, and what is known of them."""
         parts = tuple(conditions)
         if parts not in self._satisfying:
-            schema = reduce(Schema.concat, self.schemas)
-            children = self.node.inputs
-            classes = {name: names for child in children for names in equal_columns(child) for name in names}
+            schema, classes = _columns_of_inputs(self.node)
             self._satisfying[parts] = self.selectivity.of(parts, schema, self.facts, classes)
         return self._satisfying[parts]
 
     @cached_property
     def key_share(self) -> float:
         """The share of pairs that agree in the columns that a join's condition equates."""
-        (condition,) = self.operator.expressions
-        _, rest = join_keys(condition, *self.schemas)
+        _, rest = _join_keys(self.node)
         others = conjuncts(rest)
         return self._share([part for part in self.conditions if part not in others])
 
@@ -117,7 +113,7 @@ class Costing:
     @cached_property
     def asks_for_equality_only(self) -> bool:
         """Whether all that a join's condition asks for is that some columns are equal."""
-        keys, rest = join_keys(self.operator.expressions[0], *self.schemas)
+        keys, rest = _join_keys(self.node)
         return bool(keys) and rest == TRUE
 
     def _share(self, conditions: Sequence[Expression]) -> float:
@@ -126,3 +122,26 @@ class Costing:
     def kinds(self, names: Iterable[str]) -> float:
         """How many different values some columns of the first input have together."""
         return combinations(names, self.inputs[0].facts)
+
+
+# What does not depend on statistics is found out once for a node, however often it is priced.
+
+
+@lru_cache(maxsize=4096)
+def _conditions(node: Node) -> tuple[Expression, ...]:
+    (condition,) = expressions(node)
+    return conjuncts(condition)
+
+
+@lru_cache(maxsize=4096)
+def _join_keys(node: Node) -> tuple[list[tuple[str, str]], Expression]:
+    (condition,) = expressions(node)
+    left, right = node.inputs
+    return join_keys(condition, left.schema, right.schema)
+
+
+@lru_cache(maxsize=4096)
+def _columns_of_inputs(node: Node) -> tuple[Schema, Classes]:
+    """The columns of all inputs, and which of them are equal."""
+    schema = reduce(Schema.concat, (child.schema for child in node.inputs))
+    return schema, {name: names for child in node.inputs for names in equal_columns(child) for name in names}

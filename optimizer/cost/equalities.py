@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from itertools import combinations
-
-import networkx as nx
 
 from midstream.optimizer.cost.column_facts import Facts
 from midstream.plans.expressions.expressions import Expression, equality
@@ -17,27 +16,34 @@ def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Exp
 
     With x and y of one sample and z of another, or of none, x = z and y = z become x = y and x = z.
     """
-    stated: nx.utils.UnionFind[str] = nx.utils.UnionFind()
-    known: nx.utils.UnionFind[str] = nx.utils.UnionFind()
+    stated: Sets = {}
+    known: Sets = {}
     within: list[Expression] = []
     between: list[Expression] = []
     for one, other in pairs:
         if one == other:
             within.append(equality(one, other))
-        stated.union(one, other)
+        _unite(stated, {one, other})
         for name in (one, other):
             equals = facts[name].equals if name in facts else {name}
-            stated.union(*equals)
-            known.union(*equals)
-    for names in sorted(map(sorted, stated.to_sets())):
+            _unite(stated, equals)
+            _unite(known, equals)
+    for names in sorted(map(sorted, {id(names): names for names in stated.values()}.values())):
         for one, other in combinations(names, 2):
             samples = [facts[name].sample if name in facts else None for name in (one, other)]
-            if samples[0] is not None and samples[0] is samples[1] and known[one] != known[other]:
+            if samples[0] is not None and samples[0] is samples[1] and other not in known[one]:
                 within.append(equality(one, other))
-                known.union(one, other)
-        groups: dict[str, list[str]] = {}
-        for name in names:
-            groups.setdefault(known[name], []).append(name)
-        first, *rest = sorted(map(min, groups.values()))
+                _unite(known, {one, other})
+        first, *rest = sorted({min(known[name]) for name in names})
         between += [equality(first, other) for other in rest]
     return within + between
+
+
+Sets = dict[str, AbstractSet[str]]
+"""By name, the set that it is in; all of a set have the same one."""
+
+
+def _unite(sets: Sets, names: AbstractSet[str]) -> None:
+    """Make the sets that some names are in one."""
+    union = frozenset(names).union(*(sets[name] for name in names if name in sets))
+    sets.update(dict.fromkeys(union, union))

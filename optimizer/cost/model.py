@@ -88,6 +88,7 @@ class CostModel:
         self.units = units or units_in_use()
         self.selectivity = selectivity or Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
+        self._is_priced: dict[Node, bool] = {}
 
     def price(self, plan: Plan) -> PlanCost:
         """The cost of a plan. Raises StatisticsError where an input is unknown."""
@@ -123,6 +124,11 @@ class CostModel:
     def is_priced(self, node: Node) -> bool:
         """Whether a node is an operator of the plan to be priced: not where its statistics are all that is
         known, as of a window below which nothing is."""
+        if node not in self._is_priced:
+            self._is_priced[node] = self._can_be_estimated(node)
+        return self._is_priced[node]
+
+    def _can_be_estimated(self, node: Node) -> bool:
         if not node.inputs:
             return False
         if logical(node).is_snapshot_reducible:

@@ -160,7 +160,17 @@ class Selectivity:
         return left
 
     def _is_known(self, part: Expression, classes: Classes) -> bool:
-        return any(alias in self._known for alias in _aliases(part, classes))
+        return any(alias in self._known for alias in self._aliases(part, classes))
+
+    def _aliases(self, part: Expression, classes: Classes) -> Iterator[Expression]:
+        """The condition itself, and what says the same of columns that are equal to those that it equates;
+        none where nothing is known of any."""
+        if not self._known:
+            return
+        yield part
+        if names := column_equality(part):
+            lefts, rights = (sorted(classes.get(name, {name})) for name in names)
+            yield from (equality(left, right) for left, right in product(lefts, rights))
 
     def _one(self, part: Expression, schema: Schema, facts: Facts, classes: Classes) -> tuple[float, Facts]:
         try:
@@ -168,7 +178,7 @@ class Selectivity:
         except Exception:
             # A callable may fail on rows that it never meets in the plan: another condition keeps them off.
             share = None
-        for alias in _aliases(part, classes):
+        for alias in self._aliases(part, classes):
             if alias in self._known:
                 return self._known[alias], facts
         if share is None:
@@ -286,11 +296,3 @@ def _origins(part: Expression, facts: Facts) -> list[list[str]]:
         sample = facts[name].sample if name in facts else None
         groups.setdefault(name if sample is None else id(sample), []).append(name)
     return list(groups.values())
-
-
-def _aliases(part: Expression, classes: Classes) -> Iterator[Expression]:
-    """The condition itself, and what says the same of columns that are equal to those that it equates."""
-    yield part
-    if names := column_equality(part):
-        lefts, rights = (sorted(classes.get(name, {name})) for name in names)
-        yield from (equality(left, right) for left, right in product(lefts, rights))

@@ -25,7 +25,10 @@ def logical_plan(plan: Plan) -> Plan:
         operator = logical(node)
         if isinstance(operator, Boxed):
             return logical_plan(Plan(operator.means)).root
-        return node.inputs[0] if isinstance(operator, Arrangement) else Node(operator, node.inputs)
+        if isinstance(operator, Arrangement):
+            return node.inputs[0]
+        # A node that has made no choice stays the one it is: what is the same is found at once.
+        return node if operator is node.operator else Node(operator, node.inputs)
 
     return plan.map(without_choices)
 

@@ -31,7 +31,7 @@ TIME = "time"
 FARTHEST = 1 << 61
 """How far from 0 a time may be: sums of a few times and windows are 64-bit integers, too."""
 
-_MISFIT, _TORN = "misfit", "torn"
+_TORN = "torn"
 
 
 @dataclass(frozen=True)
@@ -109,24 +109,69 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
     Raises   InputFileError, naming file, stream and column, what was found and what was expected; and where
              Spark fails at what the block does, naming the file, if it was one.
     """
-    read: dict[str, DataFrame] = {}
-    kept = []
-    for together in _by_file(study):
-        parsed, found = _read(spark, study, together)
-        read |= found
-        kept += [] if parsed is None else [parsed]
+    read = [_read(spark, study, together) for together in _by_file(study)]
+    frames = {name: frame for file in read for name, frame in file.frames().items()}
+    kept = [file.rows for file in read if file.is_parsed]
     try:
         for frame in kept:
             frame.persist()
         totals = _totals(study, read)
-        frames = {name: read[name].drop(_MISFIT) for name in study.streams}
-        yield Recording(spark, frames, totals, bucket)
+        yield Recording(spark, {name: frames[name] for name in study.streams}, totals, bucket)
     except SPARK_ERRORS as error:
         # Whatever the block did with the streams: a file may turn out to be torn where it is read at last.
         raise failed(f"study {study.name}", error) from error
     finally:
         for frame in kept:
             frame.unpersist()
+
+
+@dataclass(frozen=True)
+class _InStream:
+    """A row as an element of a stream: whether it belongs to it, when it starts, its payload, and what is
+    wrong with it, if anything."""
+
+    belongs: Value
+    time: Value
+    values: tuple[Value, ...]
+    misfit: Value
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read of some streams that are in one place."""
+
+    rows: DataFrame
+    streams: Mapping[str, _InStream]
+    is_parsed: bool
+
+    def frames(self) -> dict[str, DataFrame]:
+        """By stream, its elements."""
+        return {
+            name: self.rows.where(one.belongs).select(
+                one.time.alias(TIME), *(value.alias(payload(i)) for i, value in enumerate(one.values))
+            )
+            for name, one in self.streams.items()
+        }
+
+    def totals(self, windows: Mapping[str, int]) -> DataFrame:
+        """A row for each stream: what is known of the whole, and of what is wrong; in one pass."""
+        # Not by grouping: where the first text of a group is asked for, Spark sorts all rows.
+        counted = [self._total(name, one, windows[name]) for name, one in self.streams.items()]
+        names = [f"s{i}" for i in range(len(counted))]
+        of_each = self.rows.agg(*(total.alias(name) for total, name in zip(counted, names, strict=True)))
+        return of_each.select(F.inline(F.array(*names)))
+
+    def _total(self, name: str, one: _InStream, window: int) -> Value:
+        time, misfit = (F.when(one.belongs, value) for value in (one.time, one.misfit))
+        return F.struct(
+            F.lit(name).alias("name"),
+            F.count(misfit).alias("misfits"),
+            F.min(misfit).alias("misfit"),
+            F.count(time).alias("count"),
+            F.min(time).alias("first"),
+            F.max(time).alias("last"),
+            granule(time, window).alias("granule"),
+        )
 
 
 def _by_file(study: Study) -> list[list[RecordedStream]]:
@@ -151,15 +196,12 @@ def _may_be_read_with(together: Sequence[RecordedStream], stream: RecordedStream
     return all(types.get(column.name, column.type) is column.type for column in _columns(stream))
 
 
-def _read(
-    spark: SparkSession, study: Study, streams: Sequence[RecordedStream]
-) -> tuple[DataFrame | None, dict[str, DataFrame]]:
-    """What was parsed for some streams of one file, if it was, and by stream its elements, with what is wrong
-    with each, if anything, in a further column."""
+def _read(spark: SparkSession, study: Study, streams: Sequence[RecordedStream]) -> _Read:
+    """Some streams of one file."""
     first = streams[0]
     if first.format == FOLDER:
         (stream,) = streams
-        return None, {stream.name: _read_ingested(spark, study, stream)}
+        return _read_ingested(spark, study, stream)
     columns = [column for stream in streams for column in _columns(stream)]
     raw = open_raw(spark, first.path, first.format, {column.name: column for column in columns})
     values = {column: f"v{i}" for i, column in enumerate(dict.fromkeys(columns))}
@@ -170,15 +212,16 @@ def _read(
         *(F.coalesce(_torn(raw), *map(raw.misfit, of)).alias(name) for of, name in checked.items()),
     )
     belongs = {stream.name: _belongs(study, stream, values) for stream in streams}
-    parsed = rows.where(reduce(or_, belongs.values()))
-    return parsed, {
-        stream.name: parsed.where(belongs[stream.name]).select(
-            F.col(values[_time(stream)]).alias(TIME),
-            *(F.col(values[column]).alias(payload(i)) for i, column in enumerate(stream.columns)),
-            F.col(checked[_checked(stream)]).alias(_MISFIT),
+    in_streams = {
+        stream.name: _InStream(
+            belongs[stream.name],
+            F.col(values[_time(stream)]),
+            tuple(F.col(values[column]) for column in stream.columns),
+            F.col(checked[_checked(stream)]),
         )
         for stream in streams
     }
+    return _Read(rows.where(reduce(or_, belongs.values())), in_streams, is_parsed=True)
 
 
 def _time(stream: RecordedStream) -> Column:
@@ -211,7 +254,7 @@ def _belongs(study: Study, stream: RecordedStream, values: Mapping[Column, str])
     return is_of_stream & reduce(and_, [one | time.isNull() for one in starts], F.lit(True))
 
 
-def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) -> DataFrame:
+def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) -> _Read:
     """The elements of a stream that has been ingested, or generated, as it is declared now."""
     place = f"{stream.path}, stream {stream.name}"
     if not is_ingested(stream.path):
@@ -231,11 +274,11 @@ def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) ->
     for what, found, declared in facts:
         if found != declared:
             raise InputFileError(f"{place}, {what}: found {found}, expected {declared}", path=stream.path)
-    values = [F.col("payload").getField(column.name) for column in stream.columns]
-    return stored_stream(spark, stream.path, name, study.since, study.until).select(
-        F.col("start").alias(TIME),
-        *(value.alias(payload(i)) for i, value in enumerate(values)),
-        F.lit(None).cast("string").alias(_MISFIT),
+    values = tuple(F.col("payload").getField(column.name) for column in stream.columns)
+    rows = stored_stream(spark, stream.path, name, study.since, study.until)
+    nothing = F.lit(None).cast("string")
+    return _Read(
+        rows, {stream.name: _InStream(F.lit(True), F.col("start"), values, nothing)}, is_parsed=False
     )
 
 
@@ -268,22 +311,12 @@ def _torn(raw: RawFile) -> Value:
     )
 
 
-def _totals(study: Study, read: Mapping[str, DataFrame]) -> dict[str, StreamTotals]:
+def _totals(study: Study, read: Sequence[_Read]) -> dict[str, StreamTotals]:
     """Count each stream. Raises InputFileError for the first that is not as declared, with one misfit."""
-    counted = [
-        frame.agg(
-            F.lit(name).alias("name"),
-            F.count(_MISFIT).alias("misfits"),
-            F.min(_MISFIT).alias("misfit"),
-            F.count(TIME).alias("count"),
-            F.min(TIME).alias("first"),
-            F.max(TIME).alias("last"),
-            granule(F.col(TIME), study.streams[name].window).alias("granule"),
-        )
-        for name, frame in read.items()
-    ]
+    windows = {name: stream.window for name, stream in study.streams.items()}
     try:
-        found = {row["name"]: row for row in reduce(DataFrame.unionAll, counted).collect()}
+        counted = reduce(DataFrame.unionAll, (file.totals(windows) for file in read))
+        found = {row["name"]: row for row in counted.collect()}
     except SPARK_ERRORS as error:
         paths = ", ".join(dict.fromkeys(stream.path for stream in study.streams.values()))
         raise InputFileError(f"{paths}: could not be read: {reason(error)}", path=paths) from error
@@ -309,13 +342,14 @@ def _totals(study: Study, read: Mapping[str, DataFrame]) -> dict[str, StreamTota
 
 
 def granule(time: Value, window: int) -> Value:
-    """An aggregate: the largest divisor of a window that divides all times; without times, the window."""
+    """An aggregate: the largest divisor of a window that divides all known times; without any, the window."""
     common = F.lit(1).cast("long")
     for prime, exponent in factors(window).items():
         divisible = [
             F.when(F.pmod(time, F.lit(prime**k)) == 0, 1).otherwise(0) for k in range(1, exponent + 1)
         ]
-        least = F.coalesce(F.min(reduce(add, divisible)), F.lit(exponent))
+        of_known = F.when(time.isNotNull(), reduce(add, divisible))
+        least = F.coalesce(F.min(of_known), F.lit(exponent))
         common = common * F.element_at(
             F.array(*(F.lit(prime**k).cast("long") for k in range(exponent + 1))), least + 1
         )

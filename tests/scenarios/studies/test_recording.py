@@ -240,11 +240,15 @@ def test_what_is_wrong_with_one_stream_of_a_file_is_not_with_another(spark: Any,
         pass
 
 
-@pytest.mark.parametrize(("times", "window"), [([60, 180, 600], 3600), ([], 12), ([-9, 6], 12), ([7, 8], 1)])
-def test_granule(spark: Any, times: list[int], window: int) -> None:
+@pytest.mark.parametrize(
+    ("times", "window"),
+    [([60, 180, 600], 3600), ([], 12), ([-9, 6], 12), ([7, 8], 1), ([None, 8, None], 12), ([None], 12)],
+)
+def test_granule(spark: Any, times: list[int | None], window: int) -> None:
     from pyspark.sql import functions as F
 
     from midstream.scenarios.studies.recording import granule
 
     frame = spark.createDataFrame([(time,) for time in times], "time long")
-    assert frame.agg(granule(F.col("time"), window).alias("g")).first()["g"] == gcd(*times, window)
+    known = [time for time in times if time is not None]
+    assert frame.agg(granule(F.col("time"), window).alias("g")).first()["g"] == gcd(*known, window)

@@ -43,10 +43,10 @@ LOCAL = (
 """What Java is told where the driver computes all."""
 
 # Code is compiled once and quickly, and not watched for a second time: a third less processor time for
-# 37,000 rows, and half as much again for the profile of a million. With that, Java would keep 48 MB of compiled
-# code. Some studies in one session fill these; then Java forgets again and again what it has compiled, for up to
-# 3 s of processor time a study. Garbage is collected by one thread: those that do it beside the program take a
-# tenth of Java's time.
+# 37,000 rows, and half as much again for the profile of a million. With that, Java would keep 48 MB of
+# compiled code. Some studies in one session fill these; then Java forgets again and again what it has
+# compiled, for up to 3 s of processor time a study. Garbage is collected by one thread: those that do it
+# beside the program take a tenth of Java's time.
 QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m -XX:+UseSerialGC"
 """What it is told there instead for a study that reads little."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from solving import solve
 from typer.testing import CliRunner
 
 from midstream.benchmarks import join_orders
@@ -23,7 +24,6 @@ from midstream.benchmarks.join_orders import (
 from midstream.benchmarks.landscapes import edges, landscape
 from midstream.benchmarks.least_cost import least_cost
 from midstream.cli import app
-from midstream.optimizer.search.join_orders import solve
 
 CHAIN, STAR = Joins("chain", 4, mark=0.1), Joins("star", 6)
 GOOD = OrdersRun(

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from solving import solve
 
 from midstream.benchmarks.landscapes import Topology, landscape
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics
@@ -18,8 +19,7 @@ from midstream.optimizer.cost.estimate import Cut
 from midstream.optimizer.rules.linking import linked
 from midstream.optimizer.search import join_costs, join_shares
 from midstream.optimizer.search.join_costs import JoinCosts, JoinTree
-from midstream.optimizer.search.join_graph import Products
-from midstream.optimizer.search.join_orders import BUDGET, JoinOrders, order_joins
+from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative, JoinProblem, Shape, problem_of
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Node, Plan
@@ -36,17 +36,6 @@ def problem(plan: Plan, statistics: Statistics) -> JoinProblem:
     found = problem_of(plan.root, CostModel(statistics))
     assert found is not None
     return found
-
-
-def solve(joins: JoinProblem, budget: int = BUDGET, products: Products = "auto") -> JoinOrders:
-    """The search without a pause."""
-    search = order_joins(joins, budget, products)
-    while True:
-        try:
-            next(search)
-        except StopIteration as end:
-            orders: JoinOrders = end.value
-            return orders
 
 
 def shapes(inputs: Sequence[int]) -> Iterator[Shape]:

@@ -175,9 +175,11 @@ def rows(frame: Any, *order: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def quick_java() -> Iterator[None]:
-    """Java that compiles as little as it can: each test runs its code for the first time."""
+    """Java that compiles as little as it can: each test runs its code for the first time. What it has
+    compiled it keeps: the session of all tests would fill the 48 MB that there are else many times."""
+    options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -XX:+UseSerialGC"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        patch.setenv("JAVA_TOOL_OPTIONS", options)
         yield
 
 
